@@ -27,9 +27,10 @@ class Requirements:
     Attributes:
         orders: those of the systems that it measures; None for all.
         key: of a system, which must not be null; "" for none.
-        one_text: whether the system must not choose among texts.
+        one_text: whether the system must learn one text, not a choice.
         decodings: with which it decodes the system, by its order, or else for `OTHERS`.
-        refuses: why it cannot measure a system for another reason; "" if it can.
+        refuses: keys of a system, and whether it cannot be measured because of them.
+        why: it cannot be.
         reads: what it reads besides the model and the ids of the corpus.
         model: whether it reads a model.
     """
@@ -38,7 +39,8 @@ class Requirements:
     key: str = ""
     one_text: bool = False
     decodings: Mapping[str, str] = field(default_factory=dict)
-    refuses: Callable[[Configuration, str], str] = lambda configuration, system: ""
+    refuses: Callable[[Configuration, str], dict[str, bool]] = lambda configuration, system: {}
+    why: str = ""
     reads: Callable[[Configuration, Analysis], Inputs] = lambda configuration, analysis: Inputs()
     model: bool = True
 
@@ -69,44 +71,36 @@ class Requirements:
                 configuration.check_decoding(system, decoding)
         except UserError as error:
             return f"{error}; there is no other decoding for it here"
-        return self.refuses(configuration, system)
+        hindering = (key for key, is_so in self.refuses(configuration, system).items() if is_so)
+        return next((f"key '{key}': {self.why}" for key in hindering), "")
 
 
-def _reveals(configuration: Configuration, system: str) -> str:
-    found, traits = configuration.system(system), configuration.input_traits(system)
-    if not traits.trains_on_partial_targets or found.decoder.input_predictor:
-        return ""
-    return (
-        f"key 'decoder.input_predictor': {found.input.method} reveals tokens, and L_input needs a "
-        "model that has learned to predict them; set it to true, with a 'teacher'"
-    )
+def _of_losses(configuration: Configuration, system: str) -> dict[str, bool]:
+    reveals = configuration.input_traits(system).trains_on_partial_targets
+    predicts = configuration.system(system).decoder.input_predictor
+    return {"decoder.input_predictor": reveals and not predicts}
 
 
-def _no_law(configuration: Configuration, system: str) -> str:
-    found, order, key = configuration.system(system), configuration.decoding_order(system), ""
-    if order in ("semi-autoregressive", "fairseq"):
-        key = f"'input.method', {found.input.method}"
-    elif order == "parallel" and found.decoder.upsample is not None:
-        if found.target.method != "ctc":
-            key = f"'target.method', {found.target.method}"
-        elif found.latent is not None:
-            key = "'latent', with CTC"
-    elif order == "parallel" and found.target.method == "axe":
-        key = "'target.method', axe"
-    elif order == "parallel" and found.length == "constant":
-        key = "'length', constant"
-    return key and f"key {key}: the law of the outputs of such a system is not computed"
+def _of_law(configuration: Configuration, system: str) -> dict[str, bool]:
+    found = configuration.system(system)
+    if configuration.decoding_order(system) != "parallel":
+        return {}
+    upsampled, method = found.decoder.upsample is not None, found.target.method
+    return {
+        "target.method": method != "ctc" if upsampled else method == "axe",
+        "latent": upsampled and found.latent is not None,
+        "length": found.length == "constant",
+    }
 
 
-def _no_two_modes(configuration: Configuration, system: str) -> str:
-    found, key = configuration.system(system), ""
-    if found.decoder.upsample is not None:
-        key = f"'decoder.upsample', {found.decoder.upsample:g}"
-    elif configuration.target_traits(system).empty_token:
-        key = f"'target', {found.target.method}"
-    elif found.latent is not None:
-        key = "'latent'"  # the variables depend on each other through what is drawn
-    return key and f"key {key}: the law is that of one position for each token, without latents"
+def _of_two_modes(configuration: Configuration, system: str) -> dict[str, bool]:
+    found = configuration.system(system)
+    return {
+        "decoder.upsample": found.decoder.upsample is not None,
+        "target": configuration.target_traits(system).empty_token,
+        # the variables depend on each other through what is drawn
+        "latent": found.latent is not None,
+    }
 
 
 def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
@@ -174,7 +168,7 @@ def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
     return found or artifacts.step_of(corpus, split, "text")
 
 
-def _of_losses(configuration: Configuration, analysis: Analysis) -> Inputs:
+def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:
     """The teacher, and of each held-out split what the system learns and what is true."""
     corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
     splits = artifacts.held_out(description)
@@ -217,15 +211,31 @@ REQUIREMENTS = {
     "length_accuracy": Requirements(key="length"),
     # the loss of fairseq's own models is one number for a batch
     "likelihood": Requirements(tuple(order for order in KINDS if order != "fairseq")),
-    "mple": Requirements(_PARALLEL, one_text=True, refuses=_reveals, reads=_of_losses),
+    "mple": Requirements(
+        _PARALLEL,
+        one_text=True,
+        refuses=_of_losses,
+        why="L_input needs a model that has learned to predict which tokens are shown",
+        reads=_texts_and_truth,
+    ),
     "reference_distances": Requirements(one_text=True, reads=_texts_and_references, model=False),
     "schedule_bounds": Requirements(reads=_subwords, model=False),
     "shown_tokens": Requirements(
         decodings={"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"} | _MASK_PREDICT
     ),
     "state_similarity": Requirements(_BOTH, reads=_same_of_teacher),
-    "step_errors": Requirements(refuses=_no_law, reads=_subwords),
-    "two_modes": Requirements(_PARALLEL, refuses=_no_two_modes, model=False),
+    "step_errors": Requirements(
+        (*_BOTH, "hybrid"),
+        refuses=_of_law,
+        why="the law of the outputs of such a system is not computed",
+        reads=_subwords,
+    ),
+    "two_modes": Requirements(
+        _PARALLEL,
+        refuses=_of_two_modes,
+        why="the law is that of one position for each token, without latents",
+        model=False,
+    ),
     "two_orders": Requirements(_BOTH, model=False),
     "weight_plane": Requirements(reads=_corners),
 }
