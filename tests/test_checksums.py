@@ -26,12 +26,12 @@ from nat.checksums import (
     verified,
     verified_folder,
 )
+from nat.data.arrays import mapped_array, read_arrays
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.references import References, write_references
 from nat.data.translations import OK, read_in_order, write_translations
 from nat.data.vocabulary import Vocabulary, copy_vocabularies
-from nat.distillation.pairwise_bleu import load_pairwise_bleu
 from nat.files import atomic_directory, atomic_path, atomic_write_text, copy, read_json, write_json
 from nat.language_model.ngram import NgramModel, estimate
 from nat.measures import statistics
@@ -70,7 +70,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
     "score.json": (lambda path: write_json(path, {"value": 34.25}), read_json),
     "test.npz": (
         lambda path: statistics.write(path, {"sacrebleu": np.arange(40)}),
-        statistics.read,
+        read_arrays,
     ),
     "test.jsonl": (
         lambda path: write_translations(path, [RECORD]),
@@ -88,7 +88,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
         lambda path: save_weights(path, {"weight": torch.arange(100.0)}),
         lambda path: average([path]),
     ),
-    "bleu.npy": (write_pairwise_bleu, lambda path: load_pairwise_bleu(path, 2)),
+    "bleu.npy": (write_pairwise_bleu, mapped_array),
     "order2.npz": (write_ngrams, NgramModel.load),
 }
 """How each kind of file is written and read."""

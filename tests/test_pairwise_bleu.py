@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
+from nat.data.arrays import mapped_array
 from nat.distillation.pairwise_bleu import (
     compare_texts,
     distortion,
-    load_pairwise_bleu,
     merge_comparisons,
     sentence_bleu,
 )
@@ -64,7 +64,7 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
         compare_texts(CORPUS, folders, part, shard, shards=2)
     assert [len(np.load(part)) for part in parts] == [1, 2]
     found = merge_comparisons(parts, list(versions), output, report)
-    pairwise_bleu = load_pairwise_bleu(output, 2)
+    pairwise_bleu = mapped_array(output)
     assert pairwise_bleu.shape == (3, 2, 2) and pairwise_bleu.dtype == np.float32
     # words are compared, not subwords
     np.testing.assert_allclose(pairwise_bleu[0], 100, rtol=1e-5)
@@ -97,15 +97,3 @@ def test_distortion_weighs_the_candidates_as_references() -> None:
                 gamma[each] * pairwise_bleu[sentence, each, candidate] for each in range(3)
             )
             assert found[sentence, candidate] == pytest.approx(expected, rel=1e-5)
-
-
-def test_missing_and_damaged_files(tmp_path: Path) -> None:
-    path = tmp_path / "bleu.npy"
-    with told("does not exist"):
-        load_pairwise_bleu(path, 2)
-    path.write_bytes(b"no numbers")
-    with told("damaged"):
-        load_pairwise_bleu(path, 2)
-    np.save(path, np.zeros((3, 3, 3)))
-    with told("[3, 3, 3]", "sentences x 2 x 2"):
-        load_pairwise_bleu(path, 2)

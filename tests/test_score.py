@@ -13,6 +13,7 @@ from made_up_corpus import as_corpus
 from made_up_run import CORPUS, SENTENCES
 
 from nat.checksums import record_of
+from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
@@ -123,7 +124,7 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
     root = tmp_path
     made_up_run.write_corpus(root, complete=complete)
     path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.2, not_decoded=3)
-    arrays = statistics.read(path.with_suffix(".npz"))
+    arrays = read_arrays(path.with_suffix(".npz"))
     measures = read_json(path)["measures"]["test"]
     buckets = {f"multi_reference_bleu_bucket_{number}" for number in range(1, 6)}
     without = {"tokenised_bleu_long", "multi_reference_bleu_long"}
@@ -157,10 +158,10 @@ def test_counts_of_part_of_a_test_set(root: Path) -> None:
 def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "test.npz"
     with told("test.npz", "does not exist"):
-        statistics.read(path)
+        read_arrays(path)
     path.write_bytes(content)
     with told("test.npz", "damaged"):
-        statistics.read(path)
+        read_arrays(path)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_counts_that_seem_to_be_packed_otherwise(tmp_path: Path, offset: int, va
     damaged[damaged.index(b"PK\x01\x02") + offset] = value
     path.write_bytes(damaged)
     with told("test.npz", "damaged"):
-        statistics.read(path)
+        read_arrays(path)
 
 
 def test_counts_with_a_damaged_header(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_counts_with_a_damaged_header(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("sacrebleu.npy", array.getvalue().replace(b"(40,)", b"(40, "))
     with told("test.npz", "damaged"):
-        statistics.read(path)
+        read_arrays(path)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
-from nat.checksums import remedy, verified
+from nat.data.arrays import mapped_array
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
@@ -117,7 +116,7 @@ def merge_comparisons(
     Raises:
         UserError: if a part is missing or damaged.
     """
-    found = [load_pairwise_bleu(part, len(names)) for part in parts]
+    found = [mapped_array(part) for part in parts]
     sentences = sum(map(len, found))
     with atomic_path(output) as temporary:
         joined = np.lib.format.open_memmap(
@@ -138,26 +137,6 @@ def merge_comparisons(
     }
     write_json(report, described)
     return described
-
-
-def load_pairwise_bleu(path: Path | str, number: int) -> np.ndarray:
-    """The pairwise BLEU of `number` texts as a memory map, float32 [n, C, C].
-
-    Raises:
-        UserError: if the file is missing or damaged, or does not belong to the texts.
-    """
-    try:
-        found = np.load(verified(path), mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; {remedy(path)}") from error
-    except (ValueError, EOFError, SyntaxError, TokenError, OSError) as error:
-        raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
-    if found.ndim != 3 or found.shape[1:] != (number, number):
-        raise UserError(
-            f"{path} has the shape {list(found.shape)} instead of sentences x {number} x {number}; "
-            f"{remedy(path)}"
-        )
-    return np.asarray(found)
 
 
 def distortion(pairwise_bleu: np.ndarray, beta: float, gamma: Sequence[float]) -> np.ndarray:

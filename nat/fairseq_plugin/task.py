@@ -17,11 +17,12 @@ from sacrebleu.metrics import BLEU
 from torch import Tensor
 
 from nat import registry
+from nat.data.arrays import mapped_array
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
-from nat.distillation.pairwise_bleu import distortion, load_pairwise_bleu
+from nat.distillation.pairwise_bleu import distortion
 from nat.fairseq_plugin.criterion import Criterion
 from nat.fairseq_plugin.dataset import Pairs, passes
 from nat.fairseq_plugin.model import Model
@@ -132,7 +133,7 @@ class Task(FairseqTask):
             return None
         beta, gamma = self.run.training.text.regulariser["beta"], self.run.gamma
         assert gamma is not None
-        return distortion(load_pairwise_bleu(self.run.pairwise_bleu, len(gamma)), beta, gamma)
+        return distortion(mapped_array(self.run.pairwise_bleu), beta, gamma)
 
     def get_batch_iterator(
         self,

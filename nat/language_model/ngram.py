@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nat.checksums import check_memory, remedy, verified
+from nat.data.arrays import read_arrays
 from nat.data.binarised import BinarisedText
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabularies
 from nat.errors import UserError
@@ -74,22 +74,8 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path | str) -> "NgramModel":
-        """Read what `save` wrote.
-
-        Raises:
-            UserError: if the file is missing or damaged, or does not fit the memory.
-        """
-        names = cls.__dataclass_fields__
-        try:
-            with np.load(verified(path), allow_pickle=False) as archive:
-                found = {name: archive[name] for name in names}
-        except UserError:
-            raise
-        except FileNotFoundError as error:
-            raise UserError(f"{path} does not exist; {remedy(path)}") from error
-        except Exception as error:  # zip, zlib and numpy have their own kinds of damage
-            check_memory(path, error)
-            raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
+        """Read what `save` wrote; raises as `read_arrays`."""
+        found: dict[str, Any] = dict(read_arrays(path))
         return cls(**{**found, "vocabulary_size": int(found["vocabulary_size"])})
 
 

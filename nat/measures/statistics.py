@@ -9,13 +9,9 @@ an array with the numbers of these sentences instead of its own counts.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 
-from nat.checksums import remedy, verified
-from nat.data.archive import DAMAGED
-from nat.errors import UserError
 from nat.files import atomic_path
 from nat.measures import bleu
 from nat.measures.lengths import BUCKETS
@@ -109,19 +105,3 @@ def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by name, atomically."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **dict(sorted(arrays.items())))
-
-
-def read(path: Path) -> dict[str, np.ndarray]:
-    """Read what `write` wrote.
-
-    Raises:
-        UserError: if the file is missing or damaged.
-    """
-    try:
-        with np.load(verified(path), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; {remedy(path)}") from error
-    except (*DAMAGED, OSError, RuntimeError, TokenError) as error:
-        # the last two of a member that seems to be encrypted, and of the header of an array
-        raise UserError(f"{path} is damaged; {remedy(path)}") from error

@@ -14,6 +14,7 @@ import numpy as np
 
 from nat.artifacts import Score
 from nat.checksums import remedy
+from nat.data.arrays import read_arrays
 from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.known import ANALYSES, LATENCY, MEASURES, PAIR, SCORE
@@ -258,7 +259,7 @@ def _resampled(cells: Side, reader: Reader) -> list[Resampled]:
 
 def _counts(cell: Cell, reader: Reader) -> dict[str, np.ndarray]:
     assert isinstance(cell.source, Score)
-    return statistics.read(reader.root / cell.source.statistics.path)
+    return read_arrays(reader.root / cell.source.statistics.path)
 
 
 def _resampled_ratios(cells: Side, reader: Reader) -> list[Resampled]:

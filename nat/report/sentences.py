@@ -17,12 +17,13 @@ import numpy as np
 from nat.artifacts import Score, Trace, references, step_of
 from nat.checksums import verified
 from nat.configuration import Configuration
+from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines
 from nat.data.references import are_complete
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
-from nat.measures import bleu, statistics
+from nat.measures import bleu
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
 from nat.report import addresses
@@ -153,7 +154,7 @@ def _translations(
         UserError: if the score is of another test set.
     """
     root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
-    counts = statistics.read(root / score.statistics.path)
+    counts = read_arrays(root / score.statistics.path)
     if len(counts["sacrebleu"]) != sentences:
         raise UserError(
             f"{score.statistics.path} is of {len(counts['sacrebleu'])} sentences but the test set "
