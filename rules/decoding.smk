@@ -140,7 +140,8 @@ rule translate:
         **handed("translate", artifacts.Shard),
     message:
         named(
-            "translate {split} of {corpus} with {system}, {decoding} (seed {seed}, part {shard}/{shards})"
+            "translate {split} of {corpus} with {system}, {decoding} "
+            "(seed {seed}, part {shard}/{shards})"
         )
     shell:
         FAST

@@ -118,7 +118,8 @@ rule estimate_ngrams:
         **handed("estimate_ngrams", artifacts.Ngrams),
     message:
         named(
-            "estimate {order}-grams of {corpus} as {system} translates it by {decoding} (seed {seed})"
+            "estimate {order}-grams of {corpus} as {system} translates it by {decoding} "
+            "(seed {seed})"
         )
     shell:
         COMMAND
