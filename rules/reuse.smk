@@ -1,5 +1,5 @@
-# Results of a run with a name that equal those of its scale: links, so that an override of a student
-# trains no teacher again. The scale's own results are not touched.
+# Results of a run with a name that equal those of its scale: links, so that an override of a
+# student trains no teacher again. The scale's own results are not touched.
 
 
 if wiring.taken_over:
