@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.configuration.checks import check_system
+from nat.configuration.compatibility import check_system
 from nat.configuration.file_names import FOLDERS
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training

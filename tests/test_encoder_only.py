@@ -13,7 +13,7 @@ import torch
 from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.alignment.ctc import collapse
-from nat.configuration.checks import check_system
+from nat.configuration.compatibility import check_system
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.ctc import Ctc

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nat import registry
 from nat.cached_method import cached_method
 from nat.configuration import families
+from nat.configuration.compatibility import check_suits
 from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
 from nat.configuration.json_values import copied, fingerprint
 from nat.configuration.lengths import at_length, in_proportion
@@ -24,7 +25,6 @@ from nat.configuration.models import (
     read_model,
 )
 from nat.configuration.overrides import Overrides
-from nat.configuration.suitability import check_suits
 from nat.data.candidates import Text
 from nat.data.corpus import Corpus
 from nat.data.splits import local_files, local_references, split_names
