@@ -8,30 +8,34 @@ had been written in full.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from nat.configuration.file_names import FOLDERS, file_of
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.nested import leaves, nested
+from nat.options import validated
 from nat.spelling import hint
 
-FOLDERS = ("scales", "recipes", "systems", "decodings")
-"""Folders below `config/` whose files may have `like`."""
 WITH_VARIANTS = ("systems", "decodings")
 WITH_TASKS = ("systems", "recipes", "decodings")
 REFERENCES = ("system", "init_from", "teacher", "assistant")
 """Keys of systems and decodings whose value is the name of a system."""
+_BY_ENTRY = ("splits", "preprocessing", "expected")
+"""Keys of corpora whose entries are inherited one by one."""
+_SUBWORDS = ("bpe_merges", "sentencepiece")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
 
 
-@dataclass(frozen=True)
-class Expanded:
+Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+
+
+class Expanded(NamedTuple):
     """The entries of one folder of the configuration, as if each had a separate file.
 
     Attributes:
@@ -75,13 +79,28 @@ def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bo
     )
 
 
-def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Expanded:
+def _merged_corpus(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """A corpus with the keys of another, of some keys single entries."""
+    found = {**base, **change}
+    for key in _BY_ENTRY:
+        if key in base and key in change:
+            found[key] = base[key] | change[key]
+    own = change.get("preprocessing", {})
+    if "subwords" in change or any(key in own for key in _SUBWORDS):  # instead of the other ones
+        inherited = set(_SUBWORDS).difference(own)
+        kept = {key: value for key, value in found["preprocessing"].items() if key not in inherited}
+        found["preprocessing"] = kept
+        if "subwords" not in change:
+            found.pop("subwords", None)
+    return found
+
+
+def expanded(files: Mapping[str, dict[str, Any]], folder: str) -> Expanded:
     """Resolve `like`, `variants` and `name` in all files of a folder.
 
     Args:
         files: contents by name of the file without `.yaml`.
         folder: below `config/`.
-        kind: of the entries, for messages: system, decoding, recipe, scale.
 
     Raises:
         UserError: for an impossible name, a name that is defined twice, an unknown name after
@@ -92,31 +111,28 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
         for name, entry in _entries(stem, content, folder):
             if not NAME.fullmatch(_PLACEHOLDER.sub("1", name) if folder == "decodings" else name):
                 raise UserError(
-                    f"{entry.place}: '{name}' is not a valid name; use letters, digits, '.', '_' "
+                    f"{entry.place}: found the name '{name}', expected letters, digits, '.', '_' "
                     "and '-', and in the 'name' of decodings placeholders such as '{steps}'"
                 )
             for other, its in written.items():
                 if family_of(name, [other]) or family_of(other, [name]):
                     raise UserError(
-                        f"{entry.place}: the {kind} '{name}' is defined in {its.place}, too; "
-                        "rename one of them"
+                        f"{entry.place}: '{name}' is defined in {its.place}, too; rename one of "
+                        "them"
                     )
             written[name] = entry
-    found, bases = _resolved(written, kind)
+    merge = _merged_corpus if folder == "corpora" else merged
+    found, bases = _resolved(written, FOLDERS[folder], merge)
     for name, content in found.items() if folder == "scales" else ():
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
         of_sizes = {
-            size: _Written(f"{written[name].place}: 'sizes.{size}'", *_without_like(own))
+            size: _entry(f"{written[name].place}: 'sizes.{size}'", own)
             for size, own in sizes.items()
             if isinstance(own, Mapping)
         }
         content["sizes"] = {**sizes, **_resolved(of_sizes, "size")[0]}
-    return Expanded(
-        {name: found[name] for name in written},
-        {name: entry.place for name, entry in written.items()},
-        bases,
-        list(found),
-    )
+    places = {name: entry.place for name, entry in written.items()}
+    return Expanded({name: found[name] for name in written}, places, bases, list(found))
 
 
 def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -204,14 +220,12 @@ def near(name: str, known: Iterable[str]) -> str:
 
     def shown(each: str) -> str:
         left = iter(numbers)
-        fits = len(placeholders(each)) == len(numbers)
-        return _PLACEHOLDER.sub(lambda _: next(left), each) if fits else each
+        return _PLACEHOLDER.sub(lambda found: next(left, found[0]), each)
 
     return hint(name, map(shown, known))
 
 
-@dataclass(frozen=True)
-class _Written:
+class _Written(NamedTuple):
     """An entry as written.
 
     Attributes:
@@ -225,65 +239,55 @@ class _Written:
     changes: list[dict[str, Any]]
 
 
-def _without_like(content: Mapping[str, Any]) -> tuple[str | None, list[dict[str, Any]]]:
-    like = content.get("like")
-    own = {key: value for key, value in content.items() if key != "like"}
-    return None if like is None else str(like), [own]
-
-
 def _entries(stem: str, content: Mapping[str, Any], folder: str) -> Iterator[tuple[str, _Written]]:
     """What a file describes: one entry, or its variants."""
-    place = f"config/{folder}/{stem}.yaml"
-    like, (shared,) = _without_like(content)
+    place, like, [shared] = _entry(file_of(folder, stem), content)
     if "variants" not in content or folder not in WITH_VARIANTS:
         name = shared.pop("name", stem) if folder == "decodings" else stem
-        if "name" in content and folder == "decodings" and not is_family(str(name)):
-            raise UserError(
-                f"{place}: key 'name': found {name}, expected a name with placeholders such as "
-                "'{steps}'; a single decoding is called as its file"
-            )
         yield str(name), _Written(place, like, [shared])
         return
-    variants = shared.pop("variants")
-    for name, own in variants.items() if isinstance(variants, Mapping) else [("variants", None)]:
-        where = f"{place}: '{name}'"
-        if not isinstance(own, Mapping):
-            raise UserError(f"{where}: expected a mapping of what differs, or {{}}")
-        its_like, changes = _without_like(own)
-        if its_like is None:
-            yield name, _Written(where, like, [shared, *changes])
+    with told_of(f"{place}: key 'variants': "):
+        variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
+    for name, own in variants.items():
+        entry = _entry(f"{place}: '{name}'", own)
+        if entry.like is None:
+            yield name, entry._replace(like=like, changes=[shared, *entry.changes])
         else:  # another base, but not another description
             described = {key: shared[key] for key in shared if key == "description"}
-            yield name, _Written(where, its_like, [described, *changes])
+            yield name, entry._replace(changes=[described, *entry.changes])
+
+
+def _entry(place: str, content: Mapping[str, Any]) -> _Written:
+    own = {key: value for key, value in content.items() if key != "like"}
+    return _Written(place, content.get("like"), [own])
 
 
 def _resolved(
-    written: Mapping[str, _Written], kind: str
+    written: Mapping[str, _Written], kind: str, merge: Merge = merged
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
     """The full contents of entries, each after that which it is like, and what they are like."""
     found: dict[str, dict[str, Any]] = {}
     bases: dict[str, str] = {}
 
     def resolve(name: str, heirs: tuple[str, ...]) -> dict[str, Any]:
-        entry = written[name]
-        if name in heirs:
-            circle = " -> ".join([*heirs[heirs.index(name) :], name])
-            raise UserError(f"{entry.place}: key 'like': '{name}' is like itself: {circle}")
+        place, like, changes = written[name]
         if name in found:
             return found[name]
+        if name in heirs:
+            circle = " -> ".join([*heirs[heirs.index(name) :], name])
+            raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
         content: dict[str, Any] = {}
-        if entry.like is not None:
-            base = family_of(entry.like, written)
+        if like is not None:
+            base = family_of(str(like), written)
             if base is None:
-                known = near(entry.like, [each for each in written if each != name])
-                raise UserError(
-                    f"{entry.place}: key 'like': unknown {kind} '{entry.like}'; {known}"
-                )
-            content = merged(resolve(base, (*heirs, name)), options_in(base, entry.like))
-            content.pop("description", None)
+                known = near(str(like), [each for each in written if each != name])
+                raise UserError(f"{place}: key 'like': unknown {kind} '{like}'; {known}")
+            content = merged(resolve(base, (*heirs, name)), options_in(base, str(like)))
+            if kind != "corpus":
+                content.pop("description", None)
             bases[name] = base
-        for change in entry.changes:
-            content = merged(content, change)
+        for change in changes:
+            content = merge(content, change)
         found[name] = content
         return content
 

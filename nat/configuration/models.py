@@ -664,15 +664,10 @@ class Scale(Model):
 
 # config/corpora
 
-Like = Annotated[
-    str,
-    Field(
-        description="a corpus from which missing keys are inherited, and missing entries of "
-        "splits, preprocessing and expected"
-    ),
-]
-CorpusFile = partial(Corpus, like=Like, derived=partial(Derived, but="splits"))
-"""A file of `config/corpora`: keys may be missing that it has from another (`like`)."""
+
+class CorpusFile(Corpus):
+    model_config = ConfigDict(json_schema_extra=_like)
+    __doc__ = Corpus.__doc__
 
 
 # config/cluster.yaml

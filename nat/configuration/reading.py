@@ -6,7 +6,6 @@ from typing import Any
 
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
-from nat.configuration.corpora import resolved
 from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
@@ -31,63 +30,67 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     """
     if not isinstance(choice, Choice):
         choice = Choice(choice)
-    given = read_yaml(root, SETTINGS)
-    settings = read_model(Settings, given, SETTINGS)
-    files, places, bases_first = {}, {}, {}
-    bases: dict[str, str] = {}
-    for folder, kind in FOLDERS.items():
-        files[folder] = _read_folder(root, folder)
-        # a corpus is like one that is like no other
-        bases_first[folder] = sorted(files[folder], key=lambda name: "like" in files[folder][name])
-        if folder in families.FOLDERS:
-            found = families.expanded(files[folder], folder, kind)
-            files[folder], places[folder] = found.contents, found.places
-            bases_first[folder] = found.bases_first
-            bases = found.bases if folder == "systems" else bases
-        if folder == "scales":
-            files[folder] = _without_dropped_tasks(found.contents, found.bases)
-        now = checked and folder != "papers"  # each of these is validated when it is asked for
-        for name in bases_first[folder] if now else ():
-            content = files[folder][name]
-            place = places.get(folder, {}).get(name, file_of(folder, name))
+    settings = read_model(Settings, read_yaml(root, SETTINGS), SETTINGS)
+    found = {folder: families.expanded(_read_folder(root, folder), folder) for folder in FOLDERS}
+    files = {folder: each.contents for folder, each in found.items()}
+    files["scales"] = _without_dropped_tasks(found["scales"])
+    files["corpora"] = _with_splits_of_parents(files["corpora"])
+    # a paper is validated when it is asked for
+    for folder in (folder for folder in FOLDERS if folder in MODELS and checked):
+        for name in found[folder].bases_first:
+            content, place = files[folder][name], found[folder].places[name]
             read_model(MODELS[folder], content, place)
             for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
                 change = families.on_task(content, task)
                 read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
-    files["corpora"] = resolved(files["corpora"])
-    scale = settings.scale if choice.scale is None else choice.scale
+    scale = choice.scale or settings.scale
     if scale not in files["scales"]:
-        origin = f"{SETTINGS}: " if choice.scale is None else ""
+        origin = f"{SETTINGS}: key 'scale': " if choice.scale is None else ""
         raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    settings = settings.model_copy(update=dict(overrides.settings))
     return Configuration(
-        root, scale, settings, files, places, overrides, bases, bases_first, checked=checked
+        root,
+        scale,
+        settings.model_copy(update=dict(overrides.settings)),
+        files,
+        {folder: each.places for folder, each in found.items()},
+        overrides,
+        found["systems"].bases,
+        {folder: each.bases_first for folder, each in found.items()},
+        checked=checked,
     )
 
 
-def _without_dropped_tasks(
-    scales: Mapping[str, dict[str, Any]], bases: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Scales without the inherited tasks that they set to null.
-
-    Raises:
-        UserError: for null at a task that is not inherited.
-    """
-    found = dict(scales)
-    for name, scale in scales.items():
-        tasks = scale.get("tasks")
-        inherited = (scales[bases[name]].get("tasks") if name in bases else None) or {}
-        if not isinstance(tasks, Mapping):
-            continue
-        for task, corpus in tasks.items():
-            if corpus is None and task not in inherited:
+def _without_dropped_tasks(scales: families.Expanded) -> dict[str, dict[str, Any]]:
+    """Scales without the inherited tasks that they set to null."""
+    found = dict(scales.contents)
+    for name, scale in found.items():
+        if isinstance(tasks := scale.get("tasks"), Mapping):
+            base = scales.contents[scales.bases[name]] if name in scales.bases else {}
+            inherited = base.get("tasks", {})
+            for task in (task for task in tasks if tasks[task] is None and task not in inherited):
                 raise UserError(
-                    f"{file_of('scales', name)}: key 'tasks.{task}': found null, which leaves out "
-                    f"a task that is inherited, but this one is not; {hint(task, inherited)}"
+                    f"{scales.places[name]}: key 'tasks.{task}': found null, which leaves out an "
+                    f"inherited task, expected a corpus; {hint(task, inherited)}"
                 )
-        kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
-        found[name] = {**scale, "tasks": kept}
+            kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
+            found[name] = {**scale, "tasks": kept}
+    return found
+
+
+def _with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Corpora, where those that are derived from another have its splits."""
+    found = dict(corpora)
+    for name, corpus in corpora.items():
+        if isinstance(derived := corpus.get("derived"), Mapping) and "from" in derived:
+            where, parent = f"{file_of('corpora', name)}: key 'derived.from'", derived["from"]
+            if parent not in corpora:
+                raise UserError(f"{where}: unknown corpus '{parent}'; {hint(parent, corpora)}")
+            generated = corpora[parent].get("generator", {}).get("pairs")
+            splits = list(corpora[parent].get("splits", generated or {}))
+            if not splits:
+                raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
+            found[name] = {**corpus, "derived": {**derived, "splits": splits}}
     return found
 
 
