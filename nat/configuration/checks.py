@@ -197,8 +197,8 @@ def _check_kept(configuration: Configuration, name: str) -> None:
     if start is not None and start.kept is not None:
         recipe = configuration.system(start.system).recipe
         where = f"{configuration.file_of('systems', name)}: key 'init_from.kept'"
-        kept = f"checkpoint (key 'keep' of the recipe '{recipe}')"
-        _known(start.kept, configuration.recipe(recipe).keep or {}, kept, where)
+        where += f" (key 'keep' of the recipe '{recipe}')"
+        _known(start.kept, configuration.recipe(recipe).keep or {}, "checkpoint", where)
 
 
 def _check_cycles(configuration: Configuration) -> None:

@@ -136,7 +136,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
             users.append((f"{text.key}.system", text.system, {"input": "autoregressive"}))
     for key, other, expected in users:
         with told_of(f"{file}: key '{key}': "):
-            _expect(configuration, other, expected)
+            _expect(configuration, other, expected, name)
     validation = configuration.recipe(its.recipe).validation.decoding
     uses = [(f"{each.key}.decoding", each.system, each.decoding) for each in its.text.candidates]
     for key, system, used in [*uses, ("recipe", name, validation)]:
@@ -145,8 +145,10 @@ def check_system(configuration: "Configuration", name: str) -> None:
                 configuration.check_decoding(system, used)
 
 
-def _expect(configuration: "Configuration", name: str, expected: Mapping[str, Any]) -> None:
-    """Refuse a system unless its facts are as expected, where anything is."""
+def _expect(
+    configuration: "Configuration", name: str, expected: Mapping[str, Any], user: str = ""
+) -> None:
+    """Refuse a system unless its facts are as expected by another, where that expects anything."""
     facts, written = _facts(configuration, name), configuration.files["systems"][name]
     for rule, due in expected.items():
         found = facts[rule]
@@ -157,8 +159,12 @@ def _expect(configuration: "Configuration", name: str, expected: Mapping[str, An
         said = {each: _shown(at(written, each)) for each in (key, "input", "target", "size")}
         place = f"{configuration.file_of('systems', name)}: key '{key}'"
         found = found if type(found) is int else said[key]
-        wanted = "one" if due is True else "none" if due is False else KINDS.get(due, due)
-        wanted = wanted if isinstance(wanted, str | int) else "the same"
+        if isinstance(due, bool):
+            wanted = "one" if due else "none"
+        elif due in KINDS:
+            wanted = f"one of {KINDS[due]} systems"
+        else:
+            wanted = str(due) if isinstance(due, str | int) else f"that of '{user}'"
         kind = ", ".join(f"{each} {said[each]}" for each in ("input", "target", "size"))
         raise UserError(
             f"{place}: found {found}, expected {wanted}: {RULES[rule]} ('{name}' is "
@@ -214,10 +220,12 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
     }
     expected = {rule: due or None for rule, due in of_traits.items()}
     expected["decoder.upsample"] = False if lengths > 1 else penalised or traits.upsampled
-    with told_of(
-        f"the decoding '{decoding}' ({method.method}, {steps} steps, {lengths} lengths) does not "
-        f"suit '{system}': "
-    ):
+    most = "".join(
+        f", {number} {each}"
+        for number, each in ((lengths, "lengths"), (steps, "steps"))
+        if number > 1
+    )
+    with told_of(f"the decoding '{decoding}' ({method.method}{most}) does not suit '{system}': "):
         _expect(configuration, system, expected)
         if assistant is not None:
             own, hybrid = _facts(configuration, system), traits.decoding_order == "hybrid"

@@ -30,13 +30,12 @@ def check_corpus(name: str, corpus: Corpus) -> None:
     Raises:
         UserError: for the first problem; names file and key.
     """
-    file = file_of("corpora", name)
-    for problem in _problems(corpus):
-        raise UserError(f"{file}: {problem}")
-    if corpus.generator is not None:
-        from nat.data.synthetic import read_options  # imports numpy, which is slow
+    with told_of(f"{file_of('corpora', name)}: "):
+        for problem in _problems(corpus):
+            raise UserError(problem)
+        if corpus.generator is not None:
+            from nat.data.synthetic import read_options  # imports numpy, which is slow
 
-        with told_of(f"{file}: "):
             read_options(corpus.generator)
 
 

@@ -12,9 +12,20 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def differences(old: Any, new: Any) -> list[str]:
+def differences(old: Any, new: Any, path: str = "") -> list[str]:
     """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
-    return _differences(old, new, "")
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        same = _canonical(old) == _canonical(new)
+        return [] if same else [f"{path}: {_shown(old)} is now {_shown(new)}"]
+    found = []
+    for key in {**old, **new}:
+        inner = f"{path}.{key}" if path else str(key)
+        if key in old and key in new:
+            found += differences(old[key], new[key], inner)
+        else:
+            which = "new" if key in new else "gone"
+            found.append(f"{inner}: {_shown({**old, **new}[key])} is {which}")
+    return found
 
 
 def copied(value: Any) -> Any:
@@ -32,24 +43,6 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _differences(old: Any, new: Any, path: str) -> list[str]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        keys = [*old, *(key for key in new if key not in old)]
-        found = []
-        for key in keys:
-            inner = f"{path}.{key}" if path else str(key)
-            if key not in new:
-                found.append(f"{inner}: {_shown(old[key])} is gone")
-            elif key not in old:
-                found.append(f"{inner}: {_shown(new[key])} is new")
-            else:
-                found.extend(_differences(old[key], new[key], inner))
-        return found
-    if _canonical(old) == _canonical(new):
-        return []
-    return [f"{path}: {_shown(old)} is now {_shown(new)}".removeprefix(": ")]
 
 
 def _shown(value: Any) -> str:

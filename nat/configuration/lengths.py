@@ -5,7 +5,7 @@ starts, since the number of batches per epoch is not known earlier.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,27 +102,29 @@ def check_lengths(recipe: Recipe, where: str) -> None:
     Raises:
         UserError: names files and key.
     """
-    for updates, epochs in UNITS:
-        given = [key for key in (*updates, *epochs) if getattr(recipe, key) is not None]
-        in_epochs = epochs[0] in given
-        if in_epochs and len(given) > 1:
-            raise UserError(f"{where}: give either '{given[0]}' or '{epochs[0]}', not both")
-        missing = [key for key in updates if key not in given]
-        if missing and not in_epochs:
-            raise UserError(f"{where}: missing key '{missing[0]}' (or '{epochs[0]}')")
-    if recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
-        raise UserError(
-            f"{where}: key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than "
-            f"'epochs', {recipe.epochs:g}"
-        )
+    for problem in _problems_of_units(recipe):
+        raise UserError(f"{where}: {problem}")
     if not counts_epochs(recipe):
         in_updates(recipe, None, where)
 
 
+def _problems_of_units(recipe: Recipe) -> Iterator[str]:
+    for updates, (epochs,) in UNITS:
+        missing = [key for key in updates if getattr(recipe, key) is None]
+        if getattr(recipe, epochs) is None and missing:
+            yield f"missing key '{missing[0]}' (or '{epochs}')"
+        if getattr(recipe, epochs) is not None and len(missing) < len(updates):
+            yield f"give either '{updates[0]}' or '{epochs}', not both"
+    if recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
+        yield (
+            f"key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than 'epochs', "
+            f"{recipe.epochs:g}"
+        )
+
+
 def counts_epochs(recipe: Recipe) -> bool:
     """Whether a recipe gives a length in epochs."""
-    lengths = recipe.epochs, recipe.warmup_epochs, recipe.validations_per_epoch
-    return any(length is not None for length in lengths)
+    return any(getattr(recipe, epochs) is not None for _, (epochs,) in UNITS)
 
 
 def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> Lengths:
@@ -140,45 +142,38 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
     Raises:
         UserError: if the lengths do not fit each other.
     """
-
-    def epochs(number: float) -> int:
-        assert updates_per_epoch is not None
-        return round(number * updates_per_epoch)
-
     updates, warmup = recipe.updates, recipe.warmup_updates
     save, validate = recipe.save_every, recipe.validate_every
-    if recipe.epochs is not None:
-        updates = max(1, epochs(recipe.epochs))
-    if recipe.warmup_epochs is not None:
-        warmup = epochs(recipe.warmup_epochs)
-    if recipe.validations_per_epoch is not None:
-        assert updates_per_epoch is not None
-        save = validate = max(1, round(updates_per_epoch / recipe.validations_per_epoch))
+    if updates_per_epoch is not None:
+        if recipe.epochs is not None:
+            updates = max(1, round(recipe.epochs * updates_per_epoch))
+        if recipe.warmup_epochs is not None:
+            warmup = round(recipe.warmup_epochs * updates_per_epoch)
+        if recipe.validations_per_epoch is not None:
+            save = validate = max(1, round(updates_per_epoch / recipe.validations_per_epoch))
     assert updates and warmup is not None and save and validate
     lengths = Lengths(updates, warmup, save, validate)
-    _check_updates(recipe, lengths, where)
+    for problem in _problems_in_updates(recipe, lengths):
+        raise UserError(f"{where}: {problem}")
     return lengths
 
 
-def _check_updates(recipe: Recipe, lengths: Lengths, where: str) -> None:
-    save, validate, keep = lengths.save_every, lengths.validate_every, recipe.keep or {}
-    limits = {"warmup_updates": (lengths.warmup_updates, lengths.updates - 1)}
-    limits |= {f"keep.{name}": (update, lengths.updates) for name, update in keep.items()}
+def _problems_in_updates(recipe: Recipe, lengths: Lengths) -> Iterator[str]:
+    updates, save, validate = lengths.updates, lengths.save_every, lengths.validate_every
+    kept = {f"keep.{name}": (update, updates) for name, update in (recipe.keep or {}).items()}
+    limits = {"warmup_updates": (lengths.warmup_updates, updates - 1), **kept}
     for key, (found, most) in limits.items():
         if found > most:
-            raise UserError(
-                f"{where}: key '{key}': found {found}, expected at most {most}: "
-                f"'updates' is {lengths.updates}"
-            )
+            yield f"key '{key}': found {found}, expected at most {most}: 'updates' is {updates}"
     if save % validate:
-        raise UserError(
-            f"{where}: key 'validate_every': found {validate}, expected 'save_every', {save}, or a "
-            "divisor of it: every checkpoint is validated"
+        yield (
+            f"key 'validate_every': found {validate}, expected 'save_every', {save}, or a divisor "
+            "of it: every checkpoint is validated"
         )
-    if keep and recipe.patience is not None:
-        raise UserError(
-            f"{where}: key 'patience': found {recipe.patience}, expected null: a training that "
-            "may end early cannot promise the checkpoints of 'keep'"
+    if kept and recipe.patience is not None:
+        yield (
+            f"key 'patience': found {recipe.patience}, expected null: a training that may end "
+            "early cannot promise the checkpoints of 'keep'"
         )
 
 

@@ -18,10 +18,11 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import CoreSchema, core_schema
 
 from nat.data import candidates as texts
-from nat.data.corpus import Corpus, Derived
+from nat.data.corpus import Corpus
 from nat.errors import told_of
 from nat.fields import (
     BelowOne,
@@ -117,6 +118,12 @@ class Validation(Model):
     metric: Literal["bleu", "loss"]
     sentences: Count | None
 
+    @model_validator(mode="after")
+    def _bleu_needs_a_decoding(self) -> "Validation":
+        if self.metric == "bleu" and self.decoding is None:
+            raise ValueError("'decoding' is null, but 'metric' is bleu")
+        return self
+
 
 class Average(Model):
     """The checkpoints whose mean is the final model.
@@ -208,29 +215,26 @@ class Recipe(Model):
     tasks: dict[str, dict[str, Any]] = {}
 
 
-def partial(model: type[Model], but: str = "", **others: Any) -> type[Model]:
+def partial(model: type[Model], *but: str) -> type[Model]:
     """A model whose keys may all be missing, also those of nested mappings.
 
-    For files that describe the difference from another file; they have no key `but`. A missing
-    key is None, so use `model_fields_set` to see which keys were given. `others` are types of keys
-    that the file has besides, or in another form.
+    For files that describe the difference from another file; they have no keys `but`. A missing
+    key is None, so use `model_fields_set` to see which keys were given.
     """
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        if name == but:
-            continue
         kind: Any = field.annotation
         if isinstance(kind, type) and issubclass(kind, Model):
             kind = partial(kind)
         for part in field.metadata:
             kind = Annotated[kind, part]
-        fields[name] = (kind, Field(default=None, alias=field.alias))
-    fields |= {name: (kind, None) for name, kind in others.items()}
+        if name not in but:
+            fields[name] = (kind, Field(default=None, alias=field.alias))
     name = f"PartOf{model.__name__}"
     return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
 
 
-RecipeChange = partial(Recipe, but="tasks")
+RecipeChange = partial(Recipe, "tasks")
 
 
 class RecipeOfAnother(Model):
@@ -243,18 +247,8 @@ class RecipeOfAnother(Model):
     other: str = Field(alias="as")
 
 
-class SettingsChange(Model):
-    """Keys of config/config.yaml that concern one run; corpora are made once for all runs.
-
-    Attributes:
-        precision: as in `Settings`.
-        threads: as in `Settings`.
-        distillation_engine: as in `Settings`.
-    """
-
-    precision: OrAbsent[Precision] = None
-    threads: OrAbsent[Count] = None
-    distillation_engine: OrAbsent[DistillationEngine] = None
+SettingsChange = partial(Settings, "scale", "mirror", "tensorboard")
+"""Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
 
 
 class Changes(Model):
@@ -265,7 +259,7 @@ class Changes(Model):
         recipes: keys of recipes, by name; they take precedence over the scale.
     """
 
-    config: SettingsChange = SettingsChange()
+    config: SettingsChange = SettingsChange()  # type: ignore[valid-type]
     recipes: dict[str, RecipeChange] = {}  # type: ignore[valid-type]
 
 
@@ -279,10 +273,8 @@ class Translations(Model):
     decoding: str
 
 
-class Mixed(BaseModel):
+class Mixed(Model, extra="allow"):
     """References and translations; its other keys are the fields of `nat.distillation.mixed`."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     distilled: Translations
 
@@ -293,10 +285,8 @@ Candidate = Annotated[
 ]
 
 
-class Dynamic(BaseModel):
+class Dynamic(Model, extra="allow"):
     """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     candidates: Annotated[list[Candidate], Field(min_length=2), Unique]
     # the scale changes it before the method reads it
@@ -324,14 +314,7 @@ TrainingText = Annotated[
 ]
 
 
-class KeptCheckpoint(Model):
-    """A checkpoint of a system, by its name in the key `keep` of the recipe."""
-
-    system: str
-    kept: str
-
-
-@dataclass(frozen=True)
+@pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Start:
     """What a training starts from.
 
@@ -341,7 +324,7 @@ class Start:
     """
 
     system: str
-    kept: str | None = None
+    kept: OrAbsent[str] = None
 
     @classmethod
     def of(cls, init_from: str | dict[str, str] | None) -> "Start | None":
@@ -359,7 +342,7 @@ InitFrom = Annotated[
     Start | None,
     _ReadAs(
         Annotated[
-            Annotated[KeptCheckpoint, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
+            Annotated[Start, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
             kind_of(keys=dict, name=str),
         ],
         Start.of,
@@ -431,22 +414,17 @@ class Teacher(Model):
 class Training(Model):
     """The effective configuration of a training: everything that determines a model.
 
+    Most keys are those of `System`, with all defaults; names of systems are canonical.
+
     Attributes:
         corpus: its name.
-        system: its canonical name.
+        system: its name.
         architecture: of the size of the system.
-        input: proxy input, with all options.
-        target: proxy target, with all options.
-        decoder: canvas and layers.
-        latent: latent variables.
-        length: what the length predictor predicts.
         text: what is learned, with the seeds of the systems that translated it.
         teacher: that the objective consults.
-        init_from: what it starts from.
         recipe: with the changes of task, scale and command line.
         validation_decoding: with all options; None if validation measures the loss alone.
         precision: as in `Settings`.
-        imported: the checkpoint that is taken over instead.
     """
 
     corpus: str
@@ -665,8 +643,7 @@ class Scale(Model):
 # config/corpora
 
 
-class CorpusFile(Corpus):
-    model_config = ConfigDict(json_schema_extra=_like)
+class CorpusFile(Corpus, json_schema_extra=_like):  # noqa: D101 (that of its base)
     __doc__ = Corpus.__doc__
 
 

@@ -67,23 +67,16 @@ def choice(config: Mapping[str, Any]) -> Choice:
         UserError: for a key that would have no effect, for one without a value, and for a name
             that Snakemake reads as a number or a truth value, and so writes in another way.
     """
-    for key in config:
+    for key, value in config.items():
         if key not in KEYS:
             raise UserError(f"--config: unknown key '{key}'; {hint(key, KEYS)}")
-        if config[key] is None or str(config[key]).strip() == "":
-            raise UserError(f"--config: the key '{key}' has no value; give it one, or leave it out")
-    scale, name, given = (config.get(key) for key in KEYS)
-    if name is not None and not isinstance(name, str):
-        raise UserError(
-            f"--config: the name is read as {json.dumps(name)}, not as text; take another one, "
-            "such as run-1"
-        )
-    text = "" if given is None else str(given).strip()
-    return Choice(
-        None if scale is None else str(scale),
-        name,
-        tuple(_BETWEEN.split(text)) if text else (),
-    )
+        is_text = key != "name" or value is None or isinstance(value, str)
+        if value is None or not str(value).strip() or not is_text:
+            found = json.dumps(value) if not is_text else "none"
+            raise UserError(f"--config: key '{key}': found {found}, expected text, such as run-1")
+    given = str(config.get("override", "")).strip()
+    scale = None if "scale" not in config else str(config["scale"])
+    return Choice(scale, config.get("name"), tuple(_BETWEEN.split(given)) if given else ())
 
 
 def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str]) -> Overrides:
@@ -109,8 +102,8 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
             "missing key 'name': results of a configuration that 'override' changes lie at "
             f"results/SCALE@NAME, so give it a name beside override='{given[0]}'"
         )
-    names = sorted(recipes, key=len, reverse=True)
     changes: dict[str, Any] = {}
+    names = sorted(recipes, key=len, reverse=True)
     for change in given:
         changes = merged(changes, _nested(change, names))
     found = read_model(Changes, changes, "override").model_dump(exclude_unset=True)
@@ -119,15 +112,14 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
 
 def _nested(change: str, recipes: list[str]) -> dict[str, Any]:
     """One change as the mapping that a file would have; `recipes`: known, the longest first."""
-    where = f"override '{change}'"
-    key, equals, text = change.partition("=")
+    where, (key, equals, text) = f"override '{change}'", change.partition("=")
     kind, _, rest = key.partition(".")
     if not equals or not rest:
         raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-    path = rest.split(".")
+    path = [kind, *rest.split(".")]
     if kind == "recipes":  # a recipe's name may have dots
         recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), None)
         if recipe is None:
-            raise UserError(f"{where}: unknown recipe '{path[0]}'; {hint(path[0], recipes)}")
-        path = [recipe, *rest.removeprefix(recipe).split(".")[1:]]
-    return nested([kind, *path], read_value(text, where))
+            raise UserError(f"{where}: unknown recipe '{path[1]}'; {hint(path[1], recipes)}")
+        path = [kind, recipe, *rest.removeprefix(recipe).split(".")[1:]]
+    return nested(path, read_value(text, where))

@@ -4,7 +4,6 @@ Scalars follow the core schema of YAML 1.2, so `5e-4` is a number, and `no` is a
 than false. Keys are text as written. A repeated key is an error.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -73,11 +72,10 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     """
     try:
         text = (root / name).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{name}: not valid UTF-8 at byte {error.start}") from error
-    except OSError as error:
+    except (UnicodeDecodeError, OSError) as error:
         elsewhere = "" if (root / "config").is_dir() else "; run this in the repository"
-        raise UserError(f"{name}: cannot be read ({error.strerror}){elsewhere}") from error
+        reason = getattr(error, "strerror", None) or f"not valid UTF-8 at byte {error.start}"
+        raise UserError(f"{name}: cannot be read ({reason}){elsewhere}") from error
     found = read_value(text, name)
     if not isinstance(found, dict):
         what = "nothing" if found is None else f"a {type(found).__name__}"
@@ -92,16 +90,11 @@ def read_value(text: str, origin: str) -> Any:
         UserError: if it is not YAML; names `origin` and, where there is one, the line.
     """
     try:
-        found = yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
-        json.dumps(found)  # an alias in what it stands for
-    except ValueError as error:
-        raise UserError(f"{origin}: {error}") from error
+        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = [*text.split("\n"), ""][mark.line] if mark else ""
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"line {mark.line + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or error
-        if mark and line[mark.column :].startswith("\t"):
+        rest = [*text.split("\n"), ""][mark.line][mark.column :] if mark else ""
+        if rest.startswith("\t"):
             problem = "found a tab; YAML is indented with spaces"
-        raise UserError(f"{origin}: {where}{problem}") from error
-    return found
+        raise UserError(f"{origin}: {where}{problem or error}") from error
