@@ -23,7 +23,7 @@ FAMILY = "refine-{steps}-lb{length_beam}"
 
 
 def systems(files: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return expanded(files, "systems", "system").contents
+    return expanded(files, "systems").contents
 
 
 def test_a_variant_is_the_file_with_what_differs() -> None:
@@ -80,7 +80,7 @@ def test_a_text_of_another_kind_replaces_the_old_one() -> None:
         ({"a": {"like": 3}}, ["a.yaml", "'like'", "3"]),
         ({"a": {"variants": []}}, ["a.yaml", "'variants'"]),
         ({"a": {"variants": {"b c": {}}}}, ["a.yaml", "'b c'"]),
-        ({"a": {"variants": {"b": "raw"}}}, ["a.yaml", "'b'", "mapping"]),
+        ({"a": {"variants": {"b": "raw"}}}, ["a.yaml", "'variants'", "'b'", "'raw'"]),
     ],
 )
 def test_errors_name_file_and_key(files: dict[str, dict[str, Any]], words: list[str]) -> None:

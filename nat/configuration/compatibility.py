@@ -18,15 +18,15 @@ from nat.transformer.decoder_options import DecoderOptions
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
 
-# the key that decides, after a space what of it, and the rule
+# the key that decides, and after a space what of it
 RULES = {
-    "input": "it decides the order in which a system predicts",
-    "input canvas": "inputs such as block_mask are for the canvas of targets such as imputer",
+    "input": "it decides the order in which a system predicts tokens",
+    "input canvas": "inputs such as block_mask go with targets such as imputer",
     "input tokens": "several steps go with inputs that reveal tokens, such as random_mask",
     "input.aligned_by": "'teacher' goes with targets that distil one, such as dims",
-    "target tokens": "tokens are replaced after targets such as cmlmc",
+    "target tokens": "to replace tokens goes with targets that teach it, such as cmlmc",
     "decoder": "a canvas goes with non-autoregressive systems",
-    "decoder copy": "no decoder layers go with 'copy: repeated', 'upsample' and no other key",
+    "decoder copy": "a size without decoder layers goes with 'copy: repeated' and 'upsample' alone",
     "decoder.upsample": "an upsampled canvas goes with targets and decodings such as ctc",
     "decoder.chunk": "a chunk goes with hybrid and semi-autoregressive systems",
     "decoder.input_predictor": "it goes with an input that reveals tokens and a target without a "
@@ -34,15 +34,15 @@ RULES = {
     "latent": "latents go with non-autoregressive systems that have decoder layers",
     "latent.added_to": "'decoder_input' goes with a soft 'decoder.copy'",
     "length": "a length predictor goes with a canvas as long as the target",
-    "text": "a choice among texts is for one order",
+    "text": "a choice such as dynamic goes with non-autoregressive systems",
     "text gamma": "'gamma' has a weight for each text",
     "teacher": "a teacher goes with inputs and targets that use one, and with an input predictor",
     "init_from": "targets such as dims distil the system that they start from",
-    "size": "the decoding is for sizes without decoder layers",
-    "size positions": "a second system has as many 'max_positions'",
+    "size": "decodings such as ctranslate2_ctc go with sizes without decoder layers",
+    "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
     **{
-        f"{key} shape": "it is that of the system of 'init_from'"
+        f"{key} shape": "a system has that of the one that it starts from"
         for key in ("size", "decoder", "latent", "length")
     },
 }

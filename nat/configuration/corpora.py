@@ -67,7 +67,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
         if isinstance(value, Mapping) and not (
             value.keys() == languages or some and value.keys() < languages
         ):
-            yield f"key '{key}': found {_listed(value)}, expected {_listed(languages)}"
+            wanted = f"{corpus.source} and {corpus.target}"
+            yield f"key '{key}': found {', '.join(value)}, expected {wanted}"
     if corpus.has_separate_vocabularies and options.corruption is not None:
         yield (
             "key 'preprocessing.bpe_merges': expected one number, since 'preprocessing.corruption' "
@@ -79,8 +80,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
         yield from _problems_of_origin(text, f"distilled.{teacher}", {corpus.target})
         for cut in (split for split in corpus.splits if is_cut_out(corpus, split)):
             yield (
-                f"key 'splits.{cut}.every': it takes lines out of 'train', to which the lines of "
-                f"'distilled.{teacher}' belong; give '{cut}' text of its own"
+                f"'distilled.{teacher}': its lines are those of 'train', but 'splits.{cut}.every' "
+                f"takes some of these away; give '{cut}' text of its own"
             )
     if corpus.subwords is not None:
         due = {"codes", "vocabulary"}, {"pieces", "vocabulary"}
@@ -98,19 +99,20 @@ def _problems_of_split(name: str, split: Split, corpus: Corpus) -> Iterator[str]
     if split.parts or split.every is not None:
         yield from _problems_of_origin(split, key)
     if split.every is not None and name == TRAIN:
-        yield f"key '{key}.every': the training text cannot be cut out of itself"
+        yield f"'{key}': key 'every': the training text cannot be cut out of itself"
     for number, part in enumerate(parts_of(split) if split.every is None else ()):
         place = f"{key}.parts[{number}]" if split.parts else key
         yield from _problems_of_origin(
             part, place, {PAIRS} if part.format in TOGETHER else languages
         )
         if part.sacrebleu is not None:
-            with told_of(f"key '{place}.sacrebleu': "):
+            with told_of(f"'{place}': key 'sacrebleu': "):
                 test_set(part.sacrebleu, corpus.source, corpus.target)
         columns = part.columns
         if part.format == "tsv" and (columns.keys() != languages or len({*columns.values()}) == 1):
+            said = ", ".join(f"{language}: {column}" for language, column in columns.items())
             yield (
-                f"key '{place}.columns': found {columns or 'none'}, expected different columns of "
+                f"'{place}': key 'columns': found {said or 'none'}, expected different columns of "
                 f"the tsv for {_listed(languages)}, counted from 0"
             )
     for number, further in enumerate(split.references):
@@ -122,28 +124,28 @@ def _problems_of_split(name: str, split: Split, corpus: Corpus) -> Iterator[str]
 def _problems_of_origin(text: Source, key: str, *due: set[str]) -> Iterator[str]:
     """Problems of where text comes from; `due`: the labels that its files may have."""
     if len(text.origins) != 1:
-        known = [each for each in _OF_ORIGINS if each in type(text).model_fields]
+        known = [f"'{each}'" for each in _OF_ORIGINS if each in type(text).model_fields]
         found = " and ".join(text.origins) or "none"
-        yield f"key '{key}': found {found}, expected one of {', '.join(known)}"
+        yield f"'{key}': found {found}, expected one of {', '.join(known)}"
     (origin,) = text.origins
     for each in text.model_fields_set - {origin, "pairs", "references"}:
         is_of_tsv = each in _OF_TSV and isinstance(text, Part) and text.format != "tsv"
         if each not in _OF_ORIGINS[origin] or is_of_tsv:
             beside = "a format other than tsv" if is_of_tsv else f"'{origin}'"
-            yield f"key '{key}.{each}': it has no effect beside {beside}; remove it"
+            yield f"'{key}': key '{each}' has no effect beside {beside}; remove it"
     if origin == "archive" and not text.members:
-        yield f"missing key 'members' at '{key}', the files of its 'archive'"
+        yield f"'{key}': missing key 'members', the files of its 'archive'"
     for each, value in (("urls", text.urls), ("files", text.files), ("members", text.members)):
         if value and set(value) not in due:
             expected = " or ".join(map(_listed, due))
-            yield f"key '{key}.{each}': found {_listed(value)}, expected files for {expected}"
+            yield f"'{key}': key '{each}': found {', '.join(value)}, expected files for {expected}"
     sums = text.sha256.keys() if isinstance(text.sha256, dict) else None
     if origin == "urls" and sums != text.urls.keys():
-        yield f"key '{key}.sha256': expected one checksum for each of the 'urls'"
+        yield f"'{key}': key 'sha256': expected one checksum for each of the 'urls'"
     is_given = "sha256" in text.model_fields_set
     if origin == "archive" and (sums is not None or is_given == (text.md5 is not None)):
         yield (
-            f"key '{key}': expected either 'sha256' or 'md5' of the archive; use 'sha256: null' if "
+            f"'{key}': expected either 'sha256' or 'md5' of the archive; use 'sha256: null' if "
             "none is published"
         )
 

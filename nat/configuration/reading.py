@@ -34,7 +34,7 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     found = {folder: families.expanded(_read_folder(root, folder), folder) for folder in FOLDERS}
     files = {folder: each.contents for folder, each in found.items()}
     files["scales"] = _without_dropped_tasks(found["scales"])
-    files["corpora"] = _with_splits_of_parents(files["corpora"])
+    files["corpora"] = with_splits_of_parents(files["corpora"])
     # a paper is validated when it is asked for
     for folder in (folder for folder in FOLDERS if folder in MODELS and checked):
         for name in found[folder].bases_first:
@@ -78,7 +78,7 @@ def _without_dropped_tasks(scales: families.Expanded) -> dict[str, dict[str, Any
     return found
 
 
-def _with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Corpora, where those that are derived from another have its splits."""
     found = dict(corpora)
     for name, corpus in corpora.items():
