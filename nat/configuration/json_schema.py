@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from nat.configuration.families import FOLDERS, WITH_VARIANTS
+from nat.configuration.families import WITH_VARIANTS
+from nat.configuration.file_names import FOLDERS
 from nat.configuration.models import MODELS
 from nat.papers.description import Paper
 
@@ -24,10 +25,9 @@ def json_schema(kind: str) -> dict[str, Any]:
     schema = TypeAdapter(KINDS[kind]).json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         _describe(part)
-        if kind in FOLDERS:
+        if kind in FOLDERS and kind in MODELS:
             part.pop("required", None)
-    if kind in FOLDERS:
-        _share(schema, kind)
+    _share(schema, kind)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

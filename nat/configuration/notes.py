@@ -1,6 +1,6 @@
 """Notes on a configuration that is valid but may not do what a user expects."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE, file_of
@@ -13,13 +13,55 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
         configuration: of the run.
         asked_for: corpus and system of everything that reports show.
     """
-    pairs = set(asked_for)
+    return list(_notes(configuration, set(asked_for)))
+
+
+def _notes(configuration: Configuration, pairs: set[tuple[str, str]]) -> Iterator[str]:
+    scale, scales = file_of("scales", configuration.scale), configuration.files["scales"]
+    corpora, overridden = {corpus for corpus, _ in pairs}, configuration.overrides.recipes
     used = _used_recipes(configuration, pairs)
-    return [
-        *_lengths_of_papers(configuration, used),
-        *_overrides_without_use(configuration, pairs, used),
-        *_tasks_without_paper(configuration, {corpus for corpus, _ in pairs}),
-    ]
+    changed = {**scales[configuration.scale]["recipes"], **overridden}
+    long = [name for name in sorted(used) if configuration.replacements(name)[-1] not in changed]
+    if long and configuration.scale != PAPER_SCALE:
+        yield (
+            f"{scale}: these recipes train as long as in the papers, since the key 'recipes' does "
+            f"not change them: {', '.join(_with_length(configuration, name) for name in long)}"
+        )
+    if not set(overridden) <= used:
+        # any decoding may be shown, and with it the systems that it uses besides
+        helpers = {
+            (corpus, helper)
+            for corpus in corpora
+            for there in [configuration.on(corpus)]
+            for decoding in map(there.example_of, there.decodings)
+            for helper in there.helpers(decoding)
+        }
+        used |= _used_recipes(configuration, helpers)
+        effective = {each for name in used for each in configuration.replacements(name)}
+        for recipe in overridden:
+            if recipe not in effective:
+                yield (
+                    f"override: no system that reports show uses the recipe '{recipe}'; it changes "
+                    "nothing"
+                )
+    # only a user's own tasks; those of papers may not be described yet
+    known = {
+        task for name in scales if name != configuration.scale for task in scales[name]["tasks"]
+    }
+    tasks = configuration.tasks.items()
+    own = [task for task, corpus in tasks if task not in known and corpus not in corpora]
+    if own:
+        yield (
+            f"{scale}: no paper asks for {', '.join(own)} (key 'tasks'), so nothing of it is run; "
+            "write a file of config/papers, see docs/papers.md"
+        )
+
+
+def _with_length(configuration: Configuration, name: str) -> str:
+    recipe = configuration.recipe(name)
+    if recipe.updates is None:
+        return f"{name} ({recipe.epochs:,g} epochs)"
+    return f"{name} ({recipe.updates:,} updates)"
 
 
 def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> set[str]:
@@ -33,60 +75,3 @@ def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> 
             used.add(there.system(system).recipe)
             left += [(corpus, name) for name in there.dependencies(system)]
     return used
-
-
-def _lengths_of_papers(configuration: Configuration, used: set[str]) -> list[str]:
-    if configuration.scale == PAPER_SCALE:
-        return []
-    changes = configuration.files["scales"][configuration.scale]["recipes"]
-    found = []
-    for name in sorted(used):
-        replaced = configuration.replacements(name)
-        if replaced[-1] not in {**changes, **configuration.overrides.recipes}:
-            recipe = configuration.recipe(name)
-            updates = f"{recipe.updates:,} updates" if recipe.updates is not None else ""
-            found.append(f"{name} ({updates or f'{recipe.epochs:,g} epochs'})")
-    if not found:
-        return []
-    return [
-        f"{file_of('scales', configuration.scale)}: these recipes train as long as in the papers, "
-        f"since the key 'recipes' does not change them: {', '.join(found)}"
-    ]
-
-
-def _overrides_without_use(
-    configuration: Configuration, pairs: set[tuple[str, str]], used: set[str]
-) -> list[str]:
-    if set(configuration.overrides.recipes) <= used:
-        return []
-    # any decoding may be shown, and with it the systems that it uses besides
-    helpers = {
-        (corpus, helper)
-        for corpus in {corpus for corpus, _ in pairs}
-        for there in [configuration.on(corpus)]
-        for decoding in map(there.example_of, there.decodings)
-        for helper in there.helpers(decoding)
-    }
-    used = used | _used_recipes(configuration, helpers)
-    effective = {each for name in used for each in configuration.replacements(name)}
-    return [
-        f"override: no system that reports show uses the recipe '{recipe}'; it changes nothing"
-        for recipe in configuration.overrides.recipes
-        if recipe not in effective
-    ]
-
-
-def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> list[str]:
-    """Only for a user's own tasks; those of papers may not be described yet."""
-    scales = configuration.files["scales"]
-    known = {
-        task for name in scales if name != configuration.scale for task in scales[name]["tasks"]
-    }
-    tasks = configuration.tasks.items()
-    own = [task for task, corpus in tasks if task not in known and corpus not in corpora]
-    if not own:
-        return []
-    return [
-        f"{file_of('scales', configuration.scale)}: no paper asks for {', '.join(own)} (key "
-        "'tasks'), so nothing of it is run; write a file of config/papers, see docs/papers.md"
-    ]
