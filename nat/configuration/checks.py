@@ -65,12 +65,12 @@ def check(configuration: Configuration) -> None:
     `check_options` and `check_names` come before. Every method is imported, and with them torch.
     """
     for name in configuration.bases_first["corpora"]:
-        corpus, file = configuration.corpus(name), file_of("corpora", name)
-        check_corpus(name, corpus)
-        if corpus.derived is not None:
-            languages = sides(configuration.corpus(corpus.derived.source))
-            _known(corpus.derived.side, languages, "language", f"{file}: key 'derived.side'")
-        for teacher in corpus.distilled:
+        found, file = configuration.corpus(name), file_of("corpora", name)
+        check_corpus(name, found)
+        if found.derived is not None:
+            languages = sides(configuration.corpus(found.derived.source))
+            _known(found.derived.side, languages, "language", f"{file}: key 'derived.side'")
+        for teacher in found.distilled:
             _known(teacher, configuration.systems, "system", f"{file}: key 'distilled'")
     for name in configuration.papers:
         systems = configuration.paper(name).systems
@@ -181,7 +181,7 @@ def _check_names(configuration: Configuration, name: str) -> None:
     sizes = {size for scale in configuration.files["scales"].values() for size in scale["sizes"]}
     _known(system.size, sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
     _known(system.recipe, configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
-    start = system.init_from and system.init_from.system
+    start = None if system.init_from is None else system.init_from.system
     for key, other in (("init_from", start), ("teacher", system.teacher)):
         if other is not None:
             _known(other, configuration.systems, "system", f"{file}: key '{key}'")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nat.configuration.models import Start
 from nat.errors import UserError, told_of
 from nat.nested import at
-from nat.registry import KINDS
+from nat.traits import KINDS
 from nat.transformer.decoder_options import DecoderOptions
 
 if TYPE_CHECKING:

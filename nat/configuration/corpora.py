@@ -74,8 +74,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             "key 'preprocessing.bpe_merges': expected one number, since 'preprocessing.corruption' "
             "makes the source of subwords of the target"
         )
-    for name, split in corpus.splits.items():
-        yield from _problems_of_split(name, split, corpus)
+    for name, description in corpus.splits.items():
+        yield from _problems_of_split(name, description, corpus)
     for teacher, text in corpus.distilled.items():
         yield from _problems_of_origin(text, f"distilled.{teacher}", {corpus.target})
         for cut in (split for split in corpus.splits if is_cut_out(corpus, split)):

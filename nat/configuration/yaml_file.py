@@ -72,10 +72,11 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     """
     try:
         text = (root / name).read_text(encoding="utf-8-sig")
-    except (UnicodeDecodeError, OSError) as error:
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name}: not valid UTF-8 at byte {error.start}") from error
+    except OSError as error:
         elsewhere = "" if (root / "config").is_dir() else "; run this in the repository"
-        reason = getattr(error, "strerror", None) or f"not valid UTF-8 at byte {error.start}"
-        raise UserError(f"{name}: cannot be read ({reason}){elsewhere}") from error
+        raise UserError(f"{name}: cannot be read ({error.strerror}){elsewhere}") from error
     found = read_value(text, name)
     if not isinstance(found, dict):
         what = "nothing" if found is None else f"a {type(found).__name__}"
