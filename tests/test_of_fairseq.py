@@ -15,7 +15,7 @@ from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
 from nat.artifacts import Model
-from nat.configuration import configuration as module
+from nat.configuration import at_scale as module
 from nat.configuration import load
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes

@@ -12,7 +12,7 @@ from drawn import Drawn, configuration, described, plot_of
 from made_up_run import HEADER, OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_training
 from repository import ROOT
 
-from nat.configuration import configuration as module
+from nat.configuration import at_scale as module
 from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.figures import drawing, figures

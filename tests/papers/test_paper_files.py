@@ -13,7 +13,7 @@ from repository import configured
 
 from nat.analyses import known_law, revealing, schedule_bounds, step_errors
 from nat.configuration import Configuration, load
-from nat.configuration import configuration as module
+from nat.configuration import at_scale as module
 from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import LATENCY, MEASURES
