@@ -119,14 +119,13 @@ def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Fol
         tiny.canonical("own", "nat-bb")
 
 
-def test_equal_systems_must_be_written_alike(folder: Folder) -> None:
+def test_what_is_a_default_may_be_written_down(folder: Folder) -> None:
     written = {"method": "cross_entropy", "label_smoothing": 0.0}
     folder.files["systems/nat"]["target"] = {"method": "cross_entropy"}
     folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "target": written}
-    names = ["config/systems/nat-2.yaml", "'nat-2'", "'nat'", "target.label_smoothing"]
-    must_name(folder.error(), *names)
-    folder.files["systems/nat"]["target"].update(written)
-    assert folder.load().canonical("own", "nat-2") == "nat"
+    configuration = folder.load()
+    assert configuration.canonical("own", "nat-2") == "nat"
+    assert configuration.training("own", "nat-2") == configuration.training("own", "nat")
 
 
 def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
@@ -201,15 +200,14 @@ def test_what_is_read_follows_the_task(folder: Folder) -> None:
     assert inputs_of(configuration, Distilled(run, "own", "at-2", 7, "beam5"))
 
 
-@pytest.mark.parametrize("defaults", [False, True])
-def test_what_a_task_does_not_change_is_as_without_it(defaults: bool) -> None:
+def test_what_a_task_does_not_change_is_as_without_it() -> None:
     configuration = configured("paper")
     checked = 0
     for tasks in {configuration.tasks_of(corpus) for corpus in configuration.tasks.values()}:
         view = configuration.for_tasks(tasks)
         alone = replace(view, plain=None)
         for name in view.systems:
-            assert view.identity(name, defaults) == alone.identity(name, defaults)
+            assert view.identity(name) == alone.identity(name)
         checked += 0 < len(view.changed) < len(view.systems)
     assert checked > 5
 

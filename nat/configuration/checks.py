@@ -14,7 +14,6 @@ from nat.configuration.compatibility import check_assistant, check_system
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.configuration.file_names import file_of
-from nat.configuration.json_values import differences
 from nat.configuration.lengths import check_lengths
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
@@ -92,9 +91,6 @@ def check(configuration: Configuration) -> None:
             if name in view.changed:
                 _check_kept(view, name)
                 check_system(view, name)
-    corpora = {configuration.tasks_of(corpus): corpus for corpus in configuration.tasks.values()}
-    for tasks, corpus in corpora.items():
-        _check_written_alike(configuration, tasks, corpus)
 
 
 def _tasks(configuration: Configuration) -> list[tuple[str, ...]]:
@@ -215,19 +211,3 @@ def _check_cycles(configuration: Configuration) -> None:
             f"{file}: '{names[0]}' needs itself: {''.join(steps)}{names[0]}; change one of these "
             "keys"
         ) from error
-
-
-def _check_written_alike(configuration: Configuration, tasks: tuple[str, ...], corpus: str) -> None:
-    """What is the same training is known by what the files say, see `Configuration.canonical`."""
-    first: dict[str, str] = {}
-    view = configuration.for_tasks(tasks)
-    names = set((configuration.on(corpus).canonical_names or {}).values())
-    for name in sorted(names, key=lambda each: (len(each), each)):
-        other = first.setdefault(view.identity(name, defaults=True), name)
-        if other != name:
-            changes = differences(view.written(other), view.written(name))
-            raise UserError(
-                f"{view.file_of('systems', name)}: '{name}' is the same training as '{other}' on "
-                f"{corpus}, but one of them writes down an option that the other has by default "
-                f"({'; '.join(changes)}); give both the same options"
-            )

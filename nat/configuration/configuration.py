@@ -118,28 +118,22 @@ class Configuration(AtScale):
         return {name for name in self.systems if is_changed("systems", name)}
 
     @cached_method
-    def identity(self, system: str, defaults: bool = False) -> str:
-        """Fingerprint of a system and of all that it refers to, without names.
-
-        Args:
-            system: its name.
-            defaults: whether options that methods have by default count as if they were written.
-        """
+    def identity(self, system: str) -> str:
+        """Fingerprint of a system and of all that it refers to, without names."""
         if self.plain is not None and system not in self.changed:
-            return self.plain.identity(system, defaults)
+            return self.plain.identity(system)
         if self.system(system).size not in self.scale_settings.sizes:
             # it is not trained at this scale, so it is not equal to another
             return fingerprint({"system": system})
-        others = {name: self.identity(name, defaults) for name in self.dependencies(system)}
-        found = self._with_defaults(system) if defaults else self.written(system)
-        effective = families.renamed(found, others)
+        others = {name: self.identity(name) for name in self.dependencies(system)}
+        effective = families.renamed(self._effective(system), others)
         effective["recipe"]["validation"].pop("decoding")  # its options are included
         decodings = {}
         for text in Text.of(effective["text"]).candidates:
             if (name := text.decoding) is not None:
-                own = self.decoding(name).as_json() if defaults else self._options(name)
                 besides = {"assistant": self.assistant(name), "tuning": self.tried(name)}
-                decodings[name] = fingerprint(families.renamed({**own, **besides}, others))
+                own = {**self.decoding(name).as_json(), **besides}
+                decodings[name] = fingerprint(families.renamed(own, others))
         effective["text"] = families.renamed(effective["text"], decodings, ("decoding",))
         return fingerprint(effective)
 
@@ -148,9 +142,7 @@ class Configuration(AtScale):
 
         Systems whose effective configuration is equal but for their names, and which start and
         learn from systems of which the same holds, are one: they are trained once, under the name
-        that `_first_of` chooses. What the files say is compared, so that no method is imported;
-        `check` refuses systems that differ only in that one of them writes down what the other has
-        by default.
+        that `_first_of` chooses.
         """
         names = self.on(corpus).canonical_names
         assert names is not None
@@ -184,26 +176,13 @@ class Configuration(AtScale):
 
     @cached_method
     def _training(self, corpus: str, system: str) -> Training:
-        found = self._with_defaults(system)
+        found = self._effective(system)
         found["recipe"].pop("reference_updates", None)
         target = at_length(found["target"], self._ratio(self.system(system).recipe))
         return Training.of({"corpus": corpus, "system": system, **found, "target": target})
 
-    def _with_defaults(self, system: str) -> dict[str, Any]:
+    def _effective(self, system: str) -> dict[str, Any]:
         """What `training` has, JSON-able, but with decays as they are stated."""
-        found, decoding = self.written(system), self._validation_decoding(system)
-        text, chosen = self.text(system).with_seed(self.teacher_seed), self.text_choice(system)
-        input_, target = self._methods(system)
-        return {
-            **found,
-            "input": input_.method.as_json(),
-            "target": target.method.as_json(),
-            "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
-            "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
-        }
-
-    def written(self, system: str) -> dict[str, Any]:
-        """What `training` has, JSON-able, but with the options of methods as files give them."""
         found = self.system(system)
         if found.size not in self.scale_settings.sizes:
             raise UserError(
@@ -212,19 +191,20 @@ class Configuration(AtScale):
                 "'sizes'"
             )
         decoding, latent = self._validation_decoding(system), self.latent(system)
-        teacher = found.teacher and {"system": found.teacher, "seed": self.teacher_seed}
+        text, chosen = self.text(system).with_seed(self.teacher_seed), self.text_choice(system)
+        input_, target = self._methods(system)
         return {
             "architecture": options_of(self.architecture(found.size)),
-            "input": found.input.as_json(),
-            "target": found.target.as_json(),
+            "input": input_.method.as_json(),
+            "target": target.method.as_json(),
             "decoder": options_of(found.decoder),
             "latent": None if latent is None else options_of(latent),
             "length": found.length,
-            "text": self.text(system).with_seed(self.teacher_seed).as_json(),
-            "teacher": teacher,
+            "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
+            "teacher": found.teacher and {"system": found.teacher, "seed": self.teacher_seed},
             "init_from": None if found.init_from is None else found.init_from.as_json(),
             "recipe": self._recipe(found.recipe),
-            "validation_decoding": None if decoding is None else self._options(decoding),
+            "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
             "precision": self.settings.precision,
             **({} if found.imported is None else {"imported": found.imported.model_dump()}),
         }
