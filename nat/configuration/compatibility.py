@@ -136,7 +136,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
             users.append((f"{text.key}.system", text.system, {"input": "autoregressive"}))
     for key, other, expected in users:
         with told_of(f"{file}: key '{key}': "):
-            _expect(configuration, other, expected, name)
+            _expect(configuration, other, expected)
     validation = configuration.recipe(its.recipe).validation.decoding
     uses = [(f"{each.key}.decoding", each.system, each.decoding) for each in its.text.candidates]
     for key, system, used in [*uses, ("recipe", name, validation)]:
@@ -145,10 +145,8 @@ def check_system(configuration: "Configuration", name: str) -> None:
                 configuration.check_decoding(system, used)
 
 
-def _expect(
-    configuration: "Configuration", name: str, expected: Mapping[str, Any], user: str = ""
-) -> None:
-    """Refuse a system unless its facts are as expected by another, where that expects anything."""
+def _expect(configuration: "Configuration", name: str, expected: Mapping[str, Any]) -> None:
+    """Refuse a system unless its facts are as expected, where anything is."""
     facts, written = _facts(configuration, name), configuration.files["systems"][name]
     for rule, due in expected.items():
         found = facts[rule]
@@ -158,12 +156,11 @@ def _expect(
         said = {each: _shown(at(written, each)) for each in (key, "input", "target", "size")}
         place = f"{configuration.file_of('systems', name)}: key '{key}'"
         found = found if type(found) is int else said[key]
-        if isinstance(due, bool):
-            wanted = "one" if due else "none"
-        elif due in KINDS:
-            wanted = f"one of {KINDS[due]} systems"
-        else:
-            wanted = str(due) if isinstance(due, str | int) else f"that of '{user}'"
+        wanted = "another"
+        if rule == key != "size":
+            wanted = {True: "one", False: "none"}.get(due) or f"one for {KINDS[due]} systems"
+        elif type(due) is int or isinstance(due, str):
+            wanted = str(due) or "null"
         kind = ", ".join(f"{each} {said[each]}" for each in ("input", "target", "size"))
         raise UserError(
             f"{place}: found {found}, expected {wanted}: {RULES[rule]} ('{name}' is "
@@ -209,6 +206,7 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
     )
     penalised = bool(method.options.get("blank_penalty")) or "blank_penalty" in tried
     several = traits.decoding_order == "parallel" and steps > 1
+    upsampled = False if lengths > 1 else penalised or traits.upsampled
     of_traits = {
         "input": traits.decoding_order,
         "input tokens": several or traits.needs_partial_targets,
@@ -217,8 +215,10 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         "decoder.input_predictor": traits.input_predictor,
         "size": traits.encoder_only,
     }
-    expected = {rule: due or None for rule, due in of_traits.items()}
-    expected["decoder.upsample"] = False if lengths > 1 else penalised or traits.upsampled
+    expected = {
+        "decoder.upsample": upsampled,
+        **{key: due or None for key, due in of_traits.items()},
+    }
     most = "".join(
         f", {number} {each}"
         for number, each in ((lengths, "lengths"), (steps, "steps"))
