@@ -36,7 +36,6 @@ from nat.fields import (
     Seeds,
     Text,
     Unique,
-    kind_of,
 )
 from nat.options import validated
 from nat.registry import Method
@@ -279,16 +278,10 @@ class Mixed(Model, extra="allow"):
     distilled: Translations
 
 
-Candidate = Annotated[
-    Annotated[Translations, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
-    kind_of(keys=dict, name=str),
-]
-
-
 class Dynamic(Model, extra="allow"):
     """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
 
-    candidates: Annotated[list[Candidate], Field(min_length=2), Unique]
+    candidates: Annotated[list[Translations | Literal["raw"]], Field(min_length=2), Unique]
     # the scale changes it before the method reads it
     regulariser: dict[str, Any] | None = None
 
@@ -303,15 +296,9 @@ class Distillation(Model):
     @model_validator(mode="after")
     def _one_of_them(self) -> "Distillation":
         if len(self.model_fields_set) != 1:
-            found = " and ".join(sorted(self.model_fields_set)) or "nothing"
-            raise ValueError(f"found {found}, expected one of {', '.join(type(self).model_fields)}")
+            known = ", ".join(type(self).model_fields)
+            raise ValueError(f"Input should have one of the keys {known}")
         return self
-
-
-TrainingText = Annotated[
-    Annotated[Distillation, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
-    kind_of(keys=dict, name=str),
-]
 
 
 @pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -340,14 +327,7 @@ class Start:
 
 InitFrom = Annotated[
     Start | None,
-    _ReadAs(
-        Annotated[
-            Annotated[Start, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
-            kind_of(keys=dict, name=str),
-        ],
-        Start.of,
-        lambda start: start and start.as_json(),
-    ),
+    _ReadAs(Start | str | None, Start.of, lambda start: start and start.as_json()),
 ]
 Length = Literal["target", "offset", "constant"]
 
@@ -396,7 +376,9 @@ class System(Model):
     decoder: DecoderOptions = DecoderOptions()
     latent: LatentOptions | None = None
     length: Length | None
-    text: Annotated[texts.Text, _ReadAs(TrainingText, texts.Text.of, texts.Text.as_json)]
+    text: Annotated[
+        texts.Text, _ReadAs(Distillation | Literal["raw"], texts.Text.of, texts.Text.as_json)
+    ]
     init_from: InitFrom
     teacher: str | None = None
     recipe: str
@@ -607,16 +589,7 @@ class Scale(Model):
 
     description: Text
     seeds: Seeds
-    tasks: Annotated[
-        dict[
-            str,
-            Annotated[
-                Annotated[Task, Tag("<keys>")] | Annotated[str, Tag("<name>")],
-                kind_of(keys=dict, name=str),
-            ],
-        ],
-        Field(min_length=1),
-    ]
+    tasks: dict[str, Task | str] = Field(min_length=1)
     sizes: dict[str, Architecture] = Field(min_length=1)
     recipes: dict[
         str,
