@@ -16,7 +16,6 @@ from nat.data.candidates import Text
 from nat.data.splits import local_files, local_references, split_names
 from nat.errors import UserError, told_of
 from nat.options import validated
-from nat.spelling import hint
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 from nat.transformer.latent_options import LatentOptions
@@ -114,12 +113,8 @@ class AtScale(Entries):
         Raises:
             UserError: if the scale has none for it.
         """
-        if task not in self.tasks:
-            raise UserError(
-                f"{file_of('scales', self.scale)}: key 'tasks': no corpus for the task '{task}'; "
-                f"{hint(task, self.tasks)}"
-            )
-        return self.tasks[task]
+        where = f"{file_of('scales', self.scale)}: key 'tasks'"
+        return self.tasks[families.require(task, self.tasks, "task", where)]
 
     def recipe(self, name: str) -> Recipe:
         """A recipe with the changes of the scale and of the command line."""
@@ -128,10 +123,8 @@ class AtScale(Entries):
     def architecture(self, size: str) -> Architecture:
         """The architecture of a size at this scale."""
         sizes = self.scale_settings.sizes
-        if size not in sizes:
-            where = file_of("scales", self.scale)
-            raise UserError(f"{where}: key 'sizes': unknown size '{size}'; {hint(size, sizes)}")
-        return sizes[size]
+        where = f"{file_of('scales', self.scale)}: key 'sizes'"
+        return sizes[families.require(size, sizes, "size", where)]
 
     def _recipe(self, name: str) -> dict[str, Any]:
         """`recipe`, JSON-able and not validated."""

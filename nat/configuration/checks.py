@@ -3,7 +3,7 @@
 Every check raises `UserError` for the first problem, with file, key and reason.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -13,6 +13,7 @@ from nat.configuration import families
 from nat.configuration.compatibility import check_assistant, check_system
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
+from nat.configuration.families import require
 from nat.configuration.file_names import file_of
 from nat.configuration.lengths import check_lengths
 from nat.configuration.overrides import Overrides
@@ -33,7 +34,7 @@ def check_names(configuration: Configuration) -> None:
         for name in configuration.bases_first[folder]:
             for task in configuration.files[folder][name].get("tasks", {}):
                 where = f"{configuration.places[folder][name]}: key 'tasks'"
-                _known(task, configuration.all_tasks, "task", where)
+                require(task, configuration.all_tasks, "task", where)
     if configuration.checked:
         for scale in configuration.bases_first["scales"]:
             _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
@@ -68,21 +69,21 @@ def check(configuration: Configuration) -> None:
         check_corpus(name, found)
         if found.derived is not None:
             languages = sides(configuration.corpus(found.derived.source))
-            _known(found.derived.side, languages, "language", f"{file}: key 'derived.side'")
+            require(found.derived.side, languages, "language", f"{file}: key 'derived.side'")
         for teacher in found.distilled:
-            _known(teacher, configuration.systems, "system", f"{file}: key 'distilled'")
+            require(teacher, configuration.systems, "system", f"{file}: key 'distilled'")
     for name in configuration.papers:
         systems = configuration.paper(name).systems
         for own, described in systems.items():
             key = f"{file_of('papers', name)}: key 'systems.{own}"
             for task in described.tasks:
-                _known(task, configuration.all_tasks, "task", f"{key}.tasks'")
+                require(task, configuration.all_tasks, "task", f"{key}.tasks'")
             if described.baseline is not None:
                 known = [*systems, *configuration.systems]
-                _known(described.baseline, known, "system", f"{key}.baseline'")
+                require(described.baseline, known, "system", f"{key}.baseline'")
     for path in sorted((configuration.root / "config" / "published").glob("[!.]*.csv")):
         if path.name != _OF_ALL_PAPERS:
-            _known(path.stem, configuration.papers, "paper", f"config/published/{path.name}")
+            require(path.stem, configuration.papers, "paper", f"config/published/{path.name}")
     for tasks in _tasks(configuration):
         view = configuration.for_tasks(tasks)
         for name in view.bases_first["decodings"]:
@@ -99,21 +100,16 @@ def _tasks(configuration: Configuration) -> list[tuple[str, ...]]:
     return list(dict.fromkeys([(), *of_corpora]))
 
 
-def _known(name: str, known: Collection[str], what: str, where: str) -> None:
-    if name not in known and families.family_of(name, known) is None:
-        raise UserError(f"{where}: unknown {what} '{name}'; {families.near(name, known)}")
-
-
 def _check_decoding(configuration: Configuration, family: str) -> None:
     """Check what a decoding uses besides a system, and the values among which it is tuned."""
     name, file = configuration.example_of(family), configuration.file_of("decodings", family)
     if (assistant := configuration.assistant(name)) is not None:
-        _known(assistant, configuration.systems, "system", f"{file}: key 'assistant'")
+        require(assistant, configuration.systems, "system", f"{file}: key 'assistant'")
     check_assistant(configuration, name)
     if (model := configuration.language_model(name)) is not None:
         key = f"{file}: key 'language_model"
-        _known(model.system, configuration.systems, "system", f"{key}.system'")
-        _known(model.decoding, configuration.decodings, "decoding", f"{key}.decoding'")
+        require(model.system, configuration.systems, "system", f"{key}.system'")
+        require(model.decoding, configuration.decodings, "decoding", f"{key}.decoding'")
         with told_of(f"{key}.decoding': "):
             if configuration.language_model(model.decoding) is not None:
                 raise UserError(f"'{model.decoding}' has a language model; give one without")
@@ -131,12 +127,12 @@ def _check_scale(configuration: Configuration) -> None:
     scale, settings = file_of("scales", configuration.scale), configuration.scale_settings
     recipes = configuration.files["recipes"]
     for task, corpus in configuration.tasks.items():
-        _known(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
+        require(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
     for recipe, change in configuration.files["scales"][configuration.scale]["recipes"].items():
-        _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
-        _known(change.get("as", recipe), recipes, "recipe", f"{scale}: key 'recipes.{recipe}.as'")
+        require(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
+        require(change.get("as", recipe), recipes, "recipe", f"{scale}: key 'recipes.{recipe}.as'")
     for decoding in settings.browser.steps:
-        _known(decoding, configuration.decodings, "decoding", f"{scale}: key 'browser.steps'")
+        require(decoding, configuration.decodings, "decoding", f"{scale}: key 'browser.steps'")
     names = configuration.bases_first["recipes"]
     _check_recipes(configuration, names)
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
@@ -159,7 +155,7 @@ def _check_recipes(configuration: Configuration, names: Iterable[str]) -> None:
         decoding = recipe.validation.decoding
         if decoding is not None:
             place = f"{where}: key 'validation.decoding'"
-            _known(decoding, configuration.decodings, "decoding", place)
+            require(decoding, configuration.decodings, "decoding", place)
             if (
                 configuration.assistant(decoding)
                 or configuration.language_model(decoding)
@@ -175,17 +171,17 @@ def _check_recipes(configuration: Configuration, names: Iterable[str]) -> None:
 def _check_names(configuration: Configuration, name: str) -> None:
     file, system = configuration.file_of("systems", name), configuration.system(name)
     sizes = {size for scale in configuration.files["scales"].values() for size in scale["sizes"]}
-    _known(system.size, sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
-    _known(system.recipe, configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
+    require(system.size, sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
+    require(system.recipe, configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
     start = None if system.init_from is None else system.init_from.system
     for key, other in (("init_from", start), ("teacher", system.teacher)):
         if other is not None:
-            _known(other, configuration.systems, "system", f"{file}: key '{key}'")
+            require(other, configuration.systems, "system", f"{file}: key '{key}'")
     for text in system.text.candidates:
         if text.system is not None and text.decoding is not None:
             where = f"{file}: key '{text.key}"
-            _known(text.system, configuration.systems, "system", f"{where}.system'")
-            _known(text.decoding, configuration.decodings, "decoding", f"{where}.decoding'")
+            require(text.system, configuration.systems, "system", f"{where}.system'")
+            require(text.decoding, configuration.decodings, "decoding", f"{where}.decoding'")
 
 
 def _check_kept(configuration: Configuration, name: str) -> None:
@@ -194,7 +190,7 @@ def _check_kept(configuration: Configuration, name: str) -> None:
         recipe = configuration.system(start.system).recipe
         where = f"{configuration.file_of('systems', name)}: key 'init_from.kept'"
         where += f" (key 'keep' of the recipe '{recipe}')"
-        _known(start.kept, configuration.recipe(recipe).keep or {}, "checkpoint", where)
+        require(start.kept, configuration.recipe(recipe).keep or {}, "checkpoint", where)
 
 
 def _check_cycles(configuration: Configuration) -> None:

@@ -11,7 +11,6 @@ from nat.configuration.json_values import copied
 from nat.configuration.models import Kind, Settings, System, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.corpus import Corpus
-from nat.errors import UserError
 from nat.language_model.options import LanguageModelOptions
 from nat.options import validated
 
@@ -145,17 +144,10 @@ class Entries:
 
     def _find(self, folder: str, name: str) -> dict[str, Any]:
         """What a file says; it is not to be changed."""
-        found = self.files[folder].get(name)
+        known = self.files[folder]
+        if name in known and not families.is_family(name):
+            return known[name]
         family = self._family(name) if folder == "decodings" else None
-        if family is not None:
-            options = families.options_in(family, name)
-            found = families.merged(self.files[folder][family], options)
-        if found is None or families.is_family(name):
-            missing = f"nothing in config/{folder} has this name"
-            if folder not in families.FOLDERS:
-                missing = f"there is no {file_of(folder, name)}"
-            raise UserError(
-                f"unknown {FOLDERS[folder]} '{name}': {missing}; "
-                f"{families.near(name, list(self.files[folder]))}"
-            )
-        return found
+        if family is None:
+            family = families.require(name, {*known} - {name}, FOLDERS[folder], f"config/{folder}")
+        return families.merged(known[family], families.options_in(family, name))

@@ -8,7 +8,7 @@ had been written in full.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -225,6 +225,18 @@ def near(name: str, known: Iterable[str]) -> str:
     return hint(name, map(shown, known))
 
 
+def require(name: str, known: Collection[str], what: str, where: str) -> str:
+    """The known name that a name is, or the family that it belongs to.
+
+    Raises:
+        UserError: if there is none; names the nearest one.
+    """
+    found = name if name in known else family_of(name, known)
+    if found is None:
+        raise UserError(f"{where}: unknown {what} '{name}'; {near(name, known)}")
+    return found
+
+
 class _Written(NamedTuple):
     """An entry as written.
 
@@ -278,10 +290,7 @@ def _resolved(
             raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
         content: dict[str, Any] = {}
         if like is not None:
-            base = family_of(str(like), written)
-            if base is None:
-                known = near(str(like), [each for each in written if each != name])
-                raise UserError(f"{place}: key 'like': unknown {kind} '{like}'; {known}")
+            base = require(str(like), written, kind, f"{place}: key 'like'")
             content = merged(resolve(base, (*heirs, name)), options_in(base, str(like)))
             if kind != "corpus":
                 content.pop("description", None)

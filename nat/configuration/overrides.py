@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nat.configuration.families import merged
+from nat.configuration.families import merged, require
 from nat.configuration.models import Changes, read_model
 from nat.configuration.yaml_file import NAME, read_value
 from nat.errors import UserError
 from nat.nested import nested
-from nat.spelling import hint
 
 KEYS = ("scale", "name", "override")
 """Keys that `snakemake --config` accepts."""
@@ -68,8 +67,7 @@ def choice(config: Mapping[str, Any]) -> Choice:
             that Snakemake reads as a number or a truth value, and so writes in another way.
     """
     for key, value in config.items():
-        if key not in KEYS:
-            raise UserError(f"--config: unknown key '{key}'; {hint(key, KEYS)}")
+        require(key, KEYS, "key", "--config")
         is_text = key != "name" or value is None or isinstance(value, str)
         if value is None or not str(value).strip() or not is_text:
             found = json.dumps(value) if not is_text else "none"
@@ -118,8 +116,7 @@ def _nested(change: str, recipes: list[str]) -> dict[str, Any]:
         raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
     path = [kind, *rest.split(".")]
     if kind == "recipes":  # a recipe's name may have dots
-        recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), None)
-        if recipe is None:
-            raise UserError(f"{where}: unknown recipe '{path[1]}'; {hint(path[1], recipes)}")
+        recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), path[1])
+        require(recipe, recipes, "recipe", where)
         path = [kind, recipe, *rest.removeprefix(recipe).split(".")[1:]]
     return nested(path, read_value(text, where))

@@ -44,9 +44,8 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
                 change = families.on_task(content, task)
                 read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
     scale = choice.scale or settings.scale
-    if scale not in files["scales"]:
-        origin = f"{SETTINGS}: key 'scale': " if choice.scale is None else ""
-        raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
+    origin = f"{SETTINGS}: key 'scale'" if choice.scale is None else "--config"
+    families.require(scale, files["scales"], "scale", origin)
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
     return Configuration(
         root,
@@ -84,8 +83,7 @@ def with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, d
     for name, corpus in corpora.items():
         if isinstance(derived := corpus.get("derived"), Mapping) and "from" in derived:
             where, parent = f"{file_of('corpora', name)}: key 'derived.from'", derived["from"]
-            if parent not in corpora:
-                raise UserError(f"{where}: unknown corpus '{parent}'; {hint(parent, corpora)}")
+            families.require(parent, corpora, "corpus", where)
             generated = corpora[parent].get("generator", {}).get("pairs")
             splits = list(corpora[parent].get("splits", generated or {}))
             if not splits:
