@@ -168,7 +168,8 @@ def write_jobs(jobs: list[Job[Any]]) -> str:
         "configuration": first.configuration.as_written(),
         "processes": first.processes,
     }
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    # in the order of the files: that of values among which one is chosen counts
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_jobs(path: Path) -> list[Job[Any]]:
