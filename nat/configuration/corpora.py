@@ -6,6 +6,7 @@ from typing import Any
 
 from nat.data.corpus import STEPS, Corpus, Part, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
+from nat.data.invented.parameters import Parameters, read_parameters
 from nat.data.sources import parts_of, test_set
 from nat.data.splits import TRAIN, VALID, is_cut_out, split_names
 from nat.data.vocabulary import SIDES
@@ -99,10 +100,8 @@ def check_corpus(name: str, corpus: Corpus) -> None:
     _check_trained_on(file, corpus)
     _check_preprocessing(file, corpus, languages)
     if corpus.generator is not None:
-        from nat.data.synthetic import read_options  # imports numpy, which is slow
-
         with told_of(f"{file}: "):
-            read_options(corpus.generator)
+            read_parameters(corpus.generator, Parameters)
     for split, description in corpus.splits.items():
         _check_split(split, description, file, corpus)
     _check_given(corpus, file)
