@@ -196,9 +196,9 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     from nat.data.bpe import bpe_folder
     from nat.data.clean import clean_folder
     from nat.data.corpus import Corpus
+    from nat.data.invented.text import generate, read_options
     from nat.data.lines import write_lines
     from nat.data.splits import sides, training_part
-    from nat.data.synthetic import generate, read_options
     from nat.data.tokenise import tokenise_folder
 
     file = ROOT / f"config/corpora/{CORPUS}.yaml"

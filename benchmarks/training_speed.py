@@ -262,7 +262,7 @@ def batches(case: Case, lengths: Lengths, size: int, number: int) -> list[list[t
     """
     import numpy as np
 
-    from nat.data.batching import batch_ends
+    from nat.data.batch import batch_ends
     from nat.data.vocabulary import SPECIALS
 
     random = np.random.default_rng(1)

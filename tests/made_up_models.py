@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from made_up_corpus import prepare_corpus
 
 from nat.artifacts import Converted, Model
 from nat.configuration import load
-from nat.data.binarised import binarise_folder
-from nat.data.bpe import bpe_folder
-from nat.data.clean import clean_folder
-from nat.data.splits import text_part, training_part
-from nat.data.test_set import prepare_test_set
-from nat.data.text import make_text
-from nat.data.tokenise import tokenise_folder
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
@@ -74,17 +68,7 @@ def write_corpus(root: Path, test: Sequence[str], **preprocessing: Any) -> None:
     (root / f"config/corpora/{CORPUS}.yaml").write_text(yaml.safe_dump(description))
     scale = root / "config/scales/micro.yaml"
     scale.write_text(scale.read_text().replace("toy-micro", CORPUS))
-    corpus = load("micro", checked=False).corpus(CORPUS)
-    folder = Path("results/corpora") / CORPUS
-    for name, part in ((None, text_part(corpus)), ("test", text_part(corpus, "test"))):
-        where = folder if name is None else folder / "tests" / name
-        make_text(CORPUS, part, where / "text", root=Path(), mirror=None, downloads=Path("d"))
-    training = training_part(corpus)
-    clean_folder(training, folder / "text", folder / "clean")
-    tokenise_folder(training, folder / "clean", folder / "tokens")
-    bpe_folder(training, folder / "tokens", folder / "bpe")
-    binarise_folder(training, folder / "bpe", folder / "binarised")
-    prepare_test_set(corpus, "test", folder / "tests/test", folder / "bpe")
+    prepare_corpus(CORPUS, load("micro", checked=False).corpus(CORPUS))
 
 
 def write_model(system: str, seed: int = 1) -> Path:

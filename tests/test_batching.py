@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nat.data.batching import batch_ends
+from nat.data.batch import batch_ends
 from tests.messages import told
 
 STORED = [

@@ -1,4 +1,4 @@
-"""Nothing damaged is used in silence: one bit of a result changes, and its reader refuses it."""
+"""Damage of results is found: by readers where it would be silent, else by `verify`."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,8 +16,9 @@ import numpy as np
 import pytest
 import torch
 
-from nat import checksums
 from nat.checksums import (
+    OF_FOLDER,
+    TIMESTAMP,
     command,
     is_intact,
     recorded,
@@ -26,16 +28,12 @@ from nat.checksums import (
     verified,
     verified_folder,
 )
-from nat.data.arrays import mapped_array, read_arrays
+from nat.data.arrays import mapped_array
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.lines import count_lines, read_lines, write_lines
-from nat.data.references import References, write_references
-from nat.data.translations import OK, read_in_order, write_translations
+from nat.data.lines import write_lines
 from nat.data.vocabulary import Vocabulary, copy_vocabularies
-from nat.files import atomic_directory, atomic_path, atomic_write_text, copy, read_json, write_json
-from nat.language_model.ngram import NgramModel, estimate
-from nat.measures import statistics
-from nat.measures.score import read_references
+from nat.files import atomic_directory, atomic_path, copy, write_json
+from nat.language_model.ngram import NgramModel
 from nat.training.averaging import average, save_weights
 from nat.training.fairseq_checkpoint import read_checkpoint
 from nat.training.model_file import load_model
@@ -44,7 +42,10 @@ from nat.workflow.verification import Found, verify
 from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[1]
-RECORD = {"id": 0, "tokens": "a", "text": "a", "score": 0.5, "steps": 1, "status": OK}
+
+
+def write_tokens(path: Path) -> None:
+    write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
 
 
 def write_pairwise_bleu(path: Path) -> None:
@@ -52,34 +53,12 @@ def write_pairwise_bleu(path: Path) -> None:
         np.save(file, np.ones((3, 2, 2), dtype=np.float32))
 
 
-def write_tokens(path: Path) -> None:
-    write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
-
-
 def write_model(path: Path) -> None:
     with atomic_path(path) as temporary:
         shutil.copyfile(ROOT / "tests/stored/ctc.pt", temporary)
 
 
-def write_ngrams(path: Path) -> None:
-    model, _ = estimate(np.array([6, 7, 6, 7, 7]), np.array([3, 2]), 8, 2)
-    model.save(path)
-
-
 KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
-    "score.json": (lambda path: write_json(path, {"value": 34.25}), read_json),
-    "test.npz": (
-        lambda path: statistics.write(path, {"sacrebleu": np.arange(40)}),
-        read_arrays,
-    ),
-    "test.jsonl": (
-        lambda path: write_translations(path, [RECORD]),
-        lambda path: [*read_in_order(path)],
-    ),
-    "references.jsonl": (
-        lambda path: write_references(path, {0: References(["a b", "c"])}),
-        lambda path: read_references(path, 1),
-    ),
     "train.en.tokens.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
     "train.en.offsets.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
     "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
@@ -89,9 +68,8 @@ KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
         lambda path: average([path]),
     ),
     "bleu.npy": (write_pairwise_bleu, mapped_array),
-    "order2.npz": (write_ngrams, NgramModel.load),
 }
-"""How each kind of file is written and read."""
+"""How each kind of file is written and read whose damage could go unnoticed."""
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -162,26 +140,33 @@ AGAIN = "snakemake --force results/corpora/toy/text"
 
 
 @pytest.mark.parametrize("name", ["train.en", "given/codes"])
-@pytest.mark.parametrize("read", [count_lines, lambda path: [*read_lines(path)]])
-def test_a_file_of_a_folder_is_checked_against_the_record_of_the_folder(
-    text: Path, name: str, read: Callable[[Path], Any]
+def test_a_file_is_held_against_the_manifest_of_the_whole_that_it_is_in(
+    text: Path, name: str
 ) -> None:
-    read(text / name)
+    assert verified_folder(text) == text and verified_folder(text / "given")
     assert recorded(text / name) == sha256_of(text / name)
     (text / name).write_text("a\nc\n")
     with told(name, "damaged", AGAIN):
-        read(text / name)
+        verified(text / name)
     (text / name).unlink()
-    for fail in (read, lambda _: verified_folder(text)):
-        with told(name, "does not exist", AGAIN):
-            fail(text / name)
+    with told(name, "does not exist", AGAIN):
+        verified_folder(text)
 
 
-def test_a_record_is_in_the_format_of_sha256sum(tmp_path: Path, text: Path) -> None:
-    write_json(tmp_path / "score.json", {"value": 1})
-    for record in (tmp_path / ".score.json.sha256", text / ".sha256sums"):
-        check = ["sha256sum", "--check", "--strict", record.name]
-        assert subprocess.run(check, cwd=record.parent).returncode == 0
+def test_a_manifest_is_in_the_format_of_sha256sum(tmp_path: Path, text: Path) -> None:
+    for value in (1, 2):  # a file that is written again
+        write_json(tmp_path / "score.json", {"value": value})
+    for folder in (tmp_path, text):
+        check = ["sha256sum", "--check", "--strict", OF_FOLDER]
+        assert subprocess.run(check, cwd=folder).returncode == 0
+
+
+def test_files_that_are_written_at_the_same_time_are_all_in_the_manifest(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        paths = [tmp_path / f"{number % 20}.json" for number in range(60)]
+        list(pool.map(lambda path: write_json(path, path.name), paths))
+    listing = (tmp_path / OF_FOLDER).read_text().splitlines()
+    assert len(listing) == 20 and verify(tmp_path) == Found(20)
 
 
 def test_what_is_damaged_or_not_whole_is_not_copied(tmp_path: Path) -> None:
@@ -208,25 +193,19 @@ def test_files_of_a_user_are_not_checked(tmp_path: Path) -> None:
     path = tmp_path / "mine/text.en"
     path.parent.mkdir()
     path.write_text("text")
-    (tmp_path / ".sha256sums").write_text(f"{'0' * 64}  text.en\n")  # of another folder
+    (tmp_path / OF_FOLDER).write_text(f"{'0' * 64}  mine/text.en\n")  # which others have written
     assert recorded(path) is None and verified(path) == path and is_intact(path)
 
 
-def test_a_record_that_is_damaged_itself_does_not_pass(tmp_path: Path, text: Path) -> None:
-    atomic_write_text(tmp_path / "file", "text")
-    (tmp_path / ".file.sha256").write_bytes(b"\xff")
-    (text / ".sha256sums").write_text("?")
-    for path in (tmp_path / "file", text / "train.en"):
-        with told(path, "damaged"):
-            verified(path)
-
-
-def test_a_change_just_after_the_check_is_seen(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("one")
-    first = sha256_of(path)
-    path.write_text("two")
-    assert sha256_of(path) != first
+def test_a_manifest_that_is_damaged_or_missing_is_told_to_the_reader(
+    text: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (text / OF_FOLDER).write_bytes(b"\xff")
+    with told(text / "train.en", "damaged", "manifest"):
+        verified(text / "train.en")
+    (text / OF_FOLDER).unlink()
+    verified(text / "train.en")
+    must_name(caplog.text, text / "train.en", "not checked")
 
 
 @pytest.mark.parametrize(
@@ -271,18 +250,18 @@ def test_the_command_that_makes_a_result_again(
 
 
 def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
-    for name in ("packed/ctranslate2", "results/demo/packed", "made", "data"):
+    for name in ("packed/ctranslate2", "results/demo/packed", "data"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("packed", "results/demo/packed"):
         (tmp_path / name / "package.json").write_text("{}")
-    (tmp_path / "made/.sha256sums").write_text("0  int8/model.bin\n")
+    with atomic_directory(tmp_path / "made") as made:
+        (made / "int8").mkdir()
     for name, part in {
         "packed/model.pt": "nat pack",
         "packed/ctranslate2/int8/model.bin": "nat pack",
         "results/demo/packed/model.pt": "nat pack",
         "made/model.json": "nat export",
         "made/int8/model.bin": "nat export",
-        "made/int8/dict.txt": "right file",
         "data/dict.txt": "right file",
         "results/downloads/data.example/train.en": "run again",
         "results/demo/models/c/s/seed1/checkpoints/weights_10.pt": "train again",
@@ -298,18 +277,16 @@ SCORE_AGAIN = f"snakemake --force {SCORE.format(1)} --config scale=demo"
 
 @pytest.fixture
 def results(tmp_path: Path, text: Path) -> Path:
-    """Three files of a folder, two of their own, two without a record, and one of a log."""
-    found = tmp_path / "results"
+    """Three files of a folder, two of their own, and one of a log."""
     for seed in (1, 2):
         write_json(tmp_path / SCORE.format(seed), {"value": 1})
-    (found / "demo/logs").mkdir()
-    for name in ("of_an_earlier_version.csv", "of_a_user.csv", "logs/train.log"):
-        (found / "demo" / name).touch()
-    return found
+    (tmp_path / "results/demo/logs").mkdir()
+    (tmp_path / "results/demo/logs/train.log").touch()
+    return tmp_path / "results"
 
 
 def test_all_results_are_verified(results: Path, text: Path) -> None:
-    assert verify(results) == Found(5, 2)
+    assert verify(results) == Found(5)
     first, second = (results.parent / SCORE.format(seed) for seed in (1, 2))
     first.write_text('{"value": 2}')
     second.unlink()  # Snakemake sees this itself
@@ -317,8 +294,7 @@ def test_all_results_are_verified(results: Path, text: Path) -> None:
     (text / "given/codes").unlink()
     found = verify(results)
     of_text = {text / "train.en": "damaged", text / "given/codes": "missing"}
-    assert (found.intact, found.unknown) == (1, 2)
-    assert found.faults == {**of_text, first: "damaged"}
+    assert (found.intact, found.faults) == (1, {**of_text, first: "damaged"})
     assert len(found.remedies) == 2
     must_name("; ".join(found.remedies), AGAIN, SCORE_AGAIN)
     assert verify(text / "given").faults == of_text, "a part of what is made as one"
@@ -327,25 +303,32 @@ def test_all_results_are_verified(results: Path, text: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "?", f"{'0' * 64}  train.en", "\xff", None])
-def test_a_record_of_a_folder_that_is_damaged_or_missing_is_told(
-    results: Path, text: Path, content: str | None
+@pytest.mark.parametrize("of_text", [True, False])
+def test_a_manifest_that_is_damaged_or_missing_is_told(
+    results: Path, text: Path, content: str | None, of_text: bool
 ) -> None:
-    (text / ".snakemake_timestamp").touch()
-    record = text / ".sha256sums"
-    record.unlink()
+    (text / TIMESTAMP).touch()
+    listing = text / OF_FOLDER if of_text else results / "demo/scores/c/s/seed1/d" / OF_FOLDER
+    listing.unlink()
     if content is not None:
-        record.write_text(content, encoding="latin-1")
+        listing.write_text(content, encoding="latin-1")
     found = verify(results)
-    assert found.faults[record] == ("missing" if content is None else "damaged")
+    assert found.faults[listing] == ("missing" if content is None else "damaged")
     (remedy,) = found.remedies
-    must_name(remedy, AGAIN)
+    must_name(remedy, AGAIN if of_text else listing.parent)
+
+
+def test_a_file_that_its_manifest_does_not_list_is_told(results: Path) -> None:
+    (results / "demo/scores/c/s/seed1/d/notes.txt").touch()
+    listing = results / "demo/scores/c/s/seed1/d" / OF_FOLDER
+    assert verify(results).faults == {listing: "incomplete"}
 
 
 def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
     results = tmp_path / "results"
     downloads = results / "downloads/data.example"
     downloads.mkdir(parents=True)
-    for name in ("train.en", "train.de", "published.gz"):
+    for name in ("train.en", "train.de", "published.gz", "train.ro.toy.part"):
         (downloads / name).write_text(name)
     for name in ("train.en", "train.de", "of_a_mirror"):
         digest = hashlib.sha256(name.encode()).hexdigest()
@@ -354,7 +337,8 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
     weights = results / "demo/models/c/s/seed1/checkpoints/weights_10.pt"
     write_json(override, {"config": {"threads": 2}})
     save_weights(weights, {})
-    assert verify(results) == Found(4, 1)
+    (weights.parent / "checkpoint_1_10.pt").touch()  # of fairseq
+    assert verify(results) == Found(4)
     for path in (downloads / "train.en", override, weights):
         path.write_text("")
     found = verify(results)
@@ -372,40 +356,43 @@ def test_results_behind_links_are_verified_once(tmp_path: Path) -> None:
     (results / "demo/scores").symlink_to(scratch)
     (scratch / "c/s/all").symlink_to(scratch / "c")  # two links in a circle, and a second way
     (results / "other").symlink_to(results / "demo")
-    assert verify(results) == Found(1, 0)
+    assert verify(results) == Found(1)
     score.write_text('{"value": 2}')
     found = verify(results)
     assert [*found.faults] == [score]
-    must_name(found.remedies[0], SCORE_AGAIN)
+    must_name([*found.remedies][0], SCORE_AGAIN)
+
+
+def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
+    results: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    link = results / "demo@wide/scores/c/s/seed1/d/test.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(results.parent / SCORE.format(1))
+    assert verify(results) == Found(6) and verified(link) == link and not caplog.text
+    link.resolve().write_text("{}")
+    assert set(verify(results).faults) == {link, link.resolve()}
 
 
 def test_what_cannot_be_read_does_not_hide_what_else_is_damaged(
     results: Path, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that fails, a folder in the place of a file, and what permissions refuse."""
-    errors = {"train.en": OSError(5, "Input/output error"), "codes": PermissionError(13, "No")}
-    digest, list_folder = checksums._digest, os.scandir
-
-    def read(path: Path) -> str:
-        if path.name in errors:
-            raise errors[path.name]
-        return digest(path)
+    """A folder in the place of a file, and what permissions refuse."""
+    list_folder = os.scandir
 
     def refuse(path: str) -> Any:
         if Path(path).name == "seed1":
             raise PermissionError(13, "Permission denied", path)
         return list_folder(path)
 
-    monkeypatch.setattr(checksums, "_digest", read)
     monkeypatch.setattr(os, "scandir", refuse)
     pieces, seed = text / "given/pieces", results / "demo/scores/c/s/seed1"
     pieces.unlink()
     pieces.mkdir()
+    (text / "given/codes").write_text("")
     found = verify(results)
-    assert set(found.faults) == {text / "train.en", text / "given/codes", pieces, seed}
-    assert {fault.partition(" (")[0] for fault in found.faults.values()} == {"cannot be read"}
-    assert len(found.remedies) == 4
-    must_name("\n".join(found.remedies), AGAIN, text / "given/codes", pieces, seed)
+    assert set(found.faults) == {text / "given/codes", pieces, seed}
+    must_name("\n".join(found.faults.values()), "Is a directory", "Permission denied", "damaged")
 
 
 def test_what_a_run_removes_meanwhile_is_not_missing(
@@ -413,7 +400,7 @@ def test_what_a_run_removes_meanwhile_is_not_missing(
 ) -> None:
     remove = Mock(side_effect=lambda *_: shutil.rmtree(results) or Mock())
     monkeypatch.setattr(verification, "Progress", remove)
-    assert verify(results) == Found(0, 0)
+    assert verify(results) == Found(0)
 
 
 @pytest.mark.parametrize("damaged", [False, True])

@@ -49,7 +49,7 @@ def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> 
 
 def test_nothing_left_to_train(tmp_path: Path) -> None:
     corpus = write(tmp_path / "text", {"train": PAIRS[1:6], "valid": PAIRS[:1]})
-    with told("5", "max_tokens", "10"):
+    with told("max_tokens 10", "max_ratio"):
         clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
 

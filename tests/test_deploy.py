@@ -384,7 +384,7 @@ def test_what_was_made_from_other_weights_is_not_used(
     )
     assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0]
     trained_again = write_model(system, seed=2)
-    for name in (MODEL, f".{MODEL}.sha256"):
+    for name in (MODEL, OF_FOLDER):
         (trained_again / name).replace(model(system) / name)
     shutil.rmtree("packed")
     for each in commands:
@@ -738,7 +738,7 @@ def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
     if packed_before:
         packed(folder, Path("packed"))
         folder, vocabulary = Path("packed"), Path("packed/vocabulary.txt")
-        remedy = "pack the model again with 'nat pack'"
+        remedy = "make the folder again with 'nat pack'"
     vocabulary.with_name(OF_FOLDER).unlink()
     vocabulary.write_text("".join(vocabulary.read_text().splitlines(keepends=True)[:-1]))
     with told(MODEL, remedy):

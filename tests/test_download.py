@@ -1,17 +1,16 @@
 import errno
 import gzip
 import hashlib
-import io
 import os
 import socket
 import threading
-import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -204,15 +203,20 @@ def test_wrong_bytes_leave_nothing(
     assert files(tmp_path) == []
 
 
-def test_silent_server_is_given_up(
+def test_what_came_before_a_server_fell_silent_is_kept(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.2))
-    server.ranges, server.stalls = False, True
+    monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.4))
+    server.stalls, server.cut_after = True, 1000  # far less than is read at once
+    server.content = CONTENT[:3500]
+    checksum = hashlib.sha256(server.content).hexdigest()
+    assert get(tmp_path, server.address, checksum).read_bytes() == server.content
+    assert len(server.asked) == 4
+    server.ranges = False
     # the piece that never completed may come again after headers only
-    for server.cut_after, part in ((16_384, "fell silent"), (0, "127.0.0.1")):
+    for server.cut_after, part in ((1000, "fell silent"), (0, "127.0.0.1")):
         with told(part):
-            get(tmp_path, server.address)
+            get(tmp_path / "other", server.address)
 
 
 @pytest.mark.parametrize(("status", "attempts"), [(404, 1), (403, 1), (503, module.ATTEMPTS)])
@@ -238,11 +242,17 @@ def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_mirror_needs_no_network(tmp_path: Path, packed: bool) -> None:
+def test_mirror_needs_no_network_and_its_files_are_written_down(
+    tmp_path: Path, packed: bool
+) -> None:
     place = tmp_path / "mirror/data.example/a" / ("train.en" + ".gz" * packed)
     mirrored = put(place, PACKED if packed else CONTENT)
     assert get(tmp_path, checksum=SHA256.upper(), mirror=True) == mirrored
     assert not (tmp_path / "downloads").exists()
+    assert get(tmp_path, checksum=None, mirror=True) == mirrored
+    mirrored.write_bytes(gzip.compress(b"changed") if packed else b"changed")
+    with told(mirrored, "checksum"):
+        get(tmp_path, checksum=None, mirror=True)
 
 
 @pytest.mark.parametrize(
@@ -265,32 +275,11 @@ def test_mirror_with_wrong_file(
         get(tmp_path, url, checksum, mirror=True)
 
 
-def test_a_file_of_the_mirror_is_written_down_too(tmp_path: Path) -> None:
-    mirrored = put(tmp_path / "mirror/data.example/a/train.en", CONTENT)
-    assert get(tmp_path, checksum=None, mirror=True) == mirrored
-    mirrored.write_bytes(b"changed")
-    with told(mirrored, "checksum"):
-        get(tmp_path, checksum=None, mirror=True)
-
-
-class _FullDisk(io.FileIO):
-    """A file on a disk that is full after some bytes."""
-
-    def write(self, piece: Any, /) -> int:
-        if self.tell() > 100_000:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return super().write(piece)
-
-
 def test_full_disk_leaves_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = Path.open
-
-    def open_there(path: Path, mode: str = "r", **named: Any) -> Any:
-        return _FullDisk(path, mode) if mode == "ab" else opened(path, mode, **named)
-
-    monkeypatch.setattr(Path, "open", open_there)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(module, "Progress", Mock(return_value=Mock(update=Mock(side_effect=full))))
     with told("train.en", "disk is full"):
         get(tmp_path, server.address)
     assert files(tmp_path) == []
@@ -345,28 +334,13 @@ def test_a_download_with_a_published_checksum_is_verified(
     for earlier_version in (False, True):
         if earlier_version:
             path.with_name("train.en.sha256").unlink()
-            assert verify(results).unknown == 1
+            assert verify(results) == Found()
             assert get(results, server.address, checksum) == path
-        assert verify(results) == Found(1, 0)
+        assert verify(results) == Found(1)
     path.write_bytes(CONTENT[:-1] + b"?")
     assert [*verify(results).faults] == [path]
     get(results, server.address, checksum)
-    assert verify(results) == Found(1, 0)
-
-
-def test_a_damaged_zip_is_told(server: Server, tmp_path: Path) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.en", CONTENT[:500])
-    whole = packed.getvalue()
-    begin = whole.index(b"a.en") + len("a.en")
-    end = begin + archive.infolist()[0].compress_size
-    for place in range(begin + 20, end, 13):  # a header may be damaged without any harm
-        damaged = bytearray(whole)
-        damaged[place] ^= 1
-        server.content = bytes(damaged)
-        with told("zip"):
-            get(tmp_path, server.address + ".zip", None)
+    assert verify(results) == Found(1)
 
 
 def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> None:
@@ -392,17 +366,6 @@ def test_an_earlier_download_that_was_damaged_is_fetched_again(
         if not record:
             path.with_name(path.name + ".sha256").unlink()
         assert get(tmp_path, server.address + ".gz", None).read_bytes() == PACKED
-
-
-def test_what_came_before_a_connection_went_silent_is_kept(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "TIMEOUT", (5.0, 1.0))
-    server.stalls, server.cut_after = True, 1000  # far less than is read at once
-    server.content = CONTENT[:3500]
-    checksum = hashlib.sha256(server.content).hexdigest()
-    assert get(tmp_path, server.address, checksum).read_bytes() == server.content
-    assert len(server.asked) == 4
 
 
 def test_each_address_is_probed_once_and_a_dead_one_is_shown_with_all_its_keys(

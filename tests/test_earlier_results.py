@@ -114,12 +114,12 @@ def test_a_score_from_before_the_reasons_lacks_what_it_has_not(
 def test_damaged_files_are_told_and_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_json(SCORE, FILES[SCORE])
-    Path(SCORE).write_text('{"measures": {"sacrebleu": 3}}')
+    Path(SCORE).write_text('{"measures": {"sacrebleu": 3')
     write_json(PAIR, {"splits": {"valid": {}}})
     write_json(RECORD, FILES[RECORD])  # without its curve
     before = {name: Path(name).read_text() for name in (SCORE, PAIR, RECORD)}
     lines = [line for line in convert() if line.startswith("left as it is: ")]
-    assert f"{SCORE} is damaged: its SHA-256 differs" in lines[0]
+    assert f"{SCORE} is not valid JSON" in lines[0]
     assert f"{PAIR} is not what its job writes (KeyError" in lines[1]
     assert "training.csv does not exist; run '" in lines[2]
     assert {name: Path(name).read_text() for name in before} == before

@@ -35,8 +35,8 @@ from test_graph import copy_repository
 import nat.data.download as download_module
 from nat.data.archive import is_whole_zip, unpack
 from nat.data.corpus import Part
-from nat.data.formats import read_format
 from nat.data.lines import read_lines
+from nat.data.sources import FetchedSource
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
 from nat.jobs.evaluate import SCORED_FROM
@@ -152,7 +152,7 @@ def in_format(name: str, **keys: Any) -> Callable[[Path], Any]:
 
     def read(path: Path) -> Any:
         files = {"pairs": [path]} if together else {"en": [path], "ro": [path]}
-        return list(read_format(part, files, "ro", "en"))
+        return list(FetchedSource(part, "key", files).pairs("ro", "en", Path(), False))
 
     return read
 

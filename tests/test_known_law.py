@@ -11,9 +11,9 @@ from nat.analyses import likelihood
 from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
+from nat.data.invented.subword_law import corpus_subword_entropies
+from nat.data.invented.text import generate, read_options
 from nat.data.splits import sides
-from nat.data.subword_law import corpus_subword_entropies
-from nat.data.synthetic import generate, read_options
 from nat.data.vocabulary import Vocabulary
 from nat.jobs.train import train_system
 from nat.measures.total_correlation import estimate, with_exact

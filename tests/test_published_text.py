@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import test_fairseq_checkpoint
 import yaml
+from made_up_corpus import prepare_corpus
 from repository import configured
 from test_fairseq_checkpoint import OPTIONS, SIZE, Released
 from test_fairseq_checkpoint import write as write_checkpoint
@@ -17,14 +18,10 @@ from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Sco
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
-from nat.data.binarised import BinarisedText, binarise_folder
-from nat.data.bpe import Pieces, Segmenter, bpe_folder, joined, learn, learn_pieces
-from nat.data.clean import clean_folder
+from nat.data.binarised import BinarisedText
+from nat.data.bpe import Pieces, Segmenter, joined, learn, learn_pieces
 from nat.data.lines import read_lines
-from nat.data.splits import text_part, training_part
-from nat.data.test_set import prepare_test_set
-from nat.data.text import GIVEN, make_text
-from nat.data.tokenise import tokenise_folder
+from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json
 from nat.jobs.distil import distil_text
@@ -100,19 +97,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def prepare() -> Path:
     """Make the steps of the corpus as the programs of the rules do."""
-    corpus, place = configuration().corpus(NAME), Path("results/corpora", NAME)
-    for test, output in ((None, place), ("test", place / "tests/test")):
-        part = text_part(corpus, test)
-        make_text(
-            NAME, part, output / "text", root=Path(), mirror=None, downloads=Path("downloads")
-        )
-    part = training_part(corpus)
-    clean_folder(part, place / "text", place / "clean")
-    tokenise_folder(part, place / "clean", place / "tokens")
-    bpe_folder(part, place / "tokens", place / "bpe", given=place / "text" / GIVEN)
-    binarise_folder(part, place / "bpe", place / "binarised")
-    prepare_test_set(corpus, "test", place / "tests/test", place / "bpe")
-    return place
+    return prepare_corpus(NAME, configuration().corpus(NAME))
 
 
 @pytest.mark.parametrize("compressed", [False, True])

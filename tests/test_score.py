@@ -12,7 +12,6 @@ import pytest
 from made_up_corpus import as_corpus
 from made_up_run import CORPUS, SENTENCES
 
-from nat.checksums import record_of
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, read_json
@@ -35,7 +34,6 @@ def references(root: Path) -> score.References:
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
     rows = edit([json.loads(line) for line in path.read_text().splitlines()])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    record_of(path).unlink(missing_ok=True)
 
 
 def test_every_measure_is_there(root: Path) -> None:
@@ -210,7 +208,6 @@ def test_half_a_line_is_an_error(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.1)
     path.write_text(path.read_text()[:-20])
-    record_of(path).unlink(missing_ok=True)
     with told(f"line {SENTENCES}"):
         score.score(path, references(root))
 

@@ -4,12 +4,12 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from made_up_corpus import as_corpus
 
 import nat.data.text as module
-from nat.data.corpus import Generator
 from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
 from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
@@ -150,10 +150,12 @@ def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    (tmp_path / "data" / "valid.en").unlink()
-    with told("splits.valid.files.en", "valid.en"):
+@pytest.mark.parametrize(("lines", "key"), [(3, "splits.valid.files.en"), (0, "splits.train")])
+def test_a_missing_file_and_an_empty_split(tmp_path: Path, lines: int, key: str) -> None:
+    corpus = corpus_of(tmp_path, lines)
+    if lines:
+        (tmp_path / "data/valid.en").unlink()
+    with told(key):
         make(tmp_path, corpus)
 
 
@@ -169,11 +171,6 @@ def test_expected_pairs_are_checked(tmp_path: Path) -> None:
     corpus["splits"]["test"]["every"] = 10
     with told("splits.test.every", "10"):
         make(tmp_path, corpus)
-
-
-def test_empty_split(tmp_path: Path) -> None:
-    with told("splits.train"):
-        make(tmp_path, corpus_of(tmp_path, lines=0))
 
 
 def test_urls_come_through_the_mirror(tmp_path: Path) -> None:
@@ -197,32 +194,6 @@ def test_urls_come_through_the_mirror(tmp_path: Path) -> None:
         make(tmp_path, corpus, mirror)
 
 
-def test_generated_corpus_has_references_and_checked_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    promised = 2
-
-    def write_corpus(
-        options: Generator, source: str, target: str, folder: Path, references: Path
-    ) -> dict[str, Any]:
-        for split in options.pairs:
-            for language in (source, target):
-                write_lines(folder / f"{split}.{language}", ["a b", "b a"])
-        (references / f"test.{target}.jsonl").write_text("{}\n")
-        facts = {"origin": "generator", "pairs": dict.fromkeys(options.pairs, promised)}
-        return facts | {"entropies": {"test": {"joint": 1.5}}}
-
-    monkeypatch.setattr(module, "write_corpus", write_corpus)
-    corpus = {"source": "en", "target": "xx", "generator": {"pairs": {"train": 2, "test": 2}}}
-    folder = make(tmp_path, corpus)
-    assert json.loads((folder / "text.json").read_text())["entropies"]["test"]["joint"] == 1.5
-    assert (folder.parent / "references" / "test.xx.jsonl").exists()
-    promised = 3
-    with told("2 lines", "3"):
-        make(tmp_path, corpus)
-    assert sorted(path.name for path in folder.parent.iterdir()) == ["references", "text"]
-
-
 def test_pairs_of_unequal_files(tmp_path: Path) -> None:
     folder = tmp_path / "results/corpora/toy/text"
     with atomic_directory(folder) as partial:
@@ -235,25 +206,8 @@ def test_pairs_of_unequal_files(tmp_path: Path) -> None:
 def test_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(tmp_path)
 
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(module, "check_count", full)
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(module, "check_expected", full)
     with told("text", "disk is full"):
         make(tmp_path, corpus)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_directory_is_replaced_whole(tmp_path: Path) -> None:
-    target = tmp_path / "folder"
-    for content in ("first", "second"):
-        (tmp_path / ".folder.partial").mkdir()  # left by a killed run
-        (tmp_path / ".folder.partial" / "half").touch()
-        with atomic_directory(target) as folder:
-            (folder / content).touch()
-    assert [path.name for path in target.glob("[!.]*")] == ["second"]
-    with pytest.raises(RuntimeError), atomic_directory(target) as folder:
-        (folder / "third").touch()
-        raise RuntimeError
-    assert [path.name for path in target.glob("[!.]*")] == ["second"]
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

@@ -55,7 +55,7 @@ def test_decoding_leaves_out_what_is_no_text() -> None:
 @pytest.mark.parametrize("line", ["alone", "a x", "a -1", "a \u00b2", " 3"])
 def test_wrong_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "vocabulary.txt").write_text(f"good 3\n{line}\n", encoding="utf-8")
-    with told("vocabulary.txt, line 2"):
+    with told("vocabulary.txt", "line 2"):
         Vocabulary.load(tmp_path / "vocabulary.txt")
 
 
@@ -72,5 +72,5 @@ def test_missing_broken_or_double(tmp_path: Path) -> None:
     with told("double.txt", "twice"):
         Vocabulary.load(tmp_path / "double.txt")
     for symbols in (["a", "a"], ["<mask>"]):
-        with told("twice"):
+        with told("twice", error=ValueError):
             Vocabulary(symbols)

@@ -12,9 +12,10 @@ from nat.artifacts import Analysis, CorpusStep, step_of
 from nat.configuration.file_names import file_of
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge, segments_of
+from nat.data.invented.language import Language
+from nat.data.invented.subword_law import subword_law
+from nat.data.invented.text import read_options
 from nat.data.splits import sides
-from nat.data.subword_law import subword_law
-from nat.data.synthetic import Language, read_options
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.job import Job

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from nat.configuration.file_names import file_of
 from nat.data.corpus import STEPS, Corpus, Part, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
+from nat.data.invented.parameters import Parameters, read_parameters
 from nat.data.sources import parts_of, test_set
 from nat.data.splits import TRAIN, VALID, is_cut_out, split_names
 from nat.data.vocabulary import SIDES
@@ -34,9 +35,7 @@ def check_corpus(name: str, corpus: Corpus) -> None:
         for problem in _problems(corpus):
             raise UserError(problem)
         if corpus.generator is not None:
-            from nat.data.synthetic import read_options  # imports numpy, which is slow
-
-            read_options(corpus.generator)
+            read_parameters(corpus.generator, Parameters)
 
 
 def _problems(corpus: Corpus) -> Iterator[str]:

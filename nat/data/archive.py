@@ -35,8 +35,7 @@ DAMAGED = (
     OverflowError,
     NotImplementedError,
 )
-"""What reading a damaged archive raises, besides `OSError`."""
-_ENCRYPTED = 1  # bit of the flags of a member of a zip file
+"""Errors that reading a damaged archive raises, besides `OSError`."""
 _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZ": bz2.open,
@@ -45,7 +44,7 @@ _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
 
 
 def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
-    """Whether each member of a zip file can be read and has the checksum of its directory.
+    """Return True if each member of a zip file has the checksum of its directory.
 
     Args:
         path: the file.
@@ -80,57 +79,53 @@ def unpack(
     """
     found: dict[str, dict[tuple[int, str], Path]] = {label: {} for label in wanted}
     names: list[str] = []
-    others: list[str] = []
     try:
-        for name, is_file, opened in _members(archive):
+        for name, opened in _members(archive):
             clean = PurePosixPath(name)
             if clean.is_absolute() or ".." in clean.parts:
                 raise UserError(
                     f"{archive} ({key}) holds '{name}', which is outside its folder; do not "
                     "use this archive, fetch it again from its publisher"
                 )
-            (names if is_file else others).append(str(clean))
-            path: Path | None = None
-            for label, patterns in wanted.items():
-                for number, pattern in enumerate(patterns):
-                    if not is_file or not fnmatchcase(str(clean), pattern):
-                        continue
-                    if path is None:  # a stream yields each member once
-                        path = folder / str(len(names))
-                        with path.open("wb") as file, opened() as content:
-                            shutil.copyfileobj(content, file, 1 << 20)
+            if opened is None:
+                continue
+            names.append(str(clean))
+            places = [
+                (label, number)
+                for label, patterns in wanted.items()
+                for number, pattern in enumerate(patterns)
+                if fnmatchcase(str(clean), pattern)
+            ]
+            if places:
+                path = folder / str(len(names))
+                with path.open("wb") as file, opened() as content:
+                    shutil.copyfileobj(content, file, 1 << 20)
+                for label, number in places:
                     found[label][number, str(clean)] = path
-    except (*DAMAGED, OSError) as error:
+    except (*DAMAGED, RuntimeError, OSError) as error:
         # the disk gives another number, bz2 and places outside the file one of these
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
-        raise UserError(f"{archive} ({key}) is a damaged archive ({error}); fetch it again") from (
-            error
-        )
+        fault = f"{archive} ({key}) is damaged or encrypted ({error})"
+        raise UserError(f"{fault}; fetch it again, or unpack it yourself") from error
     for label, patterns in wanted.items():
         for number, pattern in enumerate(patterns):
-            if any(index == number for index, _ in found[label]):
-                continue
-            if any(fnmatchcase(name, pattern) for name in others):
+            if all(index != number for index, _ in found[label]):
                 raise UserError(
-                    f"{archive} has no file '{pattern}' ({key}.members.{label}): it is a folder or "
-                    f"a link; {hint(pattern, names[:50])}"
+                    f"{archive} has no file '{pattern}' ({key}.members.{label}); "
+                    f"{hint(pattern, names[:50])}"
                 )
-            raise UserError(
-                f"{archive} has no member '{pattern}' ({key}.members.{label}); "
-                f"{hint(pattern, names[:50])}"
-            )
     return {label: [files[place] for place in sorted(files)] for label, files in found.items()}
 
 
-def _members(archive: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]]]:
-    """Name of each member, whether it is a regular file, and a function that opens it."""
+def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | None]]:
+    """Name of each member, and a function that opens it; None for what is no regular file."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for entry in packed.infolist():
                 kind = stat.S_IFMT(entry.external_attr >> 16)
                 is_file = not entry.is_dir() and kind in (0, stat.S_IFREG)
-                yield entry.filename, is_file, partial(_open_zipped, archive, packed, entry)
+                yield entry.filename, partial(packed.open, entry) if is_file else None
         return
     with archive.open("rb") as file:
         start = file.read(2)
@@ -139,15 +134,6 @@ def _members(archive: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]
         with tarfile.open(fileobj=unpacked, mode="r|") as stream:
             for member in stream:
                 opened = cast(Callable[[], IO[bytes]], partial(stream.extractfile, member))
-                yield member.name, member.isreg(), opened
+                yield member.name, opened if member.isreg() else None
         while unpacked.read(1 << 20):
             pass
-
-
-def _open_zipped(archive: Path, packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    if entry.flag_bits & _ENCRYPTED:
-        raise UserError(
-            f"{archive} holds '{entry.filename}' encrypted; unpack it with its password, and give "
-            "the files under 'files'"
-        )
-    return packed.open(entry)

@@ -18,7 +18,7 @@ def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     Raises:
         UserError: if the file is missing or damaged, or does not fit the memory.
     """
-    with _read(path), np.load(verified(path), allow_pickle=False) as arrays:
+    with _read(path), np.load(path, allow_pickle=False) as arrays:
         return dict(arrays)
 
 

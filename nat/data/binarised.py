@@ -8,13 +8,13 @@ the smallest unsigned type that fits the vocabulary; `PREFIX.offsets.npy` holds 
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 
-from nat.checksums import remedy, verified
+from nat.checksums import remedy
+from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
-from nat.data.lines import count_lines, read_lines
+from nat.data.lines import read_lines
 from nat.data.splits import sides, split_names
 from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary, copy_vocabularies
 from nat.errors import UserError
@@ -64,7 +64,7 @@ class BinarisedText:
             UserError: if a file is missing or damaged, or the two do not belong together.
         """
         paths = files_of(prefix)
-        tokens, offsets = (_load(path) for path in paths)
+        tokens, offsets = map(mapped_array, paths)
         self.lengths: np.ndarray = np.diff(offsets)
         if (
             tokens.ndim != 1
@@ -98,21 +98,8 @@ class BinarisedText:
         return self._tokens
 
 
-def _load(path: Path) -> np.ndarray:
-    try:
-        return np.asarray(np.load(verified(path), mmap_mode="r", allow_pickle=False))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; {remedy(path)}") from error
-    except (ValueError, EOFError, SyntaxError, TokenError, OSError) as error:
-        raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
-
-
 def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
-    """Write the ids of all splits and copies of the vocabularies to the folder `output`.
-
-    Raises:
-        UserError: if the counts of sentences do not agree.
-    """
+    """Write the ids of all splits and copies of the vocabularies to the folder `output`."""
     vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
@@ -120,10 +107,4 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
                 name = f"{split}.{language}"
                 vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)
-                found, expected = len(BinarisedText(folder / name)), count_lines(bpe / name)
-                if found != expected:
-                    raise UserError(
-                        f"{bpe / name} has {expected} lines but {found} were binarised; "
-                        f"{remedy(bpe / name)}"
-                    )
         copy_vocabularies(bpe, folder)

@@ -18,6 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
@@ -25,7 +26,7 @@ from nat.checksums import remedy, unreadable, verified
 from nat.data.corpus import Corpus
 from nat.data.corruption import corrupt_lines
 from nat.data.expected import check_expected
-from nat.data.lines import check_count, count_lines, read_lines, write_lines
+from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, sides, split_names
 from nat.data.vocabulary import (
@@ -87,13 +88,10 @@ def learn(lines: Iterable[str], merges: int) -> str:
         types.update(line.split())
     counted = (f"{word} {count}" for word, count in types.most_common(MOST_TYPES))
     codes = io.StringIO()
-    # subword-nmt draws its own progress bar on standard error.
-    with contextlib.redirect_stderr(io.StringIO()):
-        try:
-            learn_bpe(counted, codes, merges, is_dict=True)
-        except ValueError as error:  # the maximum of an empty set of pairs
-            raise UserError("no word of the training text has two letters to merge") from error
-    if codes.getvalue() == _NO_CODES:
+    # subword-nmt draws its own progress bar on standard error, and fails where there is no pair
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(ValueError):
+        learn_bpe(counted, codes, merges, is_dict=True)
+    if codes.getvalue() in ("", _NO_CODES):
         raise UserError("no pair of letters occurs twice in the training text; give more text")
     return codes.getvalue()
 
@@ -106,24 +104,6 @@ class Segmenter:
 
     def __init__(self, codes: str) -> None:
         self._bpe = BPE(io.StringIO(codes)) if codes != _NO_CODES else None
-
-    @classmethod
-    def load(cls, path: Path | str) -> "Segmenter":
-        """Read the codes that `bpe_folder` wrote.
-
-        Raises:
-            UserError: if the file is missing, cannot be read, or holds something else.
-        """
-        told = io.StringIO()
-        try:
-            # subword-nmt ends the program at a line that it does not like
-            with contextlib.redirect_stderr(told):
-                return cls(verified(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except (ValueError, SystemExit) as error:
-            reason = told.getvalue().partition("\n")[0].removeprefix("Error: ") or error
-            raise UserError(f"{path} does not hold BPE codes ({reason}); {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Subwords of a tokenised line, joined by spaces."""
@@ -138,24 +118,8 @@ class Pieces:
     """Splits text into SentencePieces; see above for how they are written."""
 
     def __init__(self, model: bytes) -> None:
-        from sentencepiece import SentencePieceProcessor
-
         self._model = SentencePieceProcessor()
         self._model.LoadFromSerializedProto(model)  # unlike the constructor, refuses an empty one
-
-    @classmethod
-    def load(cls, path: Path | str) -> "Pieces":
-        """Read the model that `bpe_folder` wrote.
-
-        Raises:
-            UserError: if the file is missing, cannot be read, or holds something else.
-        """
-        try:
-            return cls(verified(path).read_bytes())
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except RuntimeError as error:
-            raise UserError(f"{path} is not a model of SentencePiece; {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Pieces of a line, joined by spaces."""
@@ -208,8 +172,6 @@ def learn_pieces(lines: Iterable[str], size: int) -> bytes:
     Raises:
         UserError: if there is nothing to learn from.
     """
-    from sentencepiece import SentencePieceTrainer
-
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -255,28 +217,15 @@ def bpe_folder(
         UserError: if nothing can be learned from the training text, or the vocabulary has not the
             expected size.
     """
-    options = corpus.preprocessing
-    languages = sides(corpus)
     with atomic_directory(output) as folder:
-        if corpus.subwords is not None:
+        if corpus.subwords is None:
+            _learn(corpus, tokens, folder)
+        else:
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
             with _given():
                 segments_at(given / name)
             copy(given / name, folder / name)
-        elif options.sentencepiece is not None:
-            learned = folder / PIECES
-            every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES
-            sample = islice(_training(tokens, *languages), 0, None, every)
-            learned.write_bytes(learn_pieces(sample, options.sentencepiece))
-        elif isinstance(options.bpe_merges, Mapping):
-            for side, language in zip(SIDES, languages, strict=True):
-                codes = learn(_training(tokens, language), options.bpe_merges[language])
-                _write_codes(folder / f"{CODES}.{side}", codes)
-        else:
-            assert options.bpe_merges is not None
-            codes = learn(_training(tokens, *languages), options.bpe_merges)
-            _write_codes(folder / CODES, codes)
         _apply(corpus, tokens, folder, folder, threads)
         vocabularies = _vocabularies(corpus, folder, given)
         size, source = vocabularies.sizes
@@ -285,13 +234,32 @@ def bpe_folder(
         vocabularies.save(folder)
 
 
+def _learn(corpus: Corpus, tokens: Path, folder: Path) -> None:
+    """Write the files of subwords that are learned from the training text."""
+    options = corpus.preprocessing
+    if options.sentencepiece is not None:
+        every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES
+        sample = islice(_training(tokens, *sides(corpus)), 0, None, every)
+        (folder / PIECES).write_bytes(learn_pieces(sample, options.sentencepiece))
+        return
+    merges = options.bpe_merges
+    for ending, languages in _sharing(corpus).items():
+        number = merges[languages[0]] if isinstance(merges, Mapping) else merges
+        assert number is not None
+        codes = learn(_training(tokens, *languages), number)
+        (folder / f"{CODES}{ending}").write_text(codes, encoding="utf-8", newline="\n")
+
+
+def _sharing(corpus: Corpus) -> dict[str, tuple[str, ...]]:
+    """The languages that share subwords, by the ending of the files of these."""
+    if not corpus.has_separate_vocabularies:
+        return {"": sides(corpus)}
+    return {f".{side}": (each,) for side, each in zip(SIDES, sides(corpus), strict=True)}
+
+
 def _training(folder: Path, *languages: str) -> Iterator[str]:
     """Lines of the training text, one language after the other."""
     return chain.from_iterable(read_lines(folder / f"{TRAIN}.{each}") for each in languages)
-
-
-def _write_codes(path: Path, codes: str) -> None:
-    path.write_text(codes, encoding="utf-8", newline="\n")
 
 
 @contextlib.contextmanager
@@ -307,17 +275,15 @@ def _given() -> Iterator[None]:
 
 def _vocabularies(corpus: Corpus, folder: Path, given: Path | None) -> Vocabularies:
     """The vocabularies of the subwords in a folder."""
-    languages = sides(corpus)
-    if corpus.has_separate_vocabularies:
-        return Vocabularies(*(Vocabulary.from_lines(_training(folder, each)) for each in languages))
+    texts = [_training(folder, *languages) for languages in _sharing(corpus).values()]
     if corpus.subwords is None:
-        joint = Vocabulary.from_lines(_training(folder, *languages))
+        found = [Vocabulary.from_lines(text) for text in texts]
     else:
         assert given is not None
         with _given():
-            joint = read_dictionary(given / DICTIONARY, corpus.in_pieces)
-        _check_known(joint, _training(folder, *languages), given)
-    return Vocabularies(joint, joint)
+            found = [read_dictionary(given / DICTIONARY, corpus.in_pieces)]
+        _check_known(found[0], texts[0], given)
+    return Vocabularies(found[0], found[-1])
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
@@ -355,15 +321,14 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str], given: Path) -> N
 def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
     source, target = sides(corpus)
     corruption = corpus.preprocessing.corruption
+    _known_segments.cache_clear()  # the file may be another one of the same name
     side_of: dict[str, Side] = {source: "source", target: "target"}
     # the clean side first: its vocabulary is what the other one is corrupted with
     for split in split_names(corpus):
         for language in (target,) if corruption else (source, target):
             name = f"{split}.{language}"
-            path = subwords_file(learned, side_of[language])
-            work = partial(_split_lines, path=path, written=_written(path))
+            work = partial(_split_lines, path=subwords_file(learned, side_of[language]))
             write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
-            check_count(folder / name, count_lines(tokens / name))
     if not corruption:
         return
     symbols = Vocabulary.from_lines(read_lines(learned / f"{TRAIN}.{target}")).symbols
@@ -371,7 +336,6 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
         lines = read_lines(folder / f"{split}.{target}")
         corrupted = corrupt_lines(lines, symbols[len(SPECIALS) :], corruption, split)
         write_lines(folder / f"{split}.{source}", corrupted)
-        check_count(folder / f"{split}.{source}", count_lines(folder / f"{split}.{target}"))
 
 
 def subwords_file(folder: Path, side: Side) -> Path:
@@ -381,31 +345,33 @@ def subwords_file(folder: Path, side: Side) -> Path:
 
 
 def segments_of(folder: Path, side: Side) -> Segments:
-    """What splits the text of a side into the subwords of a corpus, by its folder `bpe`."""
+    """Return the splitter of the text of a side of a corpus, by its folder `bpe`."""
     return segments_at(subwords_file(folder, side))
 
 
 def segments_at(path: Path) -> Segments:
-    """What splits text into subwords, by a file that `subwords_file` returns.
+    """Return the splitter whose subwords are in a file, see `subwords_file`.
 
     Raises:
         UserError: if the file is missing, cannot be read, or holds something else.
     """
-    return _segments(path, _written(path))
-
-
-def _written(path: Path) -> int:
+    told = io.StringIO()
     try:
-        return path.stat().st_mtime_ns
+        content = verified(path).read_bytes()
+        # subword-nmt ends the program at a line that it does not like
+        with contextlib.redirect_stderr(told):
+            return Pieces(content) if path.name == PIECES else Segmenter(content.decode())
     except OSError as error:
         raise unreadable(path, error) from error
+    except (ValueError, RuntimeError, SystemExit) as error:
+        kind = "a model of SentencePiece" if path.name == PIECES else "BPE codes"
+        reason = told.getvalue().partition("\n")[0].removeprefix("Error: ") or error
+        raise UserError(f"{path} does not hold {kind} ({reason}); {remedy(path)}") from error
 
 
-@cache
-def _segments(path: Path, written: int) -> Segments:
-    return Pieces.load(path) if path.name == PIECES else Segmenter.load(path)
+_known_segments = cache(segments_at)
 
 
-def _split_lines(lines: list[str], path: Path, written: int) -> list[str]:
-    split = _segments(path, written).split
+def _split_lines(lines: list[str], path: Path) -> list[str]:
+    split = _known_segments(path).split
     return [split(line) for line in lines]

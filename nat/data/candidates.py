@@ -103,12 +103,12 @@ class Text:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether the weights of the regulariser are tuned on several references."""
+        """True if the weights of the regulariser are tuned on several references."""
         return self.regulariser.get("gamma") == TUNED
 
     @property
     def regulariser(self) -> dict[str, Any]:
-        """That of the choice, empty where it has none."""
+        """Options of the regulariser of the choice; empty without one."""
         found = {} if self.choice is None else self.choice.options.get("regulariser")
         return found or {}
 

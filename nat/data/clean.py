@@ -15,10 +15,9 @@ from typing import Any
 
 from nat.data.corpus import Corpus, Preprocessing
 from nat.data.expected import check_expected
-from nat.data.lines import check_count, read_pairs
+from nat.data.lines import read_pairs, writing_pairs
 from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, is_segmented, sides, split_names
-from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
 # Control characters other than whitespace: 0 to 8, 14 to 31, and delete; and the two
@@ -74,6 +73,15 @@ def fault_in(options: Preprocessing, step: str) -> Callable[[str, str], str | No
     return lambda source, target: "empty" if not (source.strip() and target.strip()) else None
 
 
+@cache
+def moses(tool: str, language: str) -> Any:
+    """A tool of sacremoses for a language, such as `MosesTokenizer`."""
+    import sacremoses  # takes as long as the rest of the program
+
+    return getattr(sacremoses, tool)(language)
+
+
+@cache
 def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str], str]:
     """A function that normalises one line of `language`.
 
@@ -81,11 +89,7 @@ def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str],
     tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
     the Moses script.
     """
-    punctuation = None
-    if normalise_punctuation:
-        from sacremoses import MosesPunctNormalizer  # takes as long as the rest of the program
-
-        punctuation = MosesPunctNormalizer(language)
+    punctuation = moses("MosesPunctNormalizer", language) if normalise_punctuation else None
 
     def normalise(line: str) -> str:
         if punctuation is not None and _PUNCTUATION.search(line):
@@ -145,33 +149,23 @@ def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> 
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
     """
-    options = corpus.preprocessing
     with atomic_directory(output) as folder:
         splits = {
             split: _clean_split(corpus, split, text, folder, threads)
             for split in split_names(corpus)
         }
-        if TRAIN in splits and splits[TRAIN]["kept"] == 0:
-            raise UserError(
-                f"none of the {splits[TRAIN]['read']} training pairs of {text} is kept "
-                f"(preprocessing.max_tokens is {options.max_tokens}, "
-                f"preprocessing.max_ratio is {options.max_ratio:g}); widen these limits"
-            )
         kept = {split: counts["kept"] for split, counts in splits.items()}
         check_expected(corpus, "clean", kept, output)
         write_json(folder / "clean.json", {"splits": splits})
-
-
-@cache
-def _normaliser(language: str, normalise_punctuation: bool) -> Callable[[str], str]:
-    return normaliser(language, normalise_punctuation=normalise_punctuation)
 
 
 def normalised(
     pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
 ) -> list[tuple[str, str, str | None]]:
     """Normalise pairs and say what is wrong with each before tokenisation (None: nothing)."""
-    one, other = (_normaliser(name, options.normalise_punctuation) for name in languages)
+    one, other = (
+        normaliser(name, normalise_punctuation=options.normalise_punctuation) for name in languages
+    )
     judge = fault_in(options, "clean")
     both = ((one(source), other(target)) for source, target in pairs)
     return [(source, target, judge(source, target)) for source, target in both]
@@ -180,31 +174,55 @@ def normalised(
 def _clean_split(
     corpus: Corpus, split: str, text: Path, folder: Path, threads: int
 ) -> dict[str, Any]:
-    options = corpus.preprocessing
-    seen = Seen() if options.drop_duplicates and split == TRAIN else None
+    drops = split == TRAIN
+    seen = Seen() if corpus.preprocessing.drop_duplicates and drops else None
+    read, kept, faults = write_kept(
+        corpus, split, text, folder, normalised, threads, drops=drops, seen=seen
+    )
+    reasons = REASONS if seen is None else (*REASONS, "duplicate")
+    counts = {reason: faults[reason] for reason in reasons}
+    return {"read": read, "kept": kept, "dropped" if drops else "faulty": counts}
+
+
+def write_kept(
+    corpus: Corpus,
+    split: str,
+    origin: Path,
+    folder: Path,
+    work: Callable[..., list[tuple[str, str, str | None]]],
+    threads: int,
+    *,
+    drops: bool,
+    seen: Seen | None = None,
+) -> tuple[int, int, Counter[str]]:
+    """Write what a step makes of the pairs of a split.
+
+    Args:
+        corpus: the corpus.
+        split: name of the split.
+        origin: folder of its text before the step.
+        folder: of its text after the step, in the making.
+        work: from pairs, their languages and the options to pairs and what is wrong with each.
+        threads: processes to share the work.
+        drops: whether pairs with which something is wrong are left out.
+        seen: the pairs so far, if one that comes again is wrong, too.
+
+    Returns:
+        The pairs read, those kept, and those with which something is wrong by reason.
+    """
+    options = corpus.preparation(is_segmented(corpus, split))
+    work = partial(work, languages=sides(corpus), options=options)
     read = kept = 0
-    faults: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
-    if seen is not None:
-        faults["duplicate"] = 0
-    prepared = corpus.preparation(is_segmented(corpus, split))
-    work = partial(normalised, languages=sides(corpus), options=prepared)
-    paths = [folder / f"{split}.{language}" for language in sides(corpus)]
-    with (
-        paths[0].open("w", encoding="utf-8", newline="\n") as sources,
-        paths[1].open("w", encoding="utf-8", newline="\n") as targets,
-    ):
-        pairs = read_pairs(text, split, *sides(corpus))
+    faults: Counter[str] = Counter()
+    with writing_pairs(folder, split, sides(corpus)) as write:
+        pairs = read_pairs(origin, split, *sides(corpus))
         for source, target, reason in in_order(work, pairs, threads):
             read += 1
             if reason is None and seen is not None and seen.add((source, target)):
                 reason = "duplicate"
             if reason is not None:
                 faults[reason] += 1
-                if split == TRAIN:
-                    continue
-            kept += 1
-            sources.write(source + "\n")
-            targets.write(target + "\n")
-    for path in paths:
-        check_count(path, kept)
-    return {"read": read, "kept": kept, "dropped" if split == TRAIN else "faulty": dict(faults)}
+            if reason is None or not drops:
+                kept += 1
+                write(source, target)
+    return read, kept, faults

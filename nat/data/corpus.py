@@ -1,9 +1,9 @@
-"""What a file of `config/corpora` says, as typed models.
+"""The contents of files of `config/corpora` as typed models.
 
 They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
 """
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import Field, Tag
 
@@ -23,18 +23,14 @@ SplitName = Annotated[
         examples=["train", "valid", "test", "test_NAME"],
     ),
 ]
+Name = TypeVar("Name")
 Names = Annotated[
-    Annotated[list[Text], Field(min_length=1), Tag("<list>")] | Annotated[Text, Tag("<name>")],
+    Annotated[list[Name], Field(min_length=1), Tag("<list>")] | Annotated[Name, Tag("<name>")],
     kind_of(list=list, name=str),
 ]
 """One name, or several to be read one after the other."""
-Files = Annotated[dict[str, Names], Field(min_length=1)]
-LocalNames = Annotated[
-    Annotated[list[LocalPath], Field(min_length=1), Tag("<list>")]
-    | Annotated[LocalPath, Tag("<name>")],
-    kind_of(list=list, name=str),
-]
-LocalFiles = Annotated[dict[str, LocalNames], Field(min_length=1)]
+Files = Annotated[dict[str, Names[Text]], Field(min_length=1)]
+LocalFiles = Annotated[dict[str, Names[LocalPath]], Field(min_length=1)]
 
 
 class Minimum(Model):
@@ -42,6 +38,18 @@ class Minimum(Model):
 
     column: Number
     value: float
+
+
+class Checksum(NamedTuple):
+    """The checksum of a published file.
+
+    Attributes:
+        algorithm: `sha256` or `md5`.
+        digest: hexadecimal; None if none is published.
+    """
+
+    algorithm: str = "sha256"
+    digest: str | None = None
 
 
 class Source(Model):
@@ -67,11 +75,13 @@ class Source(Model):
     ] = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
 
-    def sha256_of(self, label: str | None) -> str | None:
+    def checksum_of(self, label: str | None) -> Checksum:
         """The checksum of a download by its label, or of the archive (None)."""
+        if self.md5:
+            return Checksum("md5", self.md5)
         if isinstance(self.sha256, dict):
-            return None if label is None else self.sha256[label]
-        return self.sha256
+            return Checksum(digest=None if label is None else self.sha256[label])
+        return Checksum(digest=self.sha256)
 
     @property
     def origins(self) -> list[str]:
@@ -85,7 +95,7 @@ class Source(Model):
 
 
 class Part(Source):
-    """Where pairs come from; a file with both languages is given under 'pairs'.
+    """An origin of pairs; a file with both languages is given under 'pairs'.
 
     Attributes:
         sacrebleu: a test set that sacreBLEU knows.
@@ -229,7 +239,7 @@ class Corruption(Model):
 
 
 class Preprocessing(Model):
-    """How the text is prepared.
+    """The preparation of the text.
 
     Attributes:
         lowercase: whether the text is lower-cased.
@@ -270,7 +280,7 @@ class Preprocessing(Model):
 
 
 class Generator(Model, extra="allow"):
-    """Invented text; its other keys are the fields of `nat.data.synthetic.Language`.
+    """Invented text; its other keys are the fields of `nat.data.invented.parameters`.
 
     Attributes:
         pairs: of each split.
@@ -289,7 +299,7 @@ class Corpus(Model):
         source: source language.
         target: target language.
         splits: train, valid, test and test_NAME.
-        generator: pairs of each split, and fields of nat.data.synthetic.Language.
+        generator: pairs of each split, and fields of nat.data.invented.parameters.
         derived: both sides are one side of another corpus.
         subwords: learned elsewhere, instead of bpe_merges or sentencepiece.
         distilled: published translations of train, by the system whose own are not made then.
@@ -313,18 +323,18 @@ class Corpus(Model):
 
     @property
     def in_pieces(self) -> bool:
-        """Whether its subwords are SentencePieces."""
+        """True if its subwords are SentencePieces."""
         if self.subwords is not None:
             return "pieces" in self.subwords.labelled
         return self.preprocessing.sentencepiece is not None
 
     @property
     def has_separate_vocabularies(self) -> bool:
-        """Whether source and target have subwords and vocabularies of their own."""
+        """True if source and target have subwords and vocabularies of their own."""
         return isinstance(self.preprocessing.bpe_merges, dict)
 
     def preparation(self, segmented: bool) -> Preprocessing:
-        """How lines are prepared that are `segmented`, see `Split`, or are not."""
+        """The preparation of lines that are `segmented`, see `Split`, or are not."""
         if not segmented:
             return self.preprocessing
         as_they_are = {"normalise_punctuation": False, "tokeniser": "none", "lowercase": False}

@@ -26,6 +26,6 @@ def diacritics(how: str) -> Callable[[str], str]:
 
 
 def line_change(corpus: Corpus, language: str) -> Callable[[str], str]:
-    """What a corpus does to the raw lines of a language (key `diacritics`)."""
+    """Return the change of raw lines of a language (key `diacritics` of the corpus)."""
     how = corpus.diacritics.get(language)
     return diacritics(how) if how else lambda line: line

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.bpe import joined, segments_of
-from nat.data.clean import normaliser
+from nat.data.bpe import segments_of
 from nat.data.corpus import Corpus
-from nat.data.diacritics import line_change
-from nat.data.lines import check_count, count_lines, read_lines, write_lines
+from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN, sides
-from nat.data.tokenise import tokenise
+from nat.data.tokenise import tokens_of
 from nat.data.translations import OK, Reasons, read_in_order
 from nat.data.vocabulary import UNK, Vocabularies, copy_vocabularies
 from nat.errors import UserError
@@ -59,7 +57,8 @@ def distil(
     def given() -> Iterator[tuple[str, str | None]]:
         for translation in read_in_order(translations):
             status = translation["status"]
-            yield translation["tokens"], None if status == OK else status
+            subwords = " ".join(translation["tokens"].split())  # no end of a line is among them
+            yield subwords, None if status == OK else status
 
     remedy = "remove the translations and translate again"
     outputs = text, binarised, report
@@ -94,22 +93,14 @@ def distil_published(
     Raises:
         UserError: if it does not have a line for each pair of the training text.
     """
-    options = corpus.preparation(segmented)
-    change = line_change(corpus, corpus.target)
-    normalise = normaliser(corpus.target, normalise_punctuation=options.normalise_punctuation)
+    prepared = tokens_of(corpus, corpus.target, segmented)
     split = segments_of(bpe, "target").split
-
-    def given() -> Iterator[tuple[str, str | None]]:
-        for line in read_lines(published):
-            words = joined(line, corpus.in_pieces) if segmented else line
-            tokens = tokenise(normalise(change(words)), corpus.target, options.tokeniser)
-            yield split(tokens.lower() if options.lowercase else tokens), None
-
+    given = ((split(prepared(line)), None) for line in read_lines(published))
     remedy = (
         "give a text that belongs to the training text line by line, and 'max_tokens', "
         "'max_ratio' and 'drop_duplicates' of 'preprocessing' with which no pair is left out"
     )
-    return _write(corpus, bpe, given(), published, remedy, text, binarised, report, {})
+    return _write(corpus, bpe, given, published, remedy, text, binarised, report, {})
 
 
 def _write(
@@ -150,7 +141,6 @@ def _write(
                 f"{origin} has {count_lines(origin)} translations but {reference} has "
                 f"{count_lines(reference)} lines; {remedy}"
             ) from error
-        check_count(folder / name, lines)
     with atomic_directory(binarised) as folder:
         write_binarised(read_lines(text / name), vocabulary, folder / name)
         ids = BinarisedText(folder / name)

@@ -6,21 +6,24 @@ import hashlib
 import lzma
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+import requests
+from urllib3.exceptions import HTTPError
+
+from nat.checksums import record_of_download, recorded_of_download
 from nat.data.archive import is_whole_zip
-from nat.errors import UserError, refusal
-from nat.files import replace_text, to_disk
+from nat.data.corpus import Checksum
+from nat.data.lines import unpacked
+from nat.errors import UserError
+from nat.files import to_disk, writing
 from nat.locks import in_turn
 from nat.program import Progress
-
-if TYPE_CHECKING:
-    import requests
 
 ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
@@ -28,11 +31,11 @@ TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
 LONGEST_NAME = 200  # bytes of a part of an address; a file system takes 255, with our endings
 
-_COMPRESSED: Mapping[str, tuple[str, Callable[..., Any]]] = {
-    ".gz": ("gzip", gzip.open),
-    ".tgz": ("gzip", gzip.open),
-    ".bz2": ("bzip2", bz2.open),
-    ".xz": ("xz", lzma.open),
+_COMPRESSED: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".tgz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
 }
 
 
@@ -40,22 +43,42 @@ class _Interrupted(Exception):
     """The connection failed or broke off; another attempt may succeed."""
 
 
-class _Refused(Exception):
-    """The server refuses the file; another attempt would be useless."""
-
-
 @dataclass(frozen=True)
-class Checksum:
-    """The checksum of a published file.
+class _Address:
+    """A file that is published.
 
     Attributes:
-        algorithm: `sha256` or `md5`.
-        digest: hexadecimal; None if none is published. Then later downloads must match the first
-            one, whose SHA-256 is recorded like that of every download.
+        url: its address.
+        key: file and key of the configuration that name it, for messages.
+        mirror: folder MIRROR/HOST/PATH, or None.
     """
 
-    algorithm: str = "sha256"
-    digest: str | None = None
+    url: str
+    key: str
+    mirror: Path | None
+
+    @property
+    def place(self) -> PurePosixPath:
+        """HOST/PATH, its path in the mirror and in the folder of downloads."""
+        try:
+            parts = urlsplit(self.url)
+            query = f"?{parts.query}" if parts.query else ""
+            place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
+            fits = all(0 < len(part.encode()) <= LONGEST_NAME for part in place.parts)
+        except ValueError:  # such as of a damaged IPv6 address
+            place, fits = PurePosixPath(), False
+        is_file = len(place.parts) > 1 and ".." not in place.parts and "\0" not in self.url
+        if not (self.url.lower().startswith(("http://", "https://")) and is_file and fits):
+            raise UserError(f"{self.key} is '{self.url}', which is not the address of a file")
+        return place
+
+    def fails(self, fault: object) -> UserError:
+        """The error that says why there is no file, and where a user may put it."""
+        place = f"{self.mirror or 'mirror'}/{self.place}"
+        return UserError(
+            f"{self.url} ({self.key}) {fault}; correct the configuration, or put the right file "
+            f"at {place}"
+        )
 
 
 def download(
@@ -74,7 +97,7 @@ def download(
     download, the network. A broken connection leaves `*.part` in `downloads`, which the next
     attempt or run continues. A file that several corpora need is downloaded by the first; the
     others wait. The SHA-256 of a download is recorded beside it, also if another checksum is
-    published.
+    published; if none is, later downloads must have that of the first.
 
     Args:
         url: address of one file, http or https.
@@ -88,57 +111,56 @@ def download(
     Raises:
         UserError: if the file cannot be obtained, or its checksum is wrong.
     """
-    place = _place(url, key)
-    record = record_of_download(downloads / place)
-    expected = _expected(checksum, record)
-    if mirror is not None:
-        mirrored = _from_mirror(mirror, place, url, expected, key, record)
-        if mirrored is not None:
-            return mirrored
-    path = downloads / place
-    with _disk_errors(path):
+    address = _Address(url, key, mirror)
+    path = downloads / address.place
+    mirrored = _mirrored(address, _expected(checksum, path))
+    if mirrored is not None:
+        if checksum.digest is None:
+            _record(path, _digest(mirrored, "sha256", address.place))
+        return mirrored
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     with in_turn(path.parent):
-        expected = _expected(checksum, record)  # the process that held the lock may have stored it
+        expected = _expected(checksum, path)  # the process that held the lock may have recorded it
         # One that is damaged, or whose checksum in the configuration has changed since, stays until
         # the right one takes its place: a user may have put it there by hand.
-        if path.is_file() and not _fault(path, place, expected):
-            if not record.exists():  # as of downloads of earlier versions
-                replace_text(record, _digest(path, "sha256") + "\n")
-            return path
-        part = path.with_name(f"{path.name}.{owner}.part")
-        with _disk_errors(part):
-            first = record if checksum.digest is None else None
-            _fetch(url, part, place, expected, first, key, mirror)
-            to_disk(part)  # a power failure must not leave the name without the content
-            if checksum.digest is not None:
-                # of a file that this one replaces; whoever is stopped here leaves no wrong record
-                record.unlink(missing_ok=True)
-            part.replace(path)
-            to_disk(path.parent)
-        if not record.exists():
-            replace_text(record, _digest(path, "sha256") + "\n")
+        if not path.is_file() or _fault(path, address.place, expected):
+            part = path.with_name(f"{path.name}.{owner}.part")
+            with writing(part), _no_half(part):
+                _fetch(address, part, expected, record_of_download(path))
+                to_disk(part)  # a power failure must not leave the name without the content
+                # who is stopped here leaves no record of the file that this one replaces
+                record_of_download(path).unlink(missing_ok=True)
+                part.replace(path)
+                to_disk(path.parent)
+        if not record_of_download(path).exists():
+            _record(path, _digest(path, "sha256", address.place))
     return path
 
 
-def record_of_download(path: Path) -> Path:
-    """Where the SHA-256 of a download is recorded."""
-    return path.with_name(f"{path.name}.sha256")
+def _expected(checksum: Checksum, path: Path) -> Checksum:
+    """The checksum of the configuration, else that of the first download, else none."""
+    return checksum if checksum.digest else Checksum(digest=recorded_of_download(path))
+
+
+def _record(path: Path, digest: str) -> None:
+    record = record_of_download(path)
+    with writing(record):
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(f"{digest}\n", encoding="utf-8")
 
 
 def probe(url: str) -> str | None:
     """Ask for the first byte of a file; what is wrong, or None if it answers."""
-    import requests
-
     try:
-        with closing(
-            requests.get(url, headers={"Range": "bytes=0-0"}, stream=True, timeout=TIMEOUT)
-        ) as response:
-            if response.ok:
-                return None
-            return f"the server answers {response.status_code} {response.reason}"
+        headers = {"Range": "bytes=0-0"}
+        with closing(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)) as response:
+            response.raise_for_status()
+    except requests.HTTPError as error:
+        return f"the server answers {error.response.status_code} {error.response.reason}"
     except requests.RequestException as error:
         return f"no answer ({type(error).__name__})"
+    return None
 
 
 def probe_all(addresses: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -159,12 +181,9 @@ def probe_all(addresses: Iterable[tuple[str, str]]) -> Iterator[str]:
     dead = 0
     for url, naming in keys.items():
         fault = probe(url)
-        if fault is None:
-            yield f"ok  {url}  ({naming[0]})"
-            continue
-        dead += 1
-        yield f"DEAD  {url}  ({fault})"
-        yield from (f"      {key}" for key in naming)
+        dead += fault is not None
+        yield f"ok  {url}  ({naming[0]})" if fault is None else f"DEAD  {url}  ({fault})"
+        yield from (f"      {key}" for key in naming if fault is not None)
     if dead:
         raise UserError(
             f"{dead} of {len(keys)} addresses do not answer; correct them, or put their files into "
@@ -172,157 +191,84 @@ def probe_all(addresses: Iterable[tuple[str, str]]) -> Iterator[str]:
         )
 
 
-def _fetch(
-    url: str,
-    part: Path,
-    place: PurePosixPath,
-    expected: Checksum,
-    first: Path | None,
-    key: str,
-    mirror: Path | None,
-) -> None:
-    """Complete `part` and check it; a wrong file is removed.
-
-    Args:
-        url: address of the file.
-        part: the file in the making.
-        place: HOST/PATH of the file.
-        expected: its checksum.
-        first: the record of the first download if the checksum is that one.
-        key: as in `download`, for messages.
-        mirror: as in `download`, for messages.
-    """
-    resumed = part.exists()
-    _transfer(url, part, place, key, mirror)
-    fault = _fault(part, place, expected)
-    if fault and resumed:
-        # The part may be from an older version of the file.
-        part.unlink()
-        _transfer(url, part, place, key, mirror)
-        fault = _fault(part, place, expected)
-    if not fault:
-        return
-    size = part.stat().st_size
-    part.unlink()
-    due = "correct its checksum" if expected.digest else "correct the address"
-    if first is not None and first.exists():
-        due = f"remove {first}, where the checksum of the first download is kept, to accept it"
-    raise UserError(
-        f"{url} ({key}) gave {size:,} bytes {fault}; the file at the address has changed or is "
-        f"not the right one: {due}, or put the right file at {_remedy(mirror, place)}"
-    )
-
-
-def _expected(checksum: Checksum, record: Path) -> Checksum:
-    """The checksum of the configuration, else that of the first download, else none."""
-    if checksum.digest is not None:
-        return Checksum(checksum.algorithm, checksum.digest.lower())
-    try:
-        return Checksum(digest=record.read_text(encoding="utf-8", errors="replace").strip())
-    except FileNotFoundError:
-        return Checksum()
-
-
-def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
-    """What is wrong with a downloaded file; None if nothing is.
-
-    Without a checksum a compressed file must at least be intact, for it has its own.
-    """
-    if expected.digest is not None:
-        found = _digest(path, expected.algorithm)
-        if found == expected.digest:
-            return None
-        return f"with the checksum {found} instead of {expected.digest}"
-    if path.stat().st_size == 0:
-        return "that hold nothing"
-    if place.suffix in _COMPRESSED:
-        name, opened = _COMPRESSED[place.suffix]
-        try:
-            with opened(path, "rb") as file:
-                while file.read(PIECE):
-                    pass
-        except (OSError, EOFError, zlib.error, lzma.LZMAError):
-            return f"that are not a complete {name} file"
-    if place.suffix == ".zip" and not is_whole_zip(path, or_unknown=True):
-        return "that are not a complete zip file"
-    return None
-
-
-def _place(url: str, key: str) -> PurePosixPath:
-    """HOST/PATH of a URL, its path in the mirror and download folder."""
-    try:
-        parts = urlsplit(url)
-        query = f"?{parts.query}" if parts.query else ""
-        place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
-        fits = all(0 < len(part.encode()) <= LONGEST_NAME for part in place.parts)
-    except ValueError:  # such as of a damaged IPv6 address
-        place, fits = PurePosixPath(), False
-    is_file = len(place.parts) > 1 and ".." not in place.parts and "\0" not in url and fits
-    if not url.lower().startswith(("http://", "https://")) or not is_file:
-        raise UserError(
-            f"{key} is '{url}', which is not the http or https address of a file; "
-            "use `files` for local files"
-        )
-    return place
-
-
-def _remedy(mirror: Path | None, place: PurePosixPath) -> str:
-    """The path where a user may put the file."""
-    return f"{mirror or 'mirror'}/{place}"
-
-
-def _from_mirror(
-    mirror: Path, place: PurePosixPath, url: str, expected: Checksum, key: str, record: Path
-) -> Path | None:
-    plain, packed = mirror / place, mirror / f"{place}.gz"
-    path = plain if plain.is_file() else packed
+def _mirrored(address: _Address, expected: Checksum) -> Path | None:
+    """The file of the mirror, if there is one."""
+    if address.mirror is None:
+        return None
+    plain = address.mirror / address.place
+    path = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
     if not path.is_file():
         return None
-    if path == packed and place.suffix in (*_COMPRESSED, ".zip"):
-        # whoever reads the file unpacks it once
+    if path != plain and plain.suffix in (*_COMPRESSED, ".zip"):  # readers unpack it once
+        fault: str | None = f"that are packed twice; unpack them once, to {plain}"
+    else:
+        fault = _fault(path, address.place, expected)
+    if fault:
         raise UserError(
-            f"the mirror's copy {path} of {url} is packed twice ({key}); unpack it once, to {plain}"
-        )
-    found = _digest(path, expected.algorithm, unpack=path == packed)
-    if expected.digest is None:
-        fault = _fault(path, place, expected) if path == plain else None
-        if fault:
-            raise UserError(
-                f"the mirror's copy {path} of {url} has bytes {fault} ({key}); put the right file "
-                "there, or remove it to use the network"
-            )
-        replace_text(record, found + "\n")
-    elif found != expected.digest:
-        raise UserError(
-            f"the mirror's copy {path} of {url} has the checksum {found} instead of "
-            f"{expected.digest} ({key}); put the right file there, or remove it to use the "
-            "network"
+            f"the mirror's copy {path} of {address.url} has bytes {fault} ({address.key}); put the "
+            "right file there, or remove it to use the network"
         )
     return path
 
 
-def _digest(path: Path, algorithm: str, *, unpack: bool = False) -> str:
-    try:
-        with gzip.open(path, "rb") if unpack else path.open("rb") as file:
-            return hashlib.file_digest(file, algorithm).hexdigest()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UserError(f"{path} is a damaged gzip file ({error}); replace it") from error
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+def _fetch(address: _Address, part: Path, expected: Checksum, record: Path) -> None:
+    """Complete `part` from the network and check it; a wrong file is removed."""
+    resumed = part.exists()
+    _transfer(address, part)
+    fault = _fault(part, address.place, expected)
+    if fault and resumed:  # the part may be from an older version of the file
+        part.unlink()
+        _transfer(address, part)
+        fault = _fault(part, address.place, expected)
+    if fault:
+        size = part.stat().st_size
+        part.unlink()
+        kept = f" (the checksum of the first download is kept in {record})"
+        raise address.fails(f"gave {size:,} bytes {fault}{kept * record.exists()}")
+
+
+def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
+    """The fault of a downloaded file; None if it has none.
+
+    Without a checksum a compressed file must at least be whole, for it has its own.
+    """
+    if expected.digest is not None:
+        found = _digest(path, expected.algorithm, place)
+        is_right = found == expected.digest.lower()
+        return None if is_right else f"with the checksum {found} instead of {expected.digest}"
+    if path.stat().st_size == 0:
+        return "that hold nothing"
+    if place.suffix == ".zip" and not is_whole_zip(path, or_unknown=True):
+        return "that are not a complete zip file"
+    if place.suffix in _COMPRESSED:
+        try:
+            with _COMPRESSED[place.suffix](path, "rb") as file:
+                while file.read(PIECE):
+                    pass
+        except (OSError, EOFError, zlib.error, lzma.LZMAError):
+            return f"that are not a complete file of {_COMPRESSED[place.suffix].__module__}"
+    return None
+
+
+def _digest(path: Path, algorithm: str, place: PurePosixPath) -> str:
+    """The checksum of a published file, which a mirror may have packed with gzip."""
+    is_packed = path.name == f"{place.name}.gz"
+    with unpacked(path) if is_packed else path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 @contextmanager
-def _disk_errors(part: Path) -> Iterator[None]:
-    """Report a full or read-only disk in one sentence, and remove incomplete files."""
+def _no_half(part: Path) -> Iterator[None]:
+    """Remove the incomplete file if the disk is full or refuses it."""
     try:
         yield
-    except OSError as error:
+    except OSError:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        raise UserError(f"cannot write {part}: {refusal(error)}") from error
+        raise
 
 
-def _transfer(url: str, part: Path, place: PurePosixPath, key: str, mirror: Path | None) -> None:
+def _transfer(address: _Address, part: Path) -> None:
     """Complete `part` from the network, resuming after the bytes that it contains.
 
     Raises:
@@ -332,23 +278,14 @@ def _transfer(url: str, part: Path, place: PurePosixPath, key: str, mirror: Path
     failures = 0
     while True:
         try:
-            _attempt(url, part)
-            return
-        except _Refused as error:
-            raise UserError(
-                f"{url} ({key}) cannot be downloaded: {error}; correct the address, or put the "
-                f"file at {_remedy(mirror, place)}"
-            ) from error
+            return _attempt(address, part)
         except _Interrupted as error:
             size = _size(part)
             failures = 1 if size > best else failures + 1
             best = max(best, size)
             if failures >= ATTEMPTS:
                 kept = f" ({size:,} bytes are kept for the next run)" if size else ""
-                raise UserError(
-                    f"{url} ({key}) cannot be downloaded: {error}{kept}; look at the network, or "
-                    f"put the file at {_remedy(mirror, place)}"
-                ) from error
+                raise address.fails(f"cannot be downloaded: {error}{kept}") from error
             time.sleep(PAUSE * 2 ** (failures - 1))
 
 
@@ -356,46 +293,40 @@ def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _attempt(url: str, part: Path) -> None:
+def _attempt(address: _Address, part: Path) -> None:
     """Request the missing bytes of `part` once and append them."""
-    import requests  # with what it imports, a fifth of the time that a program takes to start
-
     size = _size(part)
     # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={size}-"} if size else {})
     try:
-        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except requests.Timeout as error:
-        raise _Interrupted(f"no answer from {urlsplit(url).netloc} in time") from error
-    except requests.exceptions.SSLError as error:
-        raise _Refused("its certificate is not accepted") from error
-    except requests.ConnectionError as error:
-        raise _Interrupted(f"no connection to {urlsplit(url).netloc}") from error
+        response = requests.get(address.url, headers=headers, stream=True, timeout=TIMEOUT)
     except requests.RequestException as error:
-        raise _Refused(str(error)) from error
+        failures = requests.Timeout, requests.ConnectionError
+        if isinstance(error, requests.exceptions.SSLError) or not isinstance(error, failures):
+            raise address.fails(f"cannot be downloaded: {error}") from error
+        raise _Interrupted(f"no connection to {urlsplit(address.url).netloc}") from error
     with closing(response):
-        if response.status_code == requests.codes.requested_range_not_satisfiable and size:
+        status = response.status_code
+        if status == requests.codes.requested_range_not_satisfiable and size:
             # There is nothing after our last byte: the file is complete, or has changed. The
             # checksum decides; a wrong one leads to a fresh start.
             return
-        if response.status_code >= 500 or response.status_code == requests.codes.too_many_requests:
-            raise _Interrupted(f"the server answers {response.status_code} {response.reason}")
-        if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
-            raise _Refused(f"the server answers {response.status_code} {response.reason}")
+        fault = f"the server answers {status} {response.reason}"
+        if status >= 500 or status == requests.codes.too_many_requests:
+            raise _Interrupted(fault)
+        if status not in (requests.codes.ok, requests.codes.partial_content):
+            raise address.fails(f"cannot be downloaded: {fault}")
         appends = response.headers.get("Content-Range", "").startswith(f"bytes {size}-")
         _receive(response, part, size if appends else 0)
 
 
-def _receive(response: "requests.Response", part: Path, start: int) -> None:
+def _receive(response: requests.Response, part: Path, start: int) -> None:
     """Write the body of `response` behind the first `start` bytes of `part`."""
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
-
     length = response.headers.get("Content-Length", "")
     total = start + int(length) if length.isdigit() else None
     name = urlsplit(response.url).path.rpartition("/")[2]
     progress = Progress(f"download {name}", (total or 0) // 1000, "kB") if total else None
     done = start
-    part.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab") as file:
         file.truncate(start)
         try:
@@ -406,7 +337,6 @@ def _receive(response: "requests.Response", part: Path, start: int) -> None:
                 done += len(piece)
                 if progress is not None:
                     progress.update(done // 1000)
-        except ReadTimeoutError as error:
-            raise _Interrupted(f"the server fell silent after {done:,} bytes") from error
         except HTTPError as error:
-            raise _Interrupted(f"the connection broke off after {done:,} bytes") from error
+            what = "the server fell silent or the connection broke off"
+            raise _Interrupted(f"{what} after {done:,} bytes") from error

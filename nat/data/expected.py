@@ -1,4 +1,4 @@
-"""Checks of the sizes of a corpus after each step against its file.
+"""Checks of the sizes of a corpus after each step.
 
 A mistake in the preparation is noticed here, before a model is trained on the text.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nat.data.corpus import About, Corpus, Step
+from nat.data.splits import TRAIN
 from nat.errors import UserError
 
 
@@ -21,8 +22,14 @@ def check_expected(corpus: Corpus, step: Step, found: Mapping[str, int], folder:
         folder: of the step, for the message.
 
     Raises:
-        UserError: for the first count outside its tolerance.
+        UserError: for the first count outside its tolerance, or if no training pair is left.
     """
+    if found.get(TRAIN) == 0:
+        limits = corpus.preprocessing.max_tokens, corpus.preprocessing.max_ratio
+        raise UserError(
+            f"{folder}: no training pair is left with preprocessing.max_tokens {limits[0]} and "
+            f"preprocessing.max_ratio {limits[1]:g}; widen these limits"
+        )
     for name, due in corpus.expected.after(step).items():
         number, tolerance = (due.about, due.tolerance) if isinstance(due, About) else (due, 0)
         if abs(found[name] - number) > tolerance * number:

@@ -2,13 +2,13 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
-from nat.checksums import remedy, unreadable, verified
+from nat.checksums import remedy, unreadable
 from nat.errors import UserError
 
 # Characters that str.splitlines breaks at, other than the line feed.
@@ -40,11 +40,9 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
 
     Raises:
         UserError: if the file is missing or cannot be read, is not valid UTF-8 or has a line that
-            is too long (with the line number), is damaged as a gzip file, or is a result that has
-            changed since it was written.
+            is too long (with the line number), or is damaged as a gzip file.
     """
-    path = verified(path)
-    with unpacked(path) as file:
+    with unpacked(Path(path)) as file:
         yield from decoded(file, str(path), undecodable)
 
 
@@ -124,20 +122,31 @@ def count_lines(path: Path) -> int:
     """Number of lines of an uncompressed file, without decoding it.
 
     Raises:
-        UserError: if the file cannot be read, or is a result that has changed since it was written.
+        UserError: if the file cannot be read.
     """
     try:
-        with verified(path).open("rb") as file:
+        with path.open("rb") as file:
             return sum(1 for _ in file)
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def check_count(path: Path, expected: int) -> None:
-    """Fail if a file that a step has just written does not have the `expected` number of lines."""
-    found = count_lines(path)
-    if found != expected:
-        raise UserError(f"{path} has {found} lines instead of {expected}; it is discarded")
+@contextmanager
+def writing_pairs(
+    folder: Path, split: str, languages: Sequence[str]
+) -> Iterator[Callable[[str, str], None]]:
+    """Yield a function that writes a pair to the two files of a split of a folder in the making."""
+    with ExitStack() as stack:
+        paths = [folder / f"{split}.{language}" for language in languages]
+        source_file, target_file = (
+            stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths
+        )
+
+        def write(source: str, target: str) -> None:
+            source_file.write(source + "\n")
+            target_file.write(target + "\n")
+
+        yield write
 
 
 def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[tuple[str, str]]:

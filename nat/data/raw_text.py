@@ -1,12 +1,9 @@
 """Raw text to subwords and back, line by line, as the steps of a corpus do it."""
 
 from nat.data.bpe import Segments, merge
-from nat.data.clean import normaliser
 from nat.data.corpus import Corpus
-from nat.data.diacritics import line_change
 from nat.data.lines import single_line
-from nat.data.splits import sides
-from nat.data.tokenise import detokenise, tokenise
+from nat.data.tokenise import detokenise, tokens_of
 
 
 class RawText:
@@ -18,19 +15,13 @@ class RawText:
     """
 
     def __init__(self, corpus: Corpus, segments: Segments) -> None:
-        self._options = corpus.preprocessing
-        self._source, self._target = sides(corpus)
-        self._change = line_change(corpus, self._source)
-        punctuation = self._options.normalise_punctuation
-        self._normalise = normaliser(self._source, normalise_punctuation=punctuation)
+        self._target, self._tokeniser = corpus.target, corpus.preprocessing.tokeniser
+        self._prepared = tokens_of(corpus, corpus.source)
         self._segments = segments
 
     def subwords(self, line: str) -> str:
-        """The subwords of a source line, joined by spaces: diacritics, punctuation, tokens, case
-        and subwords."""
-        clean = self._normalise(self._change(single_line(line)))
-        tokens = tokenise(clean, self._source, self._options.tokeniser)
-        return self._segments.split(tokens.lower() if self._options.lowercase else tokens)
+        """The subwords of a source line, joined by spaces."""
+        return self._segments.split(self._prepared(single_line(line)))
 
     def text(self, subwords: str) -> str:
         """The text of a target line of subwords."""
@@ -39,4 +30,4 @@ class RawText:
     def joined(self, parts: list[str]) -> str:
         """The text of several lines of subwords, one after the other."""
         tokens = " ".join(merge(part) for part in parts)
-        return detokenise(tokens, self._target, self._options.tokeniser)
+        return detokenise(tokens, self._target, self._tokeniser)

@@ -20,7 +20,7 @@ them; where they are missing, all references of a sentence count alike. The read
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from nat.data.corpus import Corpus, FurtherReferences
 from nat.data.diacritics import line_change
 from nat.data.formats import EXTRA_REFERENCES, read_sentences
 from nat.data.lines import read_lines
-from nat.data.sources import FetchedSource, Place, fetch
+from nat.data.sources import Place, fetch
 from nat.data.splits import TRAIN, sides
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, write_json
@@ -60,14 +60,14 @@ def listed(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
 
 
 def has_references(corpus: Corpus, split: str) -> bool:
-    """Whether a split has a file of references: listed ones, or those of a generator."""
+    """Return True for a split with references: listed ones, or those of a generator."""
     if corpus.generator is not None:
         return split != TRAIN
     return bool(listed(corpus, split))
 
 
 def are_complete(corpus: Corpus, split: str) -> bool:
-    """Whether the references of a split are all correct translations of its sentences.
+    """Return True if the references of a split are all correct translations of its sentences.
 
     Those of a generator are: every noise-free target is among them.
     """
@@ -111,21 +111,19 @@ def make_references(
             sentences = list(read_lines(text / f"{split}.{source}"))
             texts: dict[int, list[str]] = {}
             read_from = []
-            descriptions = listed(corpus, split)
-            if not descriptions:
-                raise UserError(
-                    f"config/corpora/{place.name}.yaml: 'splits.{split}' lists no references in "
-                    f"'{target}'; give it the key 'references', or name another split"
-                )
-            for number, description in descriptions:
+            for number, description in listed(corpus, split):
                 key = f"config/corpora/{place.name}.yaml, splits.{split}.references[{number}]"
                 part = fetch(description, source, target, key, place)
                 read_from += part.read_from(target)
                 with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
-                    for sentence, reference in _references_of(
-                        corpus, description, part, Path(members), sentences
-                    ):
-                        texts.setdefault(sentence, []).append(reference)
+                    files = part.paths(Path(members))
+                    try:
+                        found = list(_references_of(corpus, description, files, sentences))
+                    except ValueError as error:
+                        named = " + ".join([*part.read_from(source), *part.read_from(target)])
+                        raise UserError(f"{key} ({named}): {error}") from error
+                for sentence, reference in found:
+                    texts.setdefault(sentence, []).append(reference)
             several = {number: References(texts[number]) for number in sorted(texts)}
             write_references(references_path(folder, split, target), several)
             facts[split] = {
@@ -139,82 +137,76 @@ def make_references(
 def _references_of(
     corpus: Corpus,
     description: FurtherReferences,
-    part: FetchedSource,
-    members: Path,
+    files: Mapping[str, Sequence[Path]],
     sentences: Sequence[str],
 ) -> Iterator[tuple[int, str]]:
-    """References of a part with the numbers of their sentences; empty lines are skipped."""
-    files = part.paths(members)
+    """References with the numbers of their sentences; empty lines are skipped.
+
+    Raises:
+        ValueError: if they do not belong to the sentences, or there are none.
+    """
     source, target = sides(corpus)
     change = line_change(corpus, target)
-    form = description.format
-    if form == EXTRA_REFERENCES:
-        pairs = _extra_references(files[target])
+    found: Iterable[tuple[Sequence[int], str]]  # sentences of each reference
+    if source not in files and description.format != EXTRA_REFERENCES:
+        lines = _lines(description, files[target])
+        if len(lines) != len(sentences):
+            raise ValueError(
+                f"{len(lines)} lines for the {len(sentences)} sentences of the split; line n must "
+                f"be a reference of sentence n (or give their sources as well, under '{source}')"
+            )
+        found = (([number], line) for number, line in enumerate(lines))
     else:
-        lines = [line for path in files[target] for line in read_sentences(form, path)]
-        if source not in files:
-            if len(lines) != len(sentences):
-                raise UserError(
-                    f"{part.key}: {len(lines)} lines for the {len(sentences)} sentences of the "
-                    "split; line n must be a reference of sentence n (or give the file of their "
-                    f"sources as well, under '{source}')"
-                )
-            for number, line in enumerate(lines):
-                if line.strip():
-                    yield number, change(line)
-            return
-        given = [line for path in files[source] for line in read_sentences(form, path)]
-        if len(given) != len(lines):
-            sources, references = (" + ".join(part.read_from(side)) for side in (source, target))
-            raise UserError(
-                f"{part.key}: {sources} has {len(given)} lines, but {references} has {len(lines)}; "
-                "line n of one must be the source of the reference in line n of the other"
-            )
-        pairs = zip(given, lines, strict=True)
-    numbers: dict[str, list[int]] = {}
-    for number, sentence in enumerate(sentences):
-        numbers.setdefault(" ".join(sentence.split()), []).append(number)
-    same_text = line_change(corpus, source)
-    unknown, known = [], 0
-    for its_source, reference in pairs:
-        found = numbers.get(" ".join(same_text(its_source).split()), [])
-        if not found:
-            unknown.append(its_source)
-        if reference.strip():
-            known += bool(found)
-            yield from ((number, change(reference)) for number in found)
-    if not known:
-        if unknown:
-            raise UserError(
-                f"{part.key}: the split has none of the sources of these references, such as "
-                f"'{unknown[0]}'; list them under the split that they belong to"
-            )
-        empty = " + ".join(part.read_from(target))
-        raise UserError(
-            f"{part.key}: {empty} holds no reference; put references there, or remove the entry"
+        numbers: dict[str, list[int]] = {}
+        for number, sentence in enumerate(sentences):
+            numbers.setdefault(" ".join(sentence.split()), []).append(number)
+        same_text = line_change(corpus, source)
+        found = (
+            (numbers.get(" ".join(same_text(its_source).split()), []), line)
+            for its_source, line in _with_sources(description, files, source, target)
         )
+    known = False
+    for places, line in found:
+        if line.strip():
+            known = known or bool(places)
+            yield from ((number, change(line)) for number in places)
+    if not known:
+        raise ValueError("no reference of a sentence of the split; remove the entry")
 
 
-def _extra_references(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Sources and references of the format of Ott et al. (2018), one reference at a time.
+def _lines(description: FurtherReferences, paths: Sequence[Path]) -> list[str]:
+    return [line for path in paths for line in read_sentences(description.format, path)]
 
-    Lines `S-7<tab>source`, `T-7<tab>published reference`, `R1-7<tab>further reference` ...; of
-    these only the further ones are references here.
+
+def _with_sources(
+    description: FurtherReferences, files: Mapping[str, Sequence[Path]], source: str, target: str
+) -> Iterator[tuple[str, str]]:
+    """Sources and references, one reference at a time.
+
+    In the format of Ott et al. (2018) a file has lines `S-7<tab>source`, `T-7<tab>published
+    reference`, `R1-7<tab>further reference` ...; only the further ones are references here.
     """
-    for path in paths:
+    if description.format != EXTRA_REFERENCES:
+        given, lines = (_lines(description, files[side]) for side in (source, target))
+        if len(given) != len(lines):
+            raise ValueError(
+                f"{len(given)} lines of '{source}' but {len(lines)} of '{target}'; line n of one "
+                "must be the source of the reference in line n of the other"
+            )
+        yield from zip(given, lines, strict=True)
+        return
+    for path in files[target]:
         sources: dict[str, str] = {}
         for number, line in enumerate(read_lines(path), start=1):
             label, _, text = line.partition("\t")
             match = _NUMBERED.fullmatch(label)
-            if match is None:
-                raise UserError(
+            if match is None or (match[1] == "R" and match[3] not in sources):
+                raise ValueError(
                     f"{path}, line {number}: expected a label such as S-1, T-1 or R1-1 before a "
-                    f"tab, found '{label[:20]}'"
+                    f"tab, and S-1 before R1-1; found '{label[:20]}'"
                 )
             kind, _, sentence = match.groups()
             if kind == "S":
                 sources[sentence] = text
             elif kind == "R":
-                if sentence not in sources:
-                    raise UserError(f"{path}, line {number}: no line S-{sentence} before {label}")
                 yield sources[sentence], text

@@ -1,4 +1,4 @@
-"""Where the text of a split comes from: one part or several, each from separate files.
+"""Origins of the text of a split: one part or several, each from separate files.
 
 A part is a download per file (`urls`), members of a downloaded archive (`archive`, `members`), a
 test set that sacreBLEU knows (`sacrebleu`), or local files (`files`). A split without the key
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nat.data.archive import unpack
 from nat.data.corpus import Corpus, Part, Source, Split
-from nat.data.download import Checksum, download
 from nat.data.formats import PAIRS, read_format
 from nat.errors import UserError
 from nat.spelling import hint
@@ -32,17 +31,15 @@ def test_set(name: str, source: str, target: str) -> Part:
     """
     from sacrebleu.dataset import DATASETS  # takes half a second
 
-    if name not in DATASETS:
+    found = DATASETS.get(name)
+    if found is None or not (found.data and found.md5):
         raise UserError(f"sacreBLEU has no test set '{name}'; {hint(name, DATASETS)}")
-    found = DATASETS[name]
     sides = found.langpairs.get(f"{source}-{target}")
     if sides is None:
         pairs = ", ".join(sorted(found.langpairs))
         raise UserError(
             f"sacreBLEU's test set '{name}' is not for {source}-{target}; it has {pairs}"
         )
-    if not (found.data and found.md5):
-        raise UserError(f"sacreBLEU does not say where its test set '{name}' comes from")
     return Part(
         archive=found.data[0],
         md5=found.md5[0],
@@ -53,7 +50,7 @@ def test_set(name: str, source: str, target: str) -> Part:
 
 @dataclass(frozen=True)
 class Place:
-    """Where files are searched for.
+    """The places that files are searched in.
 
     Attributes:
         name: of the corpus, for messages.
@@ -107,35 +104,41 @@ class FetchedSource:
         """Yield the sentence pairs. Members of an archive are unpacked to the empty `folder`.
 
         `all_columns`: see `read_format`.
+
+        Raises:
+            UserError: as `read_format`, and if a file is not in the format.
         """
         assert isinstance(self.description, Part)
         files = self.paths(folder)
         try:
             yield from read_format(self.description, files, source, target, all_columns)
-        except UserError as error:
+        except (UserError, ValueError) as error:
             raise UserError(f"{self.key}: {error}") from error
+
+
+def parts_by_key(split: str, description: Split) -> dict[str, Part]:
+    """The parts of a split by their key in the corpus file."""
+    parts = parts_of(description)
+    if not description.parts:
+        return {f"splits.{split}": part for part in parts}
+    return {f"splits.{split}.parts[{number}]": part for number, part in enumerate(parts)}
+
+
+def sources_of(corpus: Corpus) -> dict[str, Source]:
+    """All descriptions of files of a corpus by their key in the corpus file."""
+    found: dict[str, Source] = {} if corpus.subwords is None else {"subwords": corpus.subwords}
+    found |= {f"distilled.{teacher}": text for teacher, text in corpus.distilled.items()}
+    for split, description in corpus.splits.items():
+        found |= parts_by_key(split, description)
+        for number, part in enumerate(description.references):
+            found[f"splits.{split}.references[{number}]"] = part
+    return found
 
 
 def addresses(corpus: Corpus) -> dict[str, str]:
     """The addresses that all files of a corpus come from, by key."""
-    sources: list[tuple[str, Source]] = [
-        (f"distilled.{teacher}", text) for teacher, text in corpus.distilled.items()
-    ]
-    if corpus.subwords is not None:
-        sources.append(("subwords", corpus.subwords))
-    for split, description in corpus.splits.items():
-        sources += [
-            *(
-                (f"splits.{split}.parts[{n}]" if description.parts else f"splits.{split}", part)
-                for n, part in enumerate(parts_of(description))
-            ),
-            *(
-                (f"splits.{split}.references[{n}]", part)
-                for n, part in enumerate(description.references)
-            ),
-        ]
     found: dict[str, str] = {}
-    for key, part in sources:
+    for key, part in sources_of(corpus).items():
         if isinstance(part, Part) and part.sacrebleu is not None:
             part = test_set(part.sacrebleu, corpus.source, corpus.target)
             key = f"{key}.sacrebleu"
@@ -153,33 +156,29 @@ def fetch(part: Source, source: str, target: str, key: str, place: Place) -> Fet
     """
     if isinstance(part, Part) and part.sacrebleu is not None:
         part = test_set(part.sacrebleu, source, target)
-    if part.files:
-        files = {label: _listed(names) for label, names in part.files.items()}
-        found = {
-            label: [_local(place.root / name, f"{key}.files.{label}") for name in names]
-            for label, names in files.items()
-        }
-        return FetchedSource(part, key, found)
     if part.archive is not None:
-        checksum = Checksum("md5", part.md5) if part.md5 else Checksum(digest=part.sha256_of(None))
-        path = _download(part.archive, checksum, f"{key}.archive", place)
+        path = _download(part, part.archive, None, f"{key}.archive", place)
         return FetchedSource(part, key, archive=path, downloaded={part.archive: path})
+    files = {
+        label: [_local(place.root / name, f"{key}.files.{label}") for name in _listed(names)]
+        for label, names in part.files.items()
+    }
     downloaded = {
-        label: _download(url, Checksum(digest=part.sha256_of(label)), f"{key}.urls.{label}", place)
+        label: _download(part, url, label, f"{key}.urls.{label}", place)
         for label, url in part.urls.items()
     }
-    return FetchedSource(
-        part,
-        key,
-        {label: [path] for label, path in downloaded.items()},
-        downloaded={part.urls[label]: path for label, path in downloaded.items()},
-    )
+    files |= {label: [path] for label, path in downloaded.items()}
+    urls = {part.urls[label]: path for label, path in downloaded.items()}
+    return FetchedSource(part, key, files, downloaded=urls)
 
 
-def _download(url: str, checksum: Checksum, key: str, place: Place) -> Path:
+def _download(part: Source, url: str, label: str | None, key: str, place: Place) -> Path:
+    # it imports requests, which most corpora that programs prepare do not need
+    from nat.data.download import download
+
     return download(
         url,
-        checksum,
+        part.checksum_of(label),
         key=key,
         mirror=place.mirror,
         downloads=place.downloads,
@@ -188,10 +187,8 @@ def _download(url: str, checksum: Checksum, key: str, place: Place) -> Path:
 
 
 def _local(path: Path, key: str) -> Path:
-    if path.is_dir():
-        raise UserError(f"{key}: {path} is a folder; name a file of text")
     if not path.is_file():
-        raise UserError(f"{key}: {path} does not exist; put the file there or correct the key")
+        raise UserError(f"{key}: {path} is not a file; put the file there or correct the key")
     return path
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nat.data.corpus import Corpus, Source
-from nat.data.sources import parts_of
+from nat.data.corpus import Corpus, FurtherReferences
+from nat.data.sources import sources_of
 
 Kind = TypeVar("Kind")
 
@@ -26,10 +26,13 @@ def sides(corpus: Corpus) -> tuple[str, str]:
 
 
 def split_names(corpus: Corpus) -> list[str]:
-    """Names of the splits of a corpus, in the order of its file."""
+    """Names of the splits of a corpus: train, valid, test, then others in the order of its file."""
     if corpus.generator is not None:
-        return list(corpus.generator.pairs)
-    return list(corpus.splits if corpus.derived is None else corpus.derived.splits)
+        names = list(corpus.generator.pairs)
+    else:
+        names = list(corpus.splits if corpus.derived is None else corpus.derived.splits)
+    order = [TRAIN, VALID, "test", *names]
+    return sorted(names, key=order.index)
 
 
 def test_names(corpus: Corpus) -> list[str]:
@@ -38,12 +41,12 @@ def test_names(corpus: Corpus) -> list[str]:
 
 
 def is_cut_out(corpus: Corpus, split: str) -> bool:
-    """Whether a split is cut out of the training text."""
+    """Return True for a split that is cut out of the training text."""
     return split in corpus.splits and corpus.splits[split].every is not None
 
 
 def is_segmented(corpus: Corpus, split: str) -> bool:
-    """Whether the lines of a split consist of subwords, see `nat.data.corpus.Split`."""
+    """Return True if the lines of a split consist of subwords, see `nat.data.corpus.Split`."""
     of = TRAIN if is_cut_out(corpus, split) else split
     return of in corpus.splits and corpus.splits[of].segmented
 
@@ -95,7 +98,7 @@ def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
-    """How the text of a split is made and prepared, JSON-able, as it is written.
+    """The keys by which the text of a split is made and prepared, JSON-able, as written.
 
     Keys that change no text, such as sizes that are only checked, are left out.
     """
@@ -111,34 +114,24 @@ def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:
 
     Downloads and generators have none.
     """
-    found: dict[str, Path] = {}
-    if corpus.subwords is not None:
-        found |= _files_of(corpus.subwords, "subwords", root)
-    for teacher, text in corpus.distilled.items():
-        found |= _files_of(text, f"distilled.{teacher}", root)
-    for split, description in corpus.splits.items():
-        for number, part in enumerate(parts_of(description)):
-            key = f"splits.{split}" + (f".parts[{number}]" if description.parts else "")
-            found |= _files_of(part, key, root)
-    return found
+    return _local(corpus, root, references=False)
 
 
 def local_references(corpus: Corpus, root: Path) -> dict[str, Path]:
     """The local files with further references, by the key that names them."""
-    found: dict[str, Path] = {}
-    for split, description in corpus.splits.items():
-        for number, part in enumerate(description.references):
-            found |= _files_of(part, f"splits.{split}.references[{number}]", root)
-    return found
+    return _local(corpus, root, references=True)
 
 
-def _files_of(part: Source, key: str, root: Path) -> dict[str, Path]:
+def _local(corpus: Corpus, root: Path, references: bool) -> dict[str, Path]:
     found = {}
-    for label, names in part.files.items():
-        if isinstance(names, str):
-            found[f"{key}.files.{label}"] = root / names
-        else:
-            found |= {f"{key}.files.{label}[{n}]": root / name for n, name in enumerate(names)}
+    for key, source in sources_of(corpus).items():
+        if isinstance(source, FurtherReferences) == references:
+            for label, names in source.files.items():
+                if isinstance(names, str):
+                    found[f"{key}.files.{label}"] = root / names
+                else:
+                    each = enumerate(names)
+                    found |= {f"{key}.files.{label}[{n}]": root / name for n, name in each}
     return found
 
 

@@ -7,10 +7,10 @@ from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import PIECES, segments_of, subwords_file
 from nat.data.corpus import Corpus
+from nat.data.invented.subword_law import corpus_subword_entropies
+from nat.data.invented.text import read_options
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
-from nat.data.subword_law import corpus_subword_entropies
-from nat.data.synthetic import read_options
 from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json
@@ -47,12 +47,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
             entropies[split] = text["entropies"][split]
             if split != TRAIN:
                 entropies[split] |= {"subwords": _of_subwords(corpus, folder, its_folder, split)}
-        if facts["read"] != text["pairs"][split]:
-            raise UserError(
-                f"{its_folder / 'text'} has {text['pairs'][split]} pairs of {split}, but "
-                f"{its_folder / 'clean'} was made from {facts['read']}; "
-                f"{remedy(its_folder / 'clean' / 'clean.json')}"
-            )
+        _check(its_folder / "clean/clean.json", facts["read"], text["pairs"][split])
         kept = tokenised["kept"]
         languages = {
             language: _describe(its_folder, f"{split}.{language}", facts["kept"], kept)
@@ -104,11 +99,7 @@ def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, An
     found = {step: count_lines(folder / step / name) for step in ("clean", "tokens", "bpe")}
     found["binarised"] = len(binarised)
     for step, count in found.items():
-        if count != due[step]:
-            raise UserError(
-                f"{folder / step / name} has {count} sentences where the step before "
-                f"counts {due[step]}; {remedy(folder / step / name)}"
-            )
+        _check(folder / step / name, count, due[step])
     tokens = int(binarised.lengths.sum())
     return {
         "words": sum(len(line.split()) for line in read_lines(folder / "tokens" / name)),
@@ -118,3 +109,11 @@ def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, An
         "empty": int((binarised.lengths == 0).sum()),
         "unknown_rate": int((binarised.tokens == UNK).sum()) / max(tokens, 1),
     }
+
+
+def _check(path: Path, count: int, due: int) -> None:
+    """Refuse a step that was made from another number of sentences than the one before has."""
+    if count != due:
+        raise UserError(
+            f"{path} counts {count} sentences where the step before counts {due}; {remedy(path)}"
+        )

@@ -7,20 +7,21 @@ translations are compared with.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from nat.checksums import sha256_of
 from nat.data.bpe import CODES, DICTIONARY, PIECES, joined
-from nat.data.corpus import Corpus, Derived, Generator, Source, Split
+from nat.data.corpus import Corpus, Generator, Source, Split
 from nat.data.diacritics import line_change
 from nat.data.expected import check_expected
-from nat.data.lines import check_count, count_lines, read_lines, unpacked, write_lines
-from nat.data.sources import FetchedSource, Place, fetch, parts_of
+from nat.data.invented.text import write_corpus
+from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
+from nat.data.sources import FetchedSource, Place, fetch, parts_by_key, parts_of
 from nat.data.splits import (
     CORPORA,
     TRAIN,
@@ -31,7 +32,6 @@ from nat.data.splits import (
     sides,
     split_names,
 )
-from nat.data.synthetic import write_corpus
 from nat.data.tokenise import usefulness
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -72,12 +72,24 @@ def make_text(
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
+    derived = corpus.derived
     if corpus.generator is not None:
         _generate(name, corpus, corpus.generator, output)
-    elif corpus.derived is not None:
-        _derive(name, corpus, corpus.derived, corpora, output)
+    elif derived is not None:
+        # the source is changed later, in its subwords, by `preprocessing.corruption`
+        files = {
+            split: [folder_of(derived.source, split, corpora) / "text" / f"{split}.{derived.side}"]
+            * 2
+            for split in split_names(corpus)
+        }
+        _copy(name, corpus, files, f"{derived.side} of {derived.source}", output)
     elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
-        _copy(name, corpus, corpora / name / "text", output)
+        text = corpora / name / "text"
+        files = {
+            split: [text / f"{split}.{side}" for side in sides(corpus)]
+            for split in split_names(corpus)
+        }
+        _copy(name, corpus, files, "cut out of the training text", output)
     else:
         _collect(corpus, output, Place(name, root, mirror, downloads))
 
@@ -88,46 +100,20 @@ def _generate(name: str, corpus: Corpus, generator: Generator, output: Path) -> 
         atomic_directory(output.parent / "references") as references,
     ):
         facts = write_corpus(generator, *sides(corpus), folder, references)
-        for split, pairs in facts["pairs"].items():
-            for language in sides(corpus):
-                check_count(folder / f"{split}.{language}", pairs)
         write_json(folder / "text.json", {"corpus": name, **facts})
 
 
-def _copy(name: str, corpus: Corpus, text: Path, output: Path) -> None:
-    """Copy splits that were cut out of the training text from its folder."""
+def _copy(
+    name: str, corpus: Corpus, files: Mapping[str, Sequence[Path]], origin: str, output: Path
+) -> None:
+    """Write splits whose two sides are in files of other folders."""
     with atomic_directory(output) as folder:
         pairs = {}
-        for split in split_names(corpus):
-            for side in sides(corpus):
-                pairs[split] = write_lines(
-                    folder / f"{split}.{side}", read_lines(text / f"{split}.{side}")
-                )
-        check_expected(corpus, "text", pairs, output)
-        facts = {"corpus": name, "origin": "cut out of the training text", "pairs": pairs}
-        write_json(folder / "text.json", facts)
-
-
-def _derive(name: str, corpus: Corpus, derived: Derived, corpora: Path, output: Path) -> None:
-    """Write one side of another corpus as both sides of this one.
-
-    The source is changed later, in its subwords, by `preprocessing.corruption`.
-    """
-    with atomic_directory(output) as folder:
-        pairs = {}
-        for split in split_names(corpus):
-            text = folder_of(derived.source, split, corpora) / "text"
-            path = text / f"{split}.{derived.side}"
-            for side in sides(corpus):
+        for split, paths in files.items():
+            for side, path in zip(sides(corpus), paths, strict=True):
                 pairs[split] = write_lines(folder / f"{split}.{side}", read_lines(path))
-                check_count(folder / f"{split}.{side}", count_lines(path))
         check_expected(corpus, "text", pairs, output)
-        facts = {
-            "corpus": name,
-            "origin": f"{derived.side} of {derived.source}",
-            "pairs": pairs,
-        }
-        write_json(folder / "text.json", facts)
+        write_json(folder / "text.json", {"corpus": name, "origin": origin, "pairs": pairs})
 
 
 def _collect(corpus: Corpus, output: Path, place: Place) -> None:
@@ -135,11 +121,11 @@ def _collect(corpus: Corpus, output: Path, place: Place) -> None:
     languages = sides(corpus)
     parts: dict[str, list[FetchedSource]] = {}
     # All files are fetched before any is read, so that a missing file is reported early.
-    for split, description in corpus.splits.items():
-        key = f"config/corpora/{place.name}.yaml, splits.{split}"
+    file = f"config/corpora/{place.name}.yaml"
+    for split in split_names(corpus):
         parts[split] = [
-            fetch(part, *languages, f"{key}.parts[{n}]" if description.parts else key, place)
-            for n, part in enumerate(parts_of(description))
+            fetch(part, *languages, f"{file}, {key}", place)
+            for key, part in parts_by_key(split, corpus.splits[split]).items()
         ]
     cut = [split for split in parts if not parts[split]]
     with atomic_directory(output) as folder:
@@ -152,7 +138,7 @@ def _collect(corpus: Corpus, output: Path, place: Place) -> None:
                 pairs |= written
         pairs = {split: pairs[split] for split in parts}
         for split in parts:
-            key = f"config/corpora/{place.name}.yaml, splits.{split}"
+            key = f"{file}, splits.{split}"
             _check_pairs(corpus.splits[split], pairs[split], key, parts[split], languages[0])
         check_expected(corpus, "text", pairs, output)
         given = _fetch_given(corpus, folder / GIVEN, place)
@@ -224,14 +210,8 @@ def _write(
     pairs = dict.fromkeys(splits, 0)
     of_parts = []
     with ExitStack() as stack:
-        outputs: dict[str, list[IO[str]]] = {
-            split: [
-                stack.enter_context(
-                    (folder / f"{split}.{language}").open("w", encoding="utf-8", newline="\n")
-                )
-                for language in languages
-            ]
-            for split in splits
+        write = {
+            split: stack.enter_context(writing_pairs(folder, split, languages)) for split in splits
         }
         for part in parts:
             before = sum(pairs.values())
@@ -244,12 +224,8 @@ def _write(
                     )
                     split = split_of(source, target)
                     pairs[split] += 1
-                    outputs[split][0].write(source + "\n")
-                    outputs[split][1].write(target + "\n")
+                    write[split](source, target)
             of_parts.append(sum(pairs.values()) - before)
-    for split, count in pairs.items():
-        for language in languages:
-            check_count(folder / f"{split}.{language}", count)
     return pairs, of_parts
 
 
@@ -295,10 +271,7 @@ def _check_pairs(
         raise UserError(
             f"{key}.pairs is {expected}, but {name} has {found} lines; correct the key or the file"
         )
-    if found == 0 and description.every is not None:
-        raise UserError(
-            f"{key}.every is {description.every}, but train has fewer pairs that cleaning keeps; "
-            "give a smaller number there, or larger ones for 'max_tokens' and 'max_ratio'"
-        )
     if found == 0:
-        raise UserError(f"{key}: {name} holds no line; give a file with text")
+        every = description.every
+        cut_out = f": too few pairs of train are kept by cleaning for {key}.every {every}"
+        raise UserError(f"{key}: {name} holds no line" + (cut_out if every else ""))

@@ -8,46 +8,27 @@ tokeniser, whose rules depend on case.
 import logging
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nat.data.clean import REASONS, fault_in, normalised
+import jieba
+
+from nat.data.bpe import joined
+from nat.data.clean import REASONS, fault_in, moses, normalised, normaliser, write_kept
 from nat.data.corpus import Corpus, Preprocessing
+from nat.data.diacritics import line_change
 from nat.data.expected import check_expected
-from nat.data.lines import check_count, count_lines, read_pairs
-from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, is_segmented, sides, split_names
-from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-
-if TYPE_CHECKING:
-    from sacremoses import MosesDetokenizer, MosesTokenizer
 
 # A space beside a character that is not a letter or digit of a Western script.
 _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
 
 @cache
-def _moses(language: str) -> "MosesTokenizer":
-    from sacremoses import MosesTokenizer  # takes as long as the rest of the program
-
-    return MosesTokenizer(language)
-
-
-@cache
-def _moses_back(language: str) -> "MosesDetokenizer":
-    from sacremoses import MosesDetokenizer
-
-    return MosesDetokenizer(language)
-
-
-@cache
-def _jieba() -> Any:
-    import jieba  # its dictionary takes a second and 100 MB
-
+def _jieba() -> jieba.Tokenizer:
     jieba.setLogLevel(logging.WARNING)
     tokeniser = jieba.Tokenizer()
     # By default it loads its cache from a folder that all users of the machine can write to.
@@ -74,7 +55,8 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
     tokeniser = tokeniser_of(tokeniser, language)
     if tokeniser in ("moses", "moses_dashes"):
         dashes = tokeniser == "moses_dashes"
-        tokens = _moses(language).tokenize(line, aggressive_dash_splits=dashes, escape=False)
+        moses_tokeniser = moses("MosesTokenizer", language)
+        tokens = moses_tokeniser.tokenize(line, aggressive_dash_splits=dashes, escape=False)
     elif tokeniser == "jieba":
         tokens = _jieba().lcut(line)
     else:
@@ -82,14 +64,29 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
     return " ".join(" ".join(tokens).split())
 
 
+def tokens_of(corpus: Corpus, language: str, segmented: bool = False) -> Callable[[str], str]:
+    """A function that makes tokens of a raw line of a language, as the steps of a corpus do.
+
+    Args:
+        corpus: its diacritics and preprocessing.
+        language: one of its languages.
+        segmented: whether lines consist of subwords, see `nat.data.corpus.Split`.
+    """
+    options = corpus.preparation(segmented)
+    change = line_change(corpus, language)
+    normalise = normaliser(language, normalise_punctuation=options.normalise_punctuation)
+
+    def prepared(line: str) -> str:
+        words = joined(line, corpus.in_pieces) if segmented else line
+        tokens = tokenise(normalise(change(words)), language, options.tokeniser)
+        return tokens.lower() if options.lowercase else tokens
+
+    return prepared
+
+
 def target_tokens(lines: Sequence[str], corpus: Corpus) -> list[str]:
     """Tokens of raw lines of the target language, as they are in the `tokens` of a corpus."""
-    languages, options = sides(corpus), corpus.preprocessing
-    found = []
-    for _, line, _ in normalised([("", line) for line in lines], languages, options):
-        tokens = tokenise(line, languages[1], options.tokeniser)
-        found.append(tokens.lower() if options.lowercase else tokens)
-    return found
+    return list(map(tokens_of(corpus, corpus.target), lines))
 
 
 def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
@@ -100,7 +97,7 @@ def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> 
     """
     tokeniser = tokeniser_of(tokeniser, language)
     if tokeniser in ("moses", "moses_dashes"):
-        return str(_moses_back(language).detokenize(line.split(), unescape=False))
+        return str(moses("MosesDetokenizer", language).detokenize(line.split(), unescape=False))
     if tokeniser == "jieba":
         return _NO_SPACE.sub("", " ".join(line.split()))
     return " ".join(line.split())
@@ -121,18 +118,18 @@ def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1)
     Raises:
         UserError: if no training pair is left, or their number is not the expected one.
     """
+    by_tokens = corpus.preprocessing.measure == "tokens"
+    splits: dict[str, dict[str, Any]] = {}
     with atomic_directory(output) as folder:
-        splits = {
-            split: _tokenise_split(corpus, split, clean, folder, threads)
-            for split in split_names(corpus)
-        }
-        if TRAIN in splits and splits[TRAIN]["kept"] == 0:
-            raise UserError(
-                f"no training pair of {clean} has the right lengths in tokens; widen "
-                "preprocessing.max_tokens and preprocessing.max_ratio"
+        for split in split_names(corpus):
+            drops = split == TRAIN and by_tokens
+            read, kept, faults = write_kept(
+                corpus, split, clean, folder, _tokenise_pairs, threads, drops=drops
             )
-        kept = {split: counts["kept"] for split, counts in splits.items()}
-        check_expected(corpus, "tokens", kept, output)
+            dropped = {reason: faults[reason] for reason in REASONS} if drops else {}
+            splits[split] = {"read": read, "kept": kept, "dropped": dropped}
+        kept_pairs = {split: counts["kept"] for split, counts in splits.items()}
+        check_expected(corpus, "tokens", kept_pairs, output)
         write_json(folder / "tokens.json", {"splits": splits})
 
 
@@ -154,34 +151,6 @@ def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
         return reason is None
 
     return useful
-
-
-def _tokenise_split(
-    corpus: Corpus, split: str, clean: Path, folder: Path, threads: int
-) -> dict[str, Any]:
-    options = corpus.preprocessing
-    drops = split == TRAIN and options.measure == "tokens"
-    prepared = corpus.preparation(is_segmented(corpus, split))
-    work = partial(_tokenise_pairs, languages=sides(corpus), options=prepared)
-    paths = [folder / f"{split}.{language}" for language in sides(corpus)]
-    dropped: Counter[str] = Counter(dict.fromkeys(REASONS, 0) if drops else {})
-    kept = 0
-    with (
-        paths[0].open("w", encoding="utf-8", newline="\n") as sources,
-        paths[1].open("w", encoding="utf-8", newline="\n") as targets,
-    ):
-        pairs = read_pairs(clean, split, *sides(corpus))
-        for source, target, reason in in_order(work, pairs, threads):
-            if drops and reason is not None:
-                dropped[reason] += 1
-                continue
-            kept += 1
-            sources.write(source + "\n")
-            targets.write(target + "\n")
-    read = count_lines(clean / paths[0].name)
-    for path in paths:
-        check_count(path, read - dropped.total())
-    return {"read": read, "kept": kept, "dropped": dict(dropped)}
 
 
 def _tokenise_pairs(

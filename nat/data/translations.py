@@ -7,7 +7,7 @@ line: without tokens, and with a status that gives the reason.
 
 import json
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ EMPTY_SOURCE = "empty source"
 NO_SCORE = "no finite score"
 
 _KEYS = {"id": int, "tokens": str, "text": str, "score": float, "steps": int, "status": str}
-_NAMED = 20  # most sentence numbers that a summary or a message lists
+_NAMED = 20  # most sentence numbers that a summary lists
 
 
 def too_long(positions: int) -> str:
@@ -40,12 +40,9 @@ def shard_of(sentences: int, shard: int, shards: int) -> range:
         sentences: of the whole text.
         shard: from 1 to `shards`.
         shards: number of shards.
-
-    Raises:
-        UserError: if there is no such shard.
     """
     if not 1 <= shard <= shards:
-        raise UserError(f"--shard {shard} of --shards {shards} does not exist; give 1 to {shards}")
+        raise ValueError(f"there is no shard {shard} of {shards}")
     return range(sentences * (shard - 1) // shards, sentences * shard // shards)
 
 
@@ -104,45 +101,44 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def read_in_order(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file whose sentences are 0, 1, 2, ...
+def read_in_order(*paths: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of files whose sentences, one file after the other, are 0, 1, 2, ...
 
     Raises:
-        UserError: as `read_translations`, and for the first line that is out of place.
+        UserError: as `read_translations`, and for the first sentence that is out of place.
     """
-    for number, record in enumerate(read_translations(path)):
-        if record["id"] != number:
-            raise UserError(
-                f"{path}, line {number + 1} holds sentence {record['id']} instead of sentence "
-                f"{number}; remove the file and {remedy(path)}"
-            )
-        yield record
+    due = 0
+    for path in paths:
+        for number, record in enumerate(read_translations(path), start=1):
+            if record["id"] != due:
+                raise UserError(
+                    f"{path}, line {number} holds sentence {record['id']} instead of sentence "
+                    f"{due}; remove the file and {remedy(path)}"
+                )
+            due += 1
+            yield record
 
 
 class Reasons:
     """Numbers of sentences by reason, with examples."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, list[int]] = {}
-        self._counts: dict[str, int] = {}
+        self._sentences: defaultdict[str, list[int]] = defaultdict(list)
 
     def add(self, reason: str, sentence: int) -> None:
-        """Count a sentence; the first ones of each reason are examples."""
-        self._counts[reason] = self._counts.get(reason, 0) + 1
-        named = self._ids.setdefault(reason, [])
-        if len(named) < _NAMED:
-            named.append(sentence)
+        """Count a sentence."""
+        self._sentences[reason].append(sentence)
 
     @property
     def total(self) -> int:
         """Sentences of all reasons."""
-        return sum(self._counts.values())
+        return sum(map(len, self._sentences.values()))
 
     def as_dict(self) -> dict[str, Any]:
         """By reason: the number of sentences and the first of their numbers."""
         return {
-            reason: {"sentences": count, "ids": self._ids[reason]}
-            for reason, count in sorted(self._counts.items())
+            reason: {"sentences": len(numbers), "ids": numbers[:_NAMED]}
+            for reason, numbers in sorted(self._sentences.items())
         }
 
 
@@ -163,43 +159,17 @@ def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[s
         UserError: if a sentence is missing, repeated or out of order.
     """
 
-    def in_order() -> Iterator[dict[str, Any]]:
-        due = 0
-        for shard in shards:
-            for record in read_translations(shard):
-                if record["id"] != due:
-                    raise UserError(_what_is_wrong(shards, sentences))
-                due += 1
-                yield record
-        if due != sentences:
-            raise UserError(_what_is_wrong(shards, sentences))
+    def whole() -> Iterator[dict[str, Any]]:
+        count = 0
+        for record in read_in_order(*shards):
+            count += 1
+            yield record
+        if count != sentences:
+            named = ", ".join(map(str, shards))
+            raise UserError(
+                f"{named} hold {count} of {sentences} sentences; remove them and translate again"
+            )
 
-    summary = write_translations(output, in_order())
+    summary = write_translations(output, whole())
     write_json(output.with_suffix(".json"), summary)
     return summary
-
-
-def _what_is_wrong(shards: Sequence[Path], sentences: int) -> str:
-    found = Counter(record["id"] for shard in shards for record in read_translations(shard))
-    due = range(sentences)
-    missing = [number for number in due if number not in found]
-    doubled = sorted(number for number, times in found.items() if times > 1)
-    foreign = sorted(number for number in found if number not in due)
-    problems = [
-        f"{what} {_named(numbers)}"
-        for what, numbers in (
-            ("lack", missing),
-            ("hold more than once", doubled),
-            (f"hold, though there are only {sentences} sentences,", foreign),
-        )
-        if numbers
-    ]
-    files = ", ".join(str(path) for path in shards)
-    problem = " and ".join(problems) or "are not given in order, or not sorted by sentence"
-    return f"the translations {files} {problem}; remove them and translate again"
-
-
-def _named(numbers: Sequence[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:_NAMED])
-    more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
-    return f"sentence{'s' if len(numbers) > 1 else ''} {shown}{more}"

@@ -30,7 +30,7 @@ SEPARATE_VOCABULARIES = tuple(f"vocabulary.{side}.txt" for side in SIDES)
 """Files of the vocabularies of source and target, instead."""
 
 BEGIN_OF_CHUNKS = BLANK
-"""What hybrid-regressive systems call [B_k]: the begin of a sentence of which every k-th token
+"""The symbol [B_k] of hybrid-regressive systems: the begin of a sentence of which every k-th token
 is predicted. Nothing else of theirs uses the symbol."""
 
 
@@ -44,7 +44,7 @@ class Vocabulary:
         )
         self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         if len(self.ids) != len(self.symbols):
-            raise UserError("the vocabulary holds a symbol twice")
+            raise ValueError("a symbol comes twice, or is a special one")
 
     def __len__(self) -> int:
         return len(self.symbols)
@@ -69,27 +69,20 @@ class Vocabulary:
                 comes twice.
         """
         try:
+            symbols, counts = [], []
             lines = verified(path).read_text(encoding="utf-8").split("\n")
+            for number, line in enumerate(lines, start=1):
+                symbol, _, count = line.rpartition(" ")
+                if line and not (symbol and count.isdecimal()):
+                    raise ValueError(f"line {number}: expected 'symbol count', found '{line}'")
+                if line:
+                    symbols.append(symbol)
+                    counts.append(int(count))
+            return cls(symbols, counts)
         except OSError as error:
             raise unreadable(path, error) from error
-        except UnicodeDecodeError as error:
-            raise UserError(f"vocabulary {path} is not UTF-8 text; {remedy(path)}") from error
-        symbols, counts = [], []
-        for number, line in enumerate(lines, start=1):
-            if not line:
-                continue
-            symbol, _, count = line.rpartition(" ")
-            if not symbol or not count.isdecimal():
-                raise UserError(
-                    f"{path}, line {number}: expected 'symbol count', found '{line}'; "
-                    f"{remedy(path)}"
-                )
-            symbols.append(symbol)
-            counts.append(int(count))
-        try:
-            return cls(symbols, counts)
-        except UserError as error:
-            raise UserError(f"{path}: {error}; {remedy(path)}") from error
+        except ValueError as error:
+            raise UserError(f"{path} is not a vocabulary: {error}; {remedy(path)}") from error
 
     def save(self, path: Path | str) -> None:
         """Write `symbol count` lines without the special symbols."""
@@ -158,7 +151,7 @@ class Vocabularies:
 
     @property
     def is_joint(self) -> bool:
-        """Whether there is only one."""
+        """True if there is only one."""
         return self.source is self.target
 
     @property

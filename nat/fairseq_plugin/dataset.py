@@ -7,8 +7,7 @@ import numpy as np
 from fairseq.data import FairseqDataset
 
 from nat.checksums import remedy
-from nat.data.batch import Batch
-from nat.data.batching import batch_ends
+from nat.data.batch import Batch, batch_ends
 from nat.data.binarised import BinarisedText
 from nat.errors import UserError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
-from nat.checksums import RESULTS, remedy, verified
+from nat.checksums import RESULTS, remedy
 from nat.configuration import Configuration, load
 from nat.configuration.named_runs import choice_of
 from nat.errors import UserError
@@ -85,7 +85,7 @@ def _configuration(run: str) -> Configuration:
 
 
 def _training(found: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    curve = verified(path.with_suffix(".csv"))
+    curve = path.with_suffix(".csv")
     if not curve.exists():
         raise UserError(f"{curve} does not exist; {remedy(curve)}")
     return of_training(found, curve.read_text(encoding="utf-8").splitlines())

@@ -1,10 +1,8 @@
 """Joining what several jobs have made of the shards of a text."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from nat.artifacts import Comparison, Translations
-from nat.checksums import record_of
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import merge_shards
@@ -22,7 +20,6 @@ def merge_translations(job: Job[Translations]) -> None:
     text = Path(job.inputs.corpus.path) / f"{job.artifact.split}.{source}"
     shards = [Path(shard.path) for shard in job.inputs.shards]
     merge_shards(shards, len(BinarisedText(text)), job.path)
-    _remove_records(shards)
 
 
 def merge_compared(job: Job[Comparison]) -> None:
@@ -34,10 +31,3 @@ def merge_compared(job: Job[Comparison]) -> None:
     shards = [Path(shard.path) for shard in job.inputs.shards]
     report = job.path.with_name("pairwise_bleu.json")
     merge_comparisons(shards, job.artifact.candidates.split("+"), job.path, report)
-    _remove_records(shards)
-
-
-def _remove_records(shards: Iterable[Path]) -> None:
-    """Remove the checksums of shards; Snakemake removes the shards themselves."""
-    for shard in shards:
-        record_of(shard).unlink(missing_ok=True)

@@ -17,7 +17,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from nat.checksums import remedy, verified
+from nat.checksums import remedy
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.papers.values import Record
@@ -124,7 +124,7 @@ def read_records(csv: Path, numbers: bool = True) -> list[Record]:
     if not csv.exists():
         raise UserError(f"{csv} does not exist; run the workflow first")
     with read_back(csv):
-        frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
+        frame = pd.read_csv(csv, dtype=str, keep_default_na=False)
         for name in frame.columns.intersection(list(NUMBERS)) if numbers else ():
             found = pd.to_numeric(frame[name], errors="coerce").astype(object)
             kept = found.notna() | (frame[name] == "")

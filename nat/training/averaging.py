@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nat.checksums import check_memory, record_of, remedy, verified
+from nat.checksums import check_memory, remedy, verified
 from nat.errors import UserError
 from nat.training.model_file import write_tensors
 
@@ -36,7 +36,6 @@ def remove_weights_except(folder: Path, updates: Iterable[int]) -> None:
         found = _NAME.fullmatch(path.name)
         if found is not None and int(found[1]) not in kept:
             path.unlink(missing_ok=True)
-            record_of(path).unlink(missing_ok=True)
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:

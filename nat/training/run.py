@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nat.checksums import OF_FOLDER
 from nat.configuration.lengths import Lengths
 from nat.configuration.models import Recipe, Training
 from nat.files import read_json, write_json
@@ -31,8 +32,8 @@ FINISHED = "finished.json"
 
 _OWN = r"(run|finished)\.json|training\.csv|(weights|kept)_\d+\.pt"
 _WRITTEN = re.compile(
-    # what `nat.files.atomic_path` writes, its record, and both in the making
-    rf"{_OWN}|\.({_OWN})\.(sha256(\.\d+)?|[a-z0-9_]{{8}})"
+    # what `nat.files.atomic_path` writes, also in the making and by earlier versions; the manifest
+    rf"{_OWN}|\.({_OWN})\.(sha256|[a-z0-9_]{{8}})|{re.escape(OF_FOLDER)}"
     # what fairseq writes, and the link to it
     r"|(checkpoint_\d+_\d+|crash)\.pt(\.tmp)?|restore\.pt"
 )

@@ -24,8 +24,9 @@ from nat.artifacts import Model, target_text
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
+from nat.data.invented.language import Language
+from nat.data.invented.text import generate, read_options
 from nat.data.splits import sides
-from nat.data.synthetic import Language, generate, read_options
 from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from nat.data.synthetic import Language, Word, entropy
+from nat.data.invented.language import Language, Word, entropy
 
 Split = Callable[[str], str]
 """Splits a word into subwords with spaces between them."""
@@ -49,7 +49,7 @@ def subword_entropies(language: Language, split: Split, source: str) -> SubwordE
     """Entropies of the subwords of one source sentence.
 
     Raises:
-        UserError: if `source` is not a sentence of the language.
+        ValueError: if `source` is not a sentence of the language.
     """
     # P(L, y_i = s) by length and position
     found: defaultdict[int, defaultdict[int, defaultdict[str, float]]] = defaultdict(
@@ -95,10 +95,10 @@ def corpus_subword_entropies(
 def subword_law(language: Language, split: Split, source: str) -> dict[tuple[str, ...], float]:
     """All targets of one source sentence, in subwords, and their probabilities.
 
-    Their number doubles with each content word, see `Language.distribution`.
+    Their number doubles with each content word: some thousands for a typical sentence.
 
     Raises:
-        UserError: if `source` is not a sentence of the language.
+        ValueError: if `source` is not a sentence of the language.
     """
     found: defaultdict[tuple[str, ...], float] = defaultdict(float)
     clause = language.clause(source)

@@ -1,4 +1,4 @@
-"""The synthetic language pairs: the exact law against enumeration and against draws."""
+"""The invented language pairs: the exact law against enumeration and against draws."""
 
 import hashlib
 import itertools
@@ -13,9 +13,13 @@ import yaml
 from made_up_corpus import as_corpus
 
 from nat.data.corpus import Generator
-from nat.data.synthetic import (
-    END,
-    Language,
+from nat.data.invented.language import END, Language
+from nat.data.invented.subword_law import (
+    corpus_subword_entropies,
+    subword_entropies,
+    subword_law,
+)
+from nat.data.invented.text import (
     corpus_entropies,
     generate,
     read_options,
@@ -80,13 +84,17 @@ def enumerate_law(language, source):
 
 
 def enumerate_marginals(law):
-    length = max(len(target.split()) for target in law)
-    positions = [Counter() for _ in range(length)]
+    positions = [Counter() for _ in range(max(map(len, law)))]
     for target, probability in law.items():
-        words = target.split()
         for number, position in enumerate(positions):
-            position[words[number] if number < len(words) else END] += probability
+            position[target[number] if number < len(target) else END] += probability
     return positions
+
+
+def letters(word):
+    """Subwords of two letters, so that forms differ in length."""
+    pieces = [word[place : place + 2] for place in range(0, len(word), 2)]
+    return " ".join([f"{piece}@@" for piece in pieces[:-1]] + pieces[-1:])
 
 
 LANGUAGES = {
@@ -106,8 +114,8 @@ def test_exact_law_is_that_of_enumeration(name):
     sources = shortest(language, 6)
     assert len(sources) == 6
     for source in sources:
-        law = enumerate_law(language, source)
-        assert language.distribution(source) == pytest.approx(law)
+        law = {tuple(target.split()): p for target, p in enumerate_law(language, source).items()}
+        assert subword_law(language, str, source) == pytest.approx(law)
         positions = enumerate_marginals(law)
         marginals = language.marginals(source)
         if language.drop_probability == 1:
@@ -120,12 +128,37 @@ def test_exact_law_is_that_of_enumeration(name):
         assert found.joint == pytest.approx(entropy(law.values()), abs=1e-9)
         expected = [entropy(position.values()) for position in positions]
         assert list(found.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
-        assert found.words == pytest.approx(
-            sum(p * len(target.split()) for target, p in law.items())
-        )
-        assert found.total_correlation == pytest.approx(
-            sum(expected) - entropy(law.values()), abs=1e-9
-        )
+        assert found.words == pytest.approx(sum(p * len(target) for target, p in law.items()))
+        assert found.total_correlation == pytest.approx(sum(expected) - found.joint, abs=1e-9)
+
+
+@pytest.mark.parametrize("split", [str, letters])
+def test_entropies_of_subwords_are_those_of_enumeration(split):
+    language = replace(SKEWED, register_probabilities=(0.6, 0.4))
+    sources = shortest(language, 4)
+    for source in sources:
+        law = {
+            tuple(subword for word in target.split() for subword in split(word).split()): p
+            for target, p in enumerate_law(language, source).items()
+        }
+        assert subword_law(language, split, source) == pytest.approx(law)
+        lengths = Counter()
+        for target, p in law.items():
+            lengths[len(target)] += p
+        given = 0.0
+        for length, weight in lengths.items():
+            there = {target: p / weight for target, p in law.items() if len(target) == length}
+            given += weight * sum(entropy(each.values()) for each in enumerate_marginals(there))
+        found = subword_entropies(language, split, source)
+        assert found.joint == pytest.approx(entropy(law.values()))
+        assert found.length == pytest.approx(entropy(lengths.values()))
+        assert found.given_length == pytest.approx(given)
+        padded = [entropy(position.values()) for position in enumerate_marginals(law)]
+        assert found.padded == pytest.approx(sum(padded))
+        assert found.tokens == pytest.approx(sum(len(target) * p for target, p in law.items()))
+    mean = corpus_subword_entropies(language, split, sources)
+    # to know the length helps, and no bound is below the joint entropy
+    assert mean["joint"] < mean["length"] + mean["given_length"] < mean["padded"]
 
 
 def test_entropies_of_a_long_sentence_are_those_of_its_own_marginals():
@@ -157,7 +190,7 @@ def test_draws_follow_the_law():
     ((source, total),) = Counter(source for source, _ in pairs).most_common(1)
     assert total > 5000
     counts = Counter(target for other, target in pairs if other == source)
-    law = language.distribution(source)
+    law = {" ".join(target): p for target, p in subword_law(language, str, source).items()}
     assert set(counts) <= set(law)
     for target, probability in law.items():
         spread = math.sqrt(probability * (1 - probability) / total)
@@ -259,8 +292,6 @@ def test_corpus_entropies_are_means():
         assert found[scope]["nats"]["total_correlation"] == pytest.approx(total)
         assert found[scope]["nats"]["marginal_entropies"] == pytest.approx(joint + total)
         assert found[scope]["bits"]["joint_entropy"] == pytest.approx(joint / math.log(2))
-    with told("empty"):
-        corpus_entropies(language, [])
 
 
 def generator(options):
@@ -329,11 +360,10 @@ def test_bad_options(options, parts):
 
 
 def test_what_is_no_sentence_of_the_language_is_told():
-    language = Language()
-    source = next(generate(language, "train", 1))[0]
+    source = next(generate(Language(), "train", 1))[0]
     for wrong in ("", "hello", source.split()[0], f"{source} {source}"):
-        with told(f"'{wrong}'"):
-            language.entropies(wrong)
+        with told(f"'{wrong}'", error=ValueError):
+            Language().entropies(wrong)
 
 
 def test_configured_corpus_is_valid():
