@@ -15,7 +15,9 @@ from nat.checksums import (
     TIMESTAMP,
     folder_lines,
     in_folder,
+    is_record,
     record_of,
+    recorded,
     remedy,
     sha256_of,
     unreadable,
@@ -184,6 +186,34 @@ def copy(path: Path, to: Path) -> None:
         shutil.copytree(verified_folder(path), to)
     else:
         shutil.copyfile(verified(path), to)
+
+
+def link(path: Path, to: Path) -> None:
+    """Give a file or folder a second name, in the place of what is there.
+
+    Whoever removes or replaces one of the two leaves the other. Where the file system has no such
+    links, it is a copy.
+
+    Raises:
+        UserError: as `nat.checksums.verified`, or if the file system refuses the new name.
+    """
+    if path.is_dir():
+        shutil.rmtree(to, ignore_errors=True)
+        for each in path.rglob("*"):
+            if not each.is_dir() and not is_record(each):
+                link(each, to / each.relative_to(path))
+        (to / OF_FOLDER).write_text(folder_lines(to), encoding="utf-8")
+        return
+    make_folder(to.parent)
+    verified(path)
+    record_of(to).unlink(missing_ok=True)
+    to.unlink(missing_ok=True)
+    try:
+        os.link(path, to)
+        replace_text(record_of(to), f"{recorded(path) or sha256_of(path)}  {to.name}\n")
+    except OSError:
+        with atomic_path(to) as temporary:
+            copy(path, temporary)
 
 
 def to_disk(path: Path) -> None:
