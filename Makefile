@@ -90,14 +90,13 @@ test-latest:
 	@tested=
 	for python in $(PYTHONS); do
 		if ! $$python -c '' 2> /dev/null; then echo "$$python is not installed: left out"; continue; fi
-		tested+=" $$python"
 		$$python envs/latest.py
-		.venv-latest/bin/python --version
+		tested+=" $$python with Snakemake $$(.venv-latest/bin/snakemake --version);"
 		.venv-latest/bin/pytest -m graph
 		.venv-latest/bin/pytest tests/test_stored_model.py tests/test_training.py
 	done
 	[ -n "$$tested" ] || { echo "error: none of $(PYTHONS) is installed; set PYTHONS="; exit 1; }
-	echo "tested with$$tested"
+	echo "tested:$$tested"
 
 audit:
 	@test ! -L .venv-audit || { echo "error: .venv-audit is a link, and what it points to would be cleared; remove it"; exit 1; }

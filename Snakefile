@@ -42,6 +42,7 @@ wildcard_constraints:
 
 
 rule all:
+    """every table, figure and claim of every paper, and the report"""
     input:
         graph.all_reports(),
         graph.site,
@@ -49,48 +50,56 @@ rule all:
 
 
 rule report:
+    """pages to look at, of whatever exists; nothing else is made"""
     input:
         graph.site,
     localrule: True
 
 
 rule demo:
+    """the tables and figures of config/papers/overview.yaml"""
     input:
         graph.reports_of("overview"),
     localrule: True
 
 
 rule texts:
+    """every text and its references that come from elsewhere; nothing else needs a network"""
     input:
         or_end(lambda wildcards: graph.texts()),
     localrule: True
 
 
 rule corpora:
+    """every corpus of the scale, prepared"""
     input:
         or_end(lambda wildcards: graph.corpora()),
     localrule: True
 
 
 rule teachers:
+    """every model that others learn from"""
     input:
         or_end(lambda wildcards: graph.models(of_teachers=True)),
     localrule: True
 
 
 rule distilled:
+    """every text made of a teacher's translations"""
     input:
         or_end(lambda wildcards: graph.distilled()),
     localrule: True
 
 
 rule students:
+    """every other model"""
     input:
         or_end(lambda wildcards: graph.models(of_teachers=False)),
     localrule: True
 
 
 rule scores:
+    """every number that a report shows, without the reports"""
     input:
         or_end(lambda wildcards: graph.scores()),
     localrule: True
@@ -98,6 +107,7 @@ rule scores:
 
 # Only translations that exist already are traced; this target trains and translates nothing.
 rule traces:
+    """the steps of decodings that have run, for the sentence browser of the report"""
     input:
         or_end(lambda wildcards: graph.traces()),
     localrule: True
@@ -107,6 +117,7 @@ rule traces:
 for paper in configuration.papers:
 
     rule:
+        """the tables, figures and claims of a paper"""
         name:
             paper
         input:
@@ -124,11 +135,6 @@ for name, shown in graph.reports.items():
         localrule: True
 
 
-# `snakemake --list-target-rules` shows these lines beside the names of the targets.
-for name, line in graph.described().items():
-    workflow.get_rule(name).docstring = line
-
-
 include: "rules/data.smk"
 include: "rules/training.smk"
 include: "rules/distillation.smk"
@@ -140,12 +146,3 @@ include: "rules/report.smk"
 include: "rules/start.smk"
 include: "rules/verify.smk"
 include: "rules/reuse.smk"
-
-
-# Snakemake does not tell the workflow that it was called with `--unlock`.
-if workflow.is_main_process and "--unlock" not in sys.argv:
-    try:
-        keep_finished_trainings(lambda report: is_current(configuration, report))
-        refuse_unknown_results(outputs(workflow, RUN, RUN))
-    except UserError as error:
-        sys.exit(f"error: {error}")

@@ -13,9 +13,11 @@ from typing import Any
 from nat.checksums import (
     OF_FOLDER,
     TIMESTAMP,
+    is_record,
     manifest,
     record,
     record_whole,
+    recorded,
     remedy,
     sha256_of,
     unreadable,
@@ -165,6 +167,36 @@ def copy(path: Path, to: Path) -> None:
         shutil.copytree(verified_folder(path), to)
     else:
         shutil.copyfile(verified(path), to)
+
+
+def link(path: Path, to: Path) -> None:
+    """Give a file or folder a second name, in the place of what is there.
+
+    Whoever removes or replaces one of the two leaves the other. Where the file system has no such
+    links, it is a copy.
+
+    Raises:
+        UserError: as `nat.checksums.verified`, or if the file system refuses the new name.
+    """
+    if path.is_dir():
+        shutil.rmtree(to, ignore_errors=True)
+        for each in path.rglob("*"):
+            if not each.is_dir() and not is_record(each):
+                _link_file(each, to / each.relative_to(path))
+        record_whole(to)
+    else:
+        _link_file(path, to)
+        record(to, recorded(path) or sha256_of(path))
+
+
+def _link_file(path: Path, to: Path) -> None:
+    make_folder(to.parent)
+    to.unlink(missing_ok=True)
+    try:
+        os.link(verified(path), to)
+    except OSError:
+        with atomic_path(to) as temporary:
+            copy(path, temporary)
 
 
 def to_disk(path: Path) -> None:

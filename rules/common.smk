@@ -1,6 +1,5 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
 import gc
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,26 +12,12 @@ from nat.errors import UserError
 from nat.measures.known import ANALYSES
 from nat.papers import reports
 from nat.traits import ENGINES
-from nat.workflow.cluster import AT_ONCE, in_shards, needs, resources
+from nat.training.run import forget_ended
+from nat.workflow.cluster import in_shards, needs, resources
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS
-from nat.workflow.records import (
-    hold_folder,
-    is_current,
-    keep_finished_trainings,
-    mark_failed,
-    record_from_the_start,
-    refuse_unknown_results,
-    require_no_survivors,
-    require_replaceable,
-)
+from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.requests import NUMBER, why_no_rule
-from nat.workflow.slurm import (
-    Watch,
-    report_failed_submissions,
-    require_clients,
-    status_command,
-    stop_left_behind,
-)
+from nat.workflow.slurm import require_account, require_clients, watch_the_queue
 from nat.workflow.wiring import Wiring, named, one_of, or_end, outputs
 from snakemake_logger_plugin_nat import LogHandler
 
@@ -65,7 +50,7 @@ if (
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, LogHandler):
-        handler.targets = [*TARGETS, *configuration.papers, *graph.reports]
-        handler.explain = lambda path: why_no_rule(
-            configuration, path, outputs(workflow, RUN, "results/{run}/")
+        targets = [*TARGETS, *configuration.papers, *graph.reports]
+        handler.explain = lambda name: why_no_rule(
+            configuration, name, targets, outputs(workflow, RUN, "results/{run}/")
         )

@@ -63,6 +63,8 @@ use rule generate_text as generate_test_text with:
     benchmark:
         "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
     priority: 0
+    group:
+        "test_set"
     message:
         named("generate {split} of {corpus}")
 
@@ -126,7 +128,7 @@ rule prepare_test_set:
     benchmark:
         "results/corpora/{corpus}/tests/{split}/benchmarks/prepare.tsv"
     group:
-        "corpus"
+        "test_set"
     conda:
         ENVIRONMENT
     resources:
@@ -219,6 +221,8 @@ use rule prepare_test_set as summarise_corpus with:
         "results/corpora/{corpus}/logs/summary.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/summary.tsv"
+    group:
+        "summary"
     params:
         **handed("summarise_corpus", artifacts.CorpusStep, step="corpus.json"),
     message:

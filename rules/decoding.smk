@@ -2,10 +2,10 @@
 # and their scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json.
 #
 # One job translates a split with a model by every decoding that a paper asks for, and scores each.
-# The program keeps translations that were made of the same files with the same options, and by
-# `update` Snakemake leaves them in their places; so where one more decoding is asked for, only that
-# one runs. Decodings that consult another model share a job of their own, and a decoding that no
-# paper asks for is a job by itself: see nat/workflow/together.py.
+# The program keeps translations that were made of the same files with the same options in a folder
+# that Snakemake does not know, `.{split}.finished`; so where one more decoding is asked for, only
+# that one runs. Decodings that consult another model share a job of their own, and a decoding that
+# no paper asks for is a job by itself: see nat/workflow/together.py.
 #
 # The training text and large test sets are translated in shards, whose jobs need not run on one
 # machine; then the shards are put together in order.
@@ -42,18 +42,10 @@ rule translate_and_score:
     input:
         unpack(reads(artifacts.Score)),
     output:
-        translations=update(
-            "<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
-        ),
-        summary=update(
-            "<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
-        ),
-        score=update(
-            "<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
-        ),
-        statistics=update(
-            "<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
-        ),
+        translations="<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+        summary="<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        score="<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        statistics="<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
     log:
         "<run>/logs/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     benchmark:
@@ -83,7 +75,7 @@ for several in graph.together:
         input:
             unpack(reads_together(several)),
         output:
-            [update(path) for path in several.outputs(configuration.run)],
+            several.outputs(configuration.run),
         log:
             f"<run>/logs/translate_and_score/{several.place}.log",
         benchmark:
@@ -160,7 +152,7 @@ rule merge_shards:
     wildcard_constraints:
         split=one_of(wiring.sharded),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
-    # It shares a job with the step that reads its output: distilling, or scoring.
+    # It shares a Slurm job with the step that reads its output: distilling, or scoring.
     group:
         lambda wildcards: "distil" if wildcards.split == "train" else "score"
     conda:

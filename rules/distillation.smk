@@ -86,8 +86,6 @@ rule tune_gamma:
         "<run>/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
     benchmark:
         "<run>/benchmarks/tune_gamma/{corpus}/{candidates}/seed{seed}.tsv"
-    group:
-        "score"
     conda:
         ENVIRONMENT
     resources:

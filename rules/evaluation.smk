@@ -65,8 +65,6 @@ rule estimate_total_correlation:
         "<run>/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
     benchmark:
         "<run>/benchmarks/total_correlation/{corpus}/{system}/{other}/seed{seed}.tsv"
-    group:
-        "score"
     conda:
         ENVIRONMENT
     resources:

@@ -19,8 +19,6 @@ rule table:
         "<run>/logs/papers/{paper}/table_{number}.log",
     benchmark:
         "<run>/benchmarks/papers/{paper}/table_{number}.tsv"
-    group:
-        "report"
     conda:
         ENVIRONMENT
     resources:

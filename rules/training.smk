@@ -60,8 +60,6 @@ if graph.imported:
             "<run>/benchmarks/import_checkpoint/{corpus}/{system}/seed{seed}.tsv"
         wildcard_constraints:
             system=one_of(graph.imported),
-        group:
-            "score"
         conda:
             ENVIRONMENT
         resources:

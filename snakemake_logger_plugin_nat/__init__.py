@@ -8,24 +8,24 @@ import logging
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
-from nat.spelling import hint
 from nat.workflow.slurm import how_it_ended
 from nat.workflow.together import rule_kind
 
 ALSO_SHOWN = re.compile("Nothing to be|Lints for|Creating|Downloading|Pulling|Unlocked|Trying to")
 LOCKED = "another run is at work in this folder; if it was killed, run 'snakemake --unlock'"
 KILLED = "it was killed, by a signal or for want of memory; a training resumes when it runs again"
+NOT_TAKEN = "it was not submitted, since Slurm refused it; run 'nat doctor' to see why"
 
 
 class LogHandler(LogHandlerBase):
-    """Writes Snakemake's events; `targets` and `explain` are for hints about misspelt ones."""
+    """Writes Snakemake's events; `explain` says what is wrong with a name that nothing makes."""
 
     writes_to_stream = True
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False
@@ -33,7 +33,6 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Begin before the first event; called by the interface's constructor."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.targets: Sequence[str] = ()
         self.explain: Callable[[str], str] = "no rule makes {}".format
         self.jobs: dict[int, tuple[str, float]] = {}
         self.done = self.total = 0
@@ -77,6 +76,7 @@ class LogHandler(LogHandlerBase):
         if "groupid" in said:
             name = f"{len(said['job_error_info'])} steps of the group {said['groupid']}"
         number, *why = how_it_ended(said.get("rule_msg"), said.get("external_jobid"))
+        why += [NOT_TAKEN] if "groupid" in said and not number else []
         logs = [log for log in said.get("log") or said.get("aux_logs", ()) if Path(log).exists()]
         texts = [Path(log).read_text("utf-8", "replace") for log in logs]
         said_by = sorted(zip(logs, texts, strict=True), key=lambda each: not each[1].strip())
@@ -92,9 +92,7 @@ class LogHandler(LogHandlerBase):
         if not loud or text.startswith("Exiting") or "CalledProcessError" in text:
             return text if ALSO_SHOWN.match(text) else ""  # the error of the job itself is said
         if unknown := re.search(r"^No rule to produce (\S+)", text, re.MULTILINE):
-            name = unknown[1]
-            target = f"there is no target '{name}'; {hint(name, self.targets)}"
-            return f"error: {self.explain(name) if '/' in name else target}"
+            return f"error: {self.explain(unknown[1])}"
         # of `nat.errors`, in an input function or in the Snakefile itself
         refused = re.search(r"^(?:  UserError: |UserError in .*:\n)(.*)$", text, re.MULTILINE)
         return f"error: {refused[1]}" if refused else text.replace("WorkflowError:\n", "error: ")

@@ -1,60 +1,51 @@
-"""A graph of small steps that share one Slurm job, which say when they began and ended."""
+"""A graph of small steps that share a Slurm job, which say when they began and ended."""
 
-import math
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from nat.workflow.cluster import AT_ONCE
-
 ROOT = Path(__file__).resolve().parents[1]
-COUNT, MINUTES, CORES_OF_THE_LOGIN_NODE = 6, 10, 8
-REQUEST = {
-    "minutes": MINUTES * math.ceil(COUNT / AT_ONCE),
-    "cpus": AT_ONCE,
-    "memory_mb": 150 * AT_ONCE,
-}
+STEPS, MINUTES, CORES_OF_THE_LOGIN_NODE = 3, 10, 8
+REQUEST = {"minutes": MINUTES * STEPS, "cpus": 1, "memory_mb": 150}
 """What the job has to ask for."""
 
 NAMES = """
 import gc
 import sys
+from nat.configuration.models import Cluster
 from nat.errors import UserError
-from nat.workflow.cluster import AT_ONCE
-from nat.workflow.records import (
-    hold_folder,
-    keep_finished_trainings,
-    mark_failed,
-    record_from_the_start,
-    refuse_unknown_results,
-    require_no_survivors,
-    require_replaceable,
-)
-from nat.workflow.slurm import (
-    Watch,
-    report_failed_submissions,
-    require_clients,
-    status_command,
-    stop_left_behind,
-)
+from nat.training.run import forget_ended
+from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
+from nat.workflow.slurm import require_account, require_clients, watch_the_queue
+
+cluster = Cluster(account=config.get("account"))
 """
 """What rules/start.smk takes from rules/common.smk, for a Snakefile that includes it alone."""
 
 SNAKEFILE = f"""{NAMES}
 
+class configuration:
+    run = "micro"
+
+
+class wiring:
+    tell_jobs = staticmethod(lambda: None)
+
+
 rule all:
-    input: expand("made/{{number}}", number=range({COUNT}))
+    input: "made/{STEPS}"
     localrule: True
 
 
 rule score:
-    output: "made/{{number}}"
+    input: lambda wildcards: [f"made/{{int(wildcards.n) - 1}}"] if wildcards.n != "1" else []
+    output: "made/{{n}}"
     group: "score"
-    resources: mem_mb=150, runtime={MINUTES}, cpus_per_task=1, steps=1
+    resources: mem_mb=150, runtime={MINUTES}, cpus_per_task=1
     shell:
-        "date +%s.%N > {{output}}.begun; sleep 3; date +%s.%N > {{output}}.ended; touch {{output}}"
+        "date +%s.%N > {{output}}.begun; sleep 1; date +%s.%N > {{output}}.ended; touch {{output}}"
 
 
 include: "{ROOT}/rules/start.smk"
@@ -67,7 +58,14 @@ def run(folder: Path, environment: Mapping[str, str], *options: str) -> tuple[in
     (folder / "Snakefile").write_text(SNAKEFILE)
     polled = ROOT / "tests/slurm/snakemake_polled.py"
     words = ["--profile", "slurm", "--cores", str(CORES_OF_THE_LOGIN_NODE), "--retries", "0"]
-    words += ["--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "1"]
+    words += [
+        "--logger",
+        "nat",
+        "--latency-wait",
+        "10",
+        "--slurm-init-seconds-before-status-checks",
+        "1",
+    ]
     ended = subprocess.run(
         [sys.executable, str(polled), *words, *options],
         cwd=folder,
@@ -80,10 +78,8 @@ def run(folder: Path, environment: Mapping[str, str], *options: str) -> tuple[in
     return ended.returncode, ended.stdout
 
 
-def most_at_once(folder: Path) -> int:
-    """Steps that ran in parallel."""
-    spans = [
-        tuple(float((folder / f"made/{number}.{end}").read_text()) for end in ("begun", "ended"))
-        for number in range(COUNT)
-    ]
-    return max(sum(begun <= start < ended for begun, ended in spans) for start, _ in spans)
+def ran_in_turn(folder: Path) -> bool:
+    """Whether all steps ran, each after the one before it."""
+    names = [f"made/{n}.{end}" for n in range(1, STEPS + 1) for end in ("begun", "ended")]
+    times = [float((folder / name).read_text()) for name in names]
+    return times == sorted(times)

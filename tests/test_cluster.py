@@ -1,16 +1,12 @@
 """What jobs ask a cluster for, and what is said of Slurm's answers."""
 
 import json
-import math
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
-from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -20,26 +16,17 @@ from test_graph import OVERVIEW, copy_repository, counts, snakemake
 from nat.configuration.configuration import Configuration
 from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
 from nat.configuration.reading import read
+from nat.locks import taken
 from nat.workflow import plan
-from nat.workflow.cluster import (
-    AT_ONCE,
-    CLUSTER,
-    DEFAULT_NEEDS,
-    GROUPED,
-    needs,
-    read_cluster,
-    resources,
-)
+from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, needs, read_cluster, resources
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
-from nat.workflow.records import LOCK
+from nat.workflow.left_behind import LOCK, stop_slurm_jobs
 from nat.workflow.slurm import (
-    Watch,
-    left_behind,
-    report_failed_submissions,
+    cancel_what_never_starts,
+    jobs_of_this_folder,
+    require_memory,
     state_of,
-    status_command,
-    stop_left_behind,
     what_slurm_refused,
 )
 from tests.messages import must_name, told
@@ -104,7 +91,7 @@ def test_at_paper_scale_only_models_have_a_gpu() -> None:
     paper = read("paper", ROOT)
     stages = {name: re.findall(r'RESOURCES\["(\w+)"\]', text) for name, text in rules()}
     with_gpu = {name for name, found in stages.items() if found and needs(paper, found[0]).gpu}
-    translating = {"translate", "translate_and_score", "analyse", "tune_decoding"}
+    translating = {"translate", "translate_and_score", "analyse"}
     assert {"train", "measure_latency", *translating} <= with_gpu
     assert {stages[name][0] for name in with_gpu} == {"train", "latency", "translate"}
     for name, text in rules():
@@ -132,23 +119,12 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
         assert plan.Estimates(paper).seconds(shard) <= 2 * 60 * minutes, corpus
 
 
-@pytest.mark.parametrize("at_once", [1, 2, AT_ONCE])
-@pytest.mark.parametrize("stage", ["prepare", "distil", "score", "report"])
-def test_steps_that_share_a_job_share_its_limits(stage: Stage, at_once: int) -> None:
-    """Snakemake sums up the minutes of rows of steps, and the memory of those in a row."""
-    limits = {"most_minutes": 240, "most_memory_mb": 20_000}
-    found = resources(configuration(), cluster(limits), stage, at_once=at_once)
-    test_sets = 2
-    first_and_last = math.ceil((1 + test_sets) / at_once)
-    rows = {
-        "prepare": 4 + 2 * first_and_last,
-        "distil": 2,
-        "score": 2 * math.ceil(20 / at_once),
-        "report": math.ceil(50 / at_once),
-    }
-    assert rows[stage] * asked(found, 100)["runtime"] <= 240
-    in_a_row = {"prepare": min(at_once, 1 + test_sets), "distil": 1}.get(stage, at_once)
-    assert in_a_row * asked(found, 100)["mem_mb"] <= 20_000
+@pytest.mark.parametrize("stage", IN_TURN)
+def test_steps_that_share_a_job_share_its_minutes(stage: Stage) -> None:
+    """Snakemake sums them up."""
+    limits = cluster({"most_minutes": 240, "most_memory_mb": 2500})
+    found = asked(resources(configuration(), limits, stage), 100)
+    assert IN_TURN[stage] * found["runtime"] <= 240 and found["mem_mb"] == 2500
 
 
 @pytest.mark.parametrize(
@@ -231,61 +207,23 @@ def test_jobs_of_a_killed_run_are_stopped_and_no_others(queue: Path, tmp_path: P
         f"13\t{RUN}\tNone\trule_train\t{tmp_path.parent}\n"
         f"14\tbash\tNone\tmine\t{tmp_path}\n"
     )
-    assert [job.number for job in left_behind()] == ["11", "12"]
-    must_name(stop_left_behind(), "2 Slurm jobs", "11 12")
+    assert [job.number for job in jobs_of_this_folder()] == ["11", "12"]
+    must_name(stop_slurm_jobs(of_slurm=False), "2 Slurm jobs", "11 12")
     assert [line.split("\t")[0] for line in queue.read_text().splitlines()] == ["13", "14"]
-    assert stop_left_behind() == ""
+    assert stop_slurm_jobs(of_slurm=False) == ""
 
 
-TEXT = "results/corpora/toy-micro/text"
-HOLDER = """
-import sys
-from pathlib import Path
-from nat.locks import hold
-hold(Path(sys.argv[1]), "snakemake", "at work in this folder")
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.long
-def test_a_second_run_in_a_folder_does_no_harm(queue: Path, tmp_path: Path) -> None:
-    (tmp_path / "repository").mkdir()
-    repository = copy_repository(tmp_path / "repository")
-    lock = repository / ".snakemake/locks/0.output.lock"
-    lock.parent.mkdir(parents=True)
-    lock.write_text("results/paper/models/toy-ka-lu/at/seed1/model.pt\n")
-    (repository / ".snakemake/slurm_logs").mkdir()
-    queue.write_text(f"11\t{RUN}\tNone\trule_train\t{repository}\n")
-    command = [sys.executable, "-c", HOLDER, str(repository / LOCK)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        for target, expected in {TEXT: 1, "plan": 0}.items():
-            status, screen = snakemake(repository, target)
-            assert status == expected, screen
-            assert (f"process {holder.pid} on" in screen) == (status == 1)
-            assert queue.read_text() and lock.exists(), "both belong to the first run"
-        holder.kill()
-    status, screen = snakemake(repository, TEXT)
-    assert status == 0, screen
-    must_name(screen, "1 Slurm job", "11")
-
-
-@pytest.mark.parametrize(
-    ("error", "part"),
-    [(OSError(28, "No space left on device"), "No space left"), (AttributeError("rule"), "rule")],
-)
-def test_a_job_that_cannot_be_submitted_fails(error: Exception, part: str) -> None:
-    executor = Mock()
-    executor.run_job.side_effect, report = error, executor.report_job_error
-    report_failed_submissions(executor)
-    job = Mock()
-    job.is_group.return_value = False
-    executor.run_job(job)
-    (failed,) = report.call_args_list
-    assert failed.args[0].job is job and part in failed.kwargs["msg"]
+def test_jobs_of_a_run_that_goes_on_are_left_alone(queue: Path, tmp_path: Path) -> None:
+    queue.write_text(f"11\t{RUN}\tNone\trule_train\t{tmp_path}\n")
+    first = taken(LOCK)
+    assert first is not None
+    assert stop_slurm_jobs(of_slurm=False) == ""
+    with told("another run submits Slurm jobs from this folder"):
+        stop_slurm_jobs(of_slurm=True)
+    assert queue.read_text()
+    first.release()
+    must_name(stop_slurm_jobs(of_slurm=True), "1 Slurm job", "11")
+    assert taken(LOCK) is None  # by this run, until it ends
 
 
 HANGS = ("exec sleep 60", "2 seconds")
@@ -295,11 +233,11 @@ FAILS = ("echo 'no controller' >&2; exit 1", "no controller")
 @pytest.mark.parametrize(
     ("client", "does", "call"),
     [
-        ("squeue", FAILS, stop_left_behind),
-        ("scancel", HANGS, stop_left_behind),
-        ("scancel", HANGS, Watch().look),
-        ("scontrol", FAILS, lambda: status_command("sacct", 40)),
-        ("scontrol", HANGS, lambda: status_command("sacct", 40)),
+        ("squeue", FAILS, lambda: stop_slurm_jobs(of_slurm=False)),
+        ("scancel", HANGS, lambda: stop_slurm_jobs(of_slurm=False)),
+        ("scancel", HANGS, cancel_what_never_starts),
+        ("scontrol", FAILS, lambda: require_memory(40)),
+        ("scontrol", HANGS, lambda: require_memory(40)),
     ],
 )
 def test_a_client_that_hangs_or_fails_is_told(
@@ -315,7 +253,7 @@ def test_a_client_that_hangs_or_fails_is_told(
     with told(client, does[1]):
         call()
     (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
-    assert stop_left_behind() == ""
+    assert stop_slurm_jobs(of_slurm=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -340,18 +278,17 @@ def rules() -> list[tuple[str, str]]:
     return [(match[1], part) for match, part in named if match and "    shell:" in part]
 
 
-def test_every_rule_asks_for_what_it_needs_and_small_steps_share_jobs() -> None:
-    """All that takes seconds or minutes of a core; what is left alone takes a job of its own."""
+def test_every_rule_asks_for_what_it_needs_and_chains_of_small_steps_share_jobs() -> None:
+    shared: dict[str, set[str]] = {}
     for name, text in rules():
         assert ("    localrule: True" in text) != ("**RESOURCES[" in text), name
-        assert "ENVIRONMENT" in text, name
-        small = re.search(r'RESOURCES\["(prepare|distil|score|report)"\]', text)
-        assert ("    group:" in text) == ("steps=1" in text) == bool(small), name
-    profile = yaml.safe_load((ROOT / "slurm/config.yaml").read_text())
-    assert profile["group-components"] == [f"{name}={count}" for name, count in GROUPED.items()]
-    # generating texts (that of a test set by the same rule), four steps of the training text,
-    # preparing test sets, summary
-    assert sum('    group:\n        "corpus"' in text for _, text in rules()) == 7
+        assert "ENVIRONMENT" in text or name == "take_over", name
+        for stage in re.findall(r'RESOURCES\["(\w+)"\]', text) if "    group:" in text else []:
+            assert stage in IN_TURN, name
+            shared.setdefault(stage, set()).add(name)
+    # chains: the text of a training and that of a test set, distilling, scoring
+    text = {"generate_text", "clean", "prepare_test_set"}
+    assert shared == {"prepare": text, "distil": {"distil"}, "score": {"merge_shards", "score"}}
 
 
 @pytest.fixture
@@ -397,9 +334,11 @@ def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
 
 def test_a_rule_that_uses_a_local_one_is_local() -> None:
     """It does not inherit this (Snakemake 9.27.1), and nodes may have no network."""
-    local = {name for name, text in rules() if "    localrule: True" in text}
     text = "".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
-    found = re.findall(r"(?ms)^use rule (\w+) as (\w+) with:\n(.*?)(?=^\S|\Z)", text)
+    named = r"(?ms)^(?:use rule (\w+) as )?(?:rule )?(\w+)(?: with)?:\n(.*?)(?=^\S|\Z)"
+    every = re.findall(named, text)
+    local = {name for _, name, content in every if "    localrule: True" in content}
+    found = [(used, name, changes) for used, name, changes in every if used]
     assert "fetch_test_text" in {name for _, name, _ in found}
     for used, name, changes in found:
         assert ("    localrule: True" in changes) == (used in local), name

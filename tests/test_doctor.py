@@ -11,7 +11,7 @@ from nat.configuration.reading import read
 from nat.deploy import command
 from nat.workflow.cluster import CLUSTER, resources
 from nat.workflow.doctor import Partition, partitions, proposed, request
-from nat.workflow.slurm import CLIENTS, keeps_accounts, settings_of, status_command
+from nat.workflow.slurm import CLIENTS, require_account, require_memory
 from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +20,6 @@ Configuration data as of 2026-03-01T12:00:00
 AccountingStorageType   = accounting_storage/none
 MinJobAge               = 300 sec
 """
-ACCOUNTS = SETTINGS.replace("storage/none", "storage/slurmdbd")
 SINFO = """\
 serial*|up|2-00:00:00|190000|2|(null)
 serial*|up|2-00:00:00|90000+|1|(null)
@@ -122,7 +121,7 @@ def test_what_is_well_is_said_and_what_to_write(
     (repository / "refused").write_text("--gpus=1")
     assert doctor(monkeypatch, "paper") == 0
     said = capsys.readouterr().out
-    must_name(said, "squeue", "partition big", "accepted at scale paper: prepare, train", CLUSTER)
+    must_name(said, "partition big", "accepted at scale paper: prepare, train", CLUSTER)
     assert said.count("GPUs for PyTorch") == 2
     cluster = Cluster.model_validate(yaml.safe_load(said.split(":\n")[1]))
     assert (cluster.cpu.partition, cluster.gpu.partition) == ("serial", "big")
@@ -159,15 +158,25 @@ def test_a_node_that_cannot_be_asked(
     must_name(capsys.readouterr().out, *words)
 
 
-@pytest.mark.parametrize(("settings", "client"), [(SETTINGS, "squeue"), (ACCOUNTS, "sacct")])
-def test_runs_ask_the_client_that_knows_how_jobs_ended(
-    repository: Path, settings: str, client: str
-) -> None:
-    (repository / "settings").write_text(settings)
-    assert status_command("sacct", 40) == client
-    assert keeps_accounts(settings_of(settings)) == (client == "sacct")
-    assert not keeps_accounts({"AccountingStorageType": "(null)"})  # since Slurm 23.11
-    (repository / "settings").write_text(SETTINGS.replace("300 sec", "60 sec"))
+@pytest.mark.parametrize("storage", ["accounting_storage/none", "(null)"])  # since Slurm 23.11
+def test_a_slurm_that_forgets_its_jobs_is_refused(repository: Path, storage: str) -> None:
+    require_memory(40)
+    forgetting = SETTINGS.replace("300 sec", "60 sec").replace("accounting_storage/none", storage)
+    (repository / "settings").write_text(forgetting)
     with told("slurm-init-seconds-before-status-checks: 20"):
-        status_command("sacct", 40)
-    assert status_command("sacct", 20) == "squeue"
+        require_memory(40)
+    require_memory(20)
+    (repository / "settings").write_text(forgetting.replace(storage, "accounting_storage/slurmdbd"))
+    require_memory(40)
+
+
+def test_an_account_is_one_that_slurm_knows(repository: Path) -> None:
+    require_account(None)
+    for client in ("sacctmgr", "sshare"):  # they do not say
+        (repository / "bin" / client).write_text("#!/bin/sh\n")
+        (repository / "bin" / client).chmod(0o755)
+    require_account("any")
+    (repository / "bin/sacctmgr").write_text("#!/bin/sh\necho Lab; echo other\n")
+    require_account("lab")
+    with told("config/cluster.yaml", "'lap'", "lab or other"):
+        require_account("lap")

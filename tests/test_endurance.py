@@ -370,7 +370,10 @@ def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
     results = repository / "results"
     for path in sorted(results.rglob("[!.]*")):
         parts = path.relative_to(results).parts
-        left_out = {"latency", "logs", "report"} & {*parts} or path.suffix in (".pdf", ".png")
+        left_out = {"benchmarks", "latency", "logs", "report"} & {*parts} or path.suffix in (
+            ".pdf",
+            ".png",
+        )
         hidden = any(part.startswith(".") for part in parts)
         if path.is_file() and not left_out and not hidden:
             of_times = {OF_TIMES[part] for part in parts if part in OF_TIMES}

@@ -1,4 +1,4 @@
-"""Steps that share a Slurm job: how many run at once, and whether the job asks for their time."""
+"""Steps that share a Slurm job: what the job asks for, and what is said of failures."""
 
 import shutil
 from pathlib import Path
@@ -7,13 +7,12 @@ import grouped_steps
 import pytest
 from stand_in_slurm import StandInSlurm
 
-from nat.workflow.cluster import AT_ONCE
 from tests.messages import must_name
 
+pytestmark = pytest.mark.graph
 
-@pytest.mark.long
-@pytest.mark.graph
-def test_steps_of_a_job_run_in_parallel_as_its_time_is_computed(tmp_path: Path) -> None:
+
+def test_a_job_asks_for_the_time_of_its_steps(tmp_path: Path) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")
     status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
     assert status == 0, screen
@@ -21,31 +20,32 @@ def test_steps_of_a_job_run_in_parallel_as_its_time_is_computed(tmp_path: Path) 
     asked = {"minutes": job["-t"], "cpus": job["--cpus-per-task"], "memory_mb": job["--mem"]}
     assert {name: int(value) for name, value in asked.items()} == grouped_steps.REQUEST
     assert len(job.steps) == 1, "one Snakemake in the job runs all of it"
-    assert 1 < grouped_steps.most_at_once(tmp_path / "run") <= AT_ONCE
+    assert grouped_steps.ran_in_turn(tmp_path / "run")
 
 
-@pytest.mark.graph
-def test_the_run_ends_if_a_group_of_steps_cannot_be_submitted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("known", ["lab", ""])
+def test_an_account_that_slurm_does_not_know_is_refused(tmp_path: Path, known: str) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")
-    # the executor looks the account up, which Slurm does not know
-    account = ["--default-resources", "slurm_account=nobody"]
+    says = f"echo {known}" if known else "exit 1"
+    for client in ("sacctmgr", "sshare"):
+        (slurm.folder / "bin" / client).write_text(f"#!/bin/sh\n{says}\n")
+        (slurm.folder / "bin" / client).chmod(0o755)
+    account = ["--config", "account=nobody"]
     status, screen = grouped_steps.run(tmp_path / "run", slurm.environment, *account)
     assert status == 1, screen
-    must_name(screen, "error", "group score", "sshare")
+    must_name(screen, "config/cluster.yaml", "'nobody'", f"expected {known or 'null'}")
     assert not list(slurm.requests())
 
 
-@pytest.mark.graph
-def test_the_reason_why_slurm_refuses_a_group_is_shown(tmp_path: Path) -> None:
+def test_a_group_that_slurm_refuses_ends_the_run(tmp_path: Path) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")
     refuses = "#!/bin/sh\necho 'no such partition' >&2\nexit 1\n"
     (slurm.folder / "bin" / "sbatch").write_text(refuses)
     status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
     assert status == 1, screen
-    must_name(screen, "error", "group score", "no such partition")
+    must_name(screen, "FAILED", "group score", "nat doctor")
 
 
-@pytest.mark.graph
 def test_a_run_without_slurm_is_refused_in_a_sentence(tmp_path: Path) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")
     programs = slurm.folder / "bin"

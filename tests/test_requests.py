@@ -15,7 +15,7 @@ from tests.messages import must_name, told
 ROOT = Path(__file__).resolve().parents[1]
 RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
 RULES = RULES.replace('"<run>/', '"results/{run}/')
-OUTPUTS = re.findall(r'=(?:directory\(|(?:update|report)\(\s*)?"(results/[^"]+)"', RULES)
+OUTPUTS = re.findall(r'=(?:directory\(|report\(\s*)?"(results/[^"]+)"', RULES)
 ALLOWED = {"corpus": "toy-micro", "system": "nat-kd", "seed": NUMBER, "engine": "ctranslate2|onnx"}
 OUTPUTS = [
     re.sub(r"\{(\w+)\}", lambda found: f"{{{found[1]},{ALLOWED.get(found[1], '.+')}}}", path)
@@ -46,22 +46,18 @@ def configuration() -> Configuration:
         ("micro/latency/toy-micro/hnts_table_1/seed1/cpu-1.json", "'hints_table_1'"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-1.json", "latency"),
         ("micro/papers/dms/table_1.csv", "'dims'"),
-        ("nothing", "scale 'nothing'"),
+        ("micro/model/toy-micr/nat-kd/seed1/model.pt", "results/micro/models/toy-micr/nat-kd"),
         ("micro/nothing", "docs/results.md"),
-        ("micro/models/toy-micro/nat-kd/seed1", "{engine}"),
-        ("micro/papers/dims/", "table_{number}"),
-        ("micro/translations/toy-micro/nat-kd/seed1/one-pass", "{split}.jsonl, {split}.json"),
-        ("corpora/toy-micro", "text, references, tests/"),
-        ("micro", "docs/results.md"),
-        ("micro/model/toy-micr/nat-kd/seed1/model.pt", "{corpus}/nat-kd/seed1/model.pt"),
-        ("micro/models/toy-micro/nat-kd/first/model.pt", "nat-kd/seed{seed}/model.pt"),
-        ("micro/papers/dims/table_1.cvs", "table_{number}.csv"),
     ],
 )
 def test_the_name_that_is_wrong_is_told(
     configuration: Configuration, path: str, expected: str
 ) -> None:
-    must_name(why_no_rule(configuration, f"results/{path}", OUTPUTS), expected)
+    must_name(why_no_rule(configuration, f"results/{path}", ["all", "dims"], OUTPUTS), expected)
+
+
+def test_the_nearest_target_is_told(configuration: Configuration) -> None:
+    must_name(why_no_rule(configuration, "dimz", ["all", "dims"], OUTPUTS), "'dimz'", "'dims'")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from nat.objective.objective import Objective
 from nat.targets.cross_entropy import CrossEntropy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.record import Record
-from nat.training.run import Run
+from nat.training.run import Run, forget_ended
 from nat.workflow.specification import job
 from tests.messages import must_name, told
 
@@ -348,10 +348,34 @@ def test_what_is_left_of_checkpoints_is_not_used(
         with pytest.raises(Interrupted):
             train("at")
     finished = weights("at")
-    for path in model_file("at").parent.glob("*.*"):
-        path.unlink()
+    remove_outputs("at")
+    forget_ended("demo")
     assert same(finished, train("at"))
     must_name(capsys.readouterr().out, "checkpoints", "missing", "discarded")
+
+
+def remove_outputs(system: str) -> None:
+    """As Snakemake does before it starts a job again."""
+    for name in ("model.pt", "training.csv", "training.json"):
+        model_file(system).with_name(name).unlink()
+
+
+def test_a_training_whose_end_snakemake_has_not_seen_is_not_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finished, rows, said = train("at"), curve("at"), report("at")
+    monkeypatch.setattr(launcher, "train", interrupt)
+    remove_outputs("at")
+    assert same(finished, train("at")) and (curve("at"), report("at")) == (rows, said)
+    must_name(capsys.readouterr().out, "finished already")
+    remove_outputs("at")
+    change_recipe("at", dropout=0.4)
+    with pytest.raises(Interrupted):
+        train("at")
+    change_recipe("at")
+    forget_ended("demo")
+    with pytest.raises(Interrupted):
+        train("at")
 
 
 def linked_checkpoints(system: str, folder: Path) -> Path:
@@ -396,6 +420,7 @@ def test_checkpoints_behind_a_link(
         finished.append(model_file("at").stat().st_mtime_ns)
     assert finished[0] == finished[1]
     # those of an earlier configuration are discarded there, those of another model are not
+    forget_ended("demo")
     model_file("at").unlink()
     change_recipe("at", dropout=0.4)
     interrupt_at("at", 3, monkeypatch)

@@ -18,7 +18,7 @@ from tests.messages import must_name
 def shown(*events: dict[str, Any], text: str | None = None, **settings: bool) -> list[str]:
     """The lines that are shown of events, the last of which has a text."""
     screen = LogHandler(OutputSettings(**settings), None)
-    screen.stream, screen.targets = io.StringIO(), ["all", "dims"]
+    screen.stream = io.StringIO()
     for number, event in enumerate(events, 1):
         said = text if number == len(events) else None
         level = logging.ERROR if "error" in event.get("event", "") else logging.INFO
@@ -107,6 +107,7 @@ def test_a_failed_slurm_job_shows_its_number_its_state_and_a_log(
     assert lines[0] == "[0/0] FAILED 2 steps of the group score (Slurm job 7: OUT_OF_MEMORY)"
     must_name(lines[1], "'memory_mb'")
     assert lines[2].strip() == "no python"
+    must_name(shown(group)[1], "not submitted", "nat doctor")
 
 
 LOCK = "Error: Directory cannot be locked. Please make sure"
@@ -117,11 +118,6 @@ LOCK = "Error: Directory cannot be locked. Please make sure"
     [
         ("error", f"LockException:\n{LOCK}", ["error: another run", "snakemake --unlock"]),
         (None, LOCK, ["note: another run"]),
-        (
-            "error",
-            "Missing...:\nNo rule to produce dimz (if",
-            ["there is no target 'dimz'", "'dims'"],
-        ),
         ("error", "Missing...:\nNo rule to produce a/b (if", ["error: no rule makes a/b"]),
         ("error", "In rule a:\nError:\n  UserError: not done\nWildcards:\n", ["error: not done"]),
         ("error", 'UserError in file "/a", line 59:\nnot done\n  File', ["error: not done"]),

@@ -5,11 +5,10 @@ more decoding is the only one that runs, and translations stay if only what they
 has changed, or the measures that there are. The summary of the translations, `{split}.json`, is
 written last and has fingerprints of these files and options.
 
-Snakemake removes what a failed job has made. So a decoding that is finished is also copied aside
-until the job ends, and the next attempt does not repeat it.
+Snakemake removes what a job is to make before it starts it, and what a failed job has made. So all
+that is finished has second names in a folder of its own, which is no output.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
-from nat.files import atomic_path, copy, read_json, write_json
+from nat.files import link, read_json, write_json
 from nat.job import Job
 from nat.jobs.translate import Shared, Translator
 from nat.measures import statistics
@@ -30,6 +29,9 @@ from nat.program import Progress
 
 TRANSLATED_FROM, SCORED_FROM = "translated_from", "scored_from"
 """Keys of the summary."""
+
+SUMMARY = "summary.json"
+"""The name of the summary aside; it is written last there, too."""
 
 
 class MadeFrom(NamedTuple):
@@ -58,7 +60,8 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
     for job in jobs:
         score, made_from = job.artifact, _made_from(job)
         said = "kept, for nothing that it is made of changed"
-        if not (_is_made(_files(score), made_from) or _put_back(score, made_from)):
+        _put_back(score)
+        if not _is_made(score, made_from):
             if not _is_translated(score, made_from):
                 due.append((job, made_from))
                 continue
@@ -68,12 +71,8 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
             Progress(_name(score), 1, "split").say(said)
     if due:
         translator, shared = Translator(jobs[0], jobs[0].artifact.split), Shared()
-        for number, (job, made_from) in enumerate(due, start=1):
+        for job, made_from in due:
             _make(job, translator, shared, made_from)
-            if number < len(due):
-                _put_aside(job.artifact)
-    for job in jobs:
-        shutil.rmtree(_aside(job.artifact), ignore_errors=True)
 
 
 def _make(job: Job[Score], translator: Translator, shared: Shared, made_from: MadeFrom) -> None:
@@ -89,6 +88,7 @@ def _make(job: Job[Score], translator: Translator, shared: Shared, made_from: Ma
         "corpus": prepared_as(job.corpus, score.split),
     }
     write_json(translations.summary, {**summary, MADE_WITH: made_with, **_recorded(made_from)})
+    _put_aside(score)
 
 
 def _score_again(job: Job[Score], made_from: MadeFrom) -> None:
@@ -96,6 +96,7 @@ def _score_again(job: Job[Score], made_from: MadeFrom) -> None:
     score_translations(job)
     path = job.artifact.translations.summary
     write_json(path, {**read_json(path), **_recorded(made_from)})
+    _put_aside(job.artifact)
 
 
 def _recorded(made_from: MadeFrom) -> dict[str, str]:
@@ -168,14 +169,14 @@ def _files(score: Score) -> dict[str, Path]:
         "translations.jsonl": Path(translations.path),
         "score.json": Path(score.path),
         "statistics.npz": Path(score.statistics.path),
-        "summary.json": Path(translations.summary),
+        SUMMARY: Path(translations.summary),
     }
 
 
-def _is_made(files: dict[str, Path], made_from: MadeFrom) -> bool:
-    if not all(path.exists() and is_intact(path) for path in files.values()):
+def _is_made(score: Score, made_from: MadeFrom) -> bool:
+    if not all(path.exists() and is_intact(path) for path in _files(score).values()):
         return False
-    summary = read_json(files["summary.json"])
+    summary = read_json(score.translations.summary)
     return all(summary.get(key) == value for key, value in _recorded(made_from).items())
 
 
@@ -187,26 +188,22 @@ def _is_translated(score: Score, made_from: MadeFrom) -> bool:
 
 
 def _aside(score: Score) -> Path:
-    """Where the job keeps a decoding that is finished."""
+    """The folder with the second names of a decoding that is finished."""
     return Path(score.translations.path).with_name(f".{score.split}.finished")
 
 
 def _put_aside(score: Score) -> None:
+    (_aside(score) / SUMMARY).unlink(missing_ok=True)
     for name, path in _files(score).items():
-        _copy(path, _aside(score) / name)
+        link(path, _aside(score) / name)
 
 
-def _put_back(score: Score, made_from: MadeFrom) -> bool:
-    """Put what was kept aside in its place, if it is made from the same."""
+def _put_back(score: Score) -> None:
+    """Put what Snakemake has removed of a finished decoding in its place."""
     files = _files(score)
     kept = {name: _aside(score) / name for name in files}
-    if not _is_made(kept, made_from):
-        return False
-    for name, path in files.items():
-        _copy(kept[name], path)
-    return True
-
-
-def _copy(path: Path, to: Path) -> None:
-    with atomic_path(to) as temporary:
-        copy(path, temporary)
+    if not files[SUMMARY].exists() and all(
+        path.exists() and is_intact(path) for path in kept.values()
+    ):
+        for name, path in files.items():
+            link(kept[name], path)

@@ -31,7 +31,14 @@ from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import batches_per_epoch
-from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
+from nat.files import (
+    atomic_directory,
+    atomic_write_text,
+    link,
+    make_folder,
+    read_json,
+    write_json,
+)
 from nat.job import Job
 from nat.jobs.launch import leads, process_group, wait_for_all, world_size
 from nat.jobs.threads import threads
@@ -45,6 +52,7 @@ from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import (
     CURVE,
+    ENDED,
     FINISHED,
     KEPT,
     REPORT,
@@ -91,8 +99,11 @@ def train_system(job: Job[Model]) -> None:
         )
     run, output = describe(job), job.path
     progress = Progress(f"train {run.name}", run.updates, "updates")
-    if _is_written(run, output):
+    ended = _ended(output)
+    if _is_written(run, output) or _is_written(run, ended):
         if leads():
+            if not _is_written(run, output):
+                _link(run, ended, output)
             if Path(run.checkpoints).exists():
                 check_checkpoints(run)
                 remove_checkpoints(run)
@@ -332,6 +343,7 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
     atomic_write_text(output.parent / CURVE, curve)
     report = with_measures(_report(run, record, finished), curve.splitlines())
     write_json(output.parent / REPORT, report)
+    _link(run, output, _ended(output))
     remove_checkpoints(run)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
     for flag in flags(record, finished["pairs"]["train"]):
@@ -415,10 +427,22 @@ def _is_trained(run: Run) -> bool:
     return bool(read_json(folder / RUN_FILE).get("exact_fingerprint") == run.exact_fingerprint)
 
 
+def _ended(output: Path) -> Path:
+    """The second name of a model."""
+    return output.with_name(ENDED) / output.name
+
+
 def _is_written(run: Run, output: Path) -> bool:
-    report = output.parent / REPORT
-    kept = [output.parent / KEPT / f"{name}.pt" for name in run.keep]
-    written = (output, output.parent / CURVE, report, *kept)
+    report = output.with_name(REPORT)
+    kept = [output.with_name(KEPT) / f"{name}.pt" for name in run.keep]
+    written = (output, output.with_name(CURVE), report, *kept)
     if not all(path.exists() and is_intact(path) for path in written):
         return False
     return bool(read_json(report).get("fingerprint") == run.fingerprint)
+
+
+def _link(run: Run, output: Path, to: Path) -> None:
+    """Give what a training has made second names beside those of its model; the report is last."""
+    to.with_name(REPORT).unlink(missing_ok=True)
+    for name in (output.name, CURVE, *([KEPT] if run.keep else []), REPORT):
+        link(output.with_name(name), to.with_name(name))

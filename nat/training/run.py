@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,10 @@ REPORT = "training.json"
 CURVE = "training.csv"
 """Beside the model; during training, in the folder of checkpoints."""
 
+ENDED = ".ended"
+"""Folder beside the model: second names of its files, until Snakemake has recorded the end of the
+training. Otherwise it would remove what it has not seen the end of, since it was killed."""
+
 FINISHED = "finished.json"
 """In the folder of checkpoints: the record of a training that has come to its end."""
 
@@ -37,6 +42,12 @@ _WRITTEN = re.compile(
     # what fairseq writes, and the link to it
     r"|(checkpoint_\d+_\d+|crash)\.pt(\.tmp)?|restore\.pt"
 )
+
+
+def forget_ended(run: str) -> None:
+    """Remove the second names of models that Snakemake has recorded; `run` as in `results/RUN`."""
+    for folder in Path("results", run, "models").glob(f"*/*/*/{ENDED}"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_written(path: Path) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from nat.artifacts import Model
+from nat.checksums import remedy
 from nat.configuration import differences
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
@@ -33,11 +34,11 @@ def matching_model(
         more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
         raise UserError(
             f"{path} was trained with another configuration ({'; '.join(different[:SHOWN])}{more})"
-            "; train it again, or put the configuration back"
+            f"; put the configuration back, or {remedy(path)}"
         )
     if trained.model.vocabulary_sizes != sizes:
         raise UserError(
             f"{path} has {trained.model.vocabulary_sizes} but {model.corpus} has {sizes}; the "
-            "corpus was made again since, so train the model again"
+            f"corpus was made again since; {remedy(path)}"
         )
     return trained.model

@@ -34,17 +34,11 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
 }
 """What a job needs if the scale does not say; sufficient for `demo` and `small`."""
 
-AT_ONCE = 4
-"""Most steps of a grouped job that run in parallel."""
-
-GROUPED: dict[Stage, int] = {"score": 20, "report": 50}
-"""How many independent steps, or chains of steps, share a job: `group-components` of
-slurm/config.yaml."""
+IN_TURN: dict[Stage, int] = {"prepare": 5, "distil": 2, "score": 2}
+"""Most steps of a stage that share a Slurm job (`group` of their rules), one after the other."""
 
 ATTEMPTS = 4
 """Of a job: the first, and the `retries` of slurm/config.yaml."""
-
-_MOST_TEST_SETS = 4  # of a corpus; requests of jobs reckon with no more
 
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
@@ -83,37 +77,28 @@ def read_cluster(configuration: Configuration) -> Cluster:
 
 
 def resources(
-    configuration: Configuration,
-    cluster: Cluster,
-    stage: Stage,
-    times: int = 1,
-    at_once: int = AT_ONCE,
+    configuration: Configuration, cluster: Cluster, stage: Stage, times: int = 1
 ) -> dict[str, Resource]:
     """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
-    Attempt n requests n times the memory and minutes of the first, up to the cluster's limits.
-    For a grouped job Snakemake sums up the minutes of the steps that run one after the other, and
-    the memory of those that run in parallel; so each step may only request its share of a limit.
+    Attempt n requests n times the memory and minutes of the first, up to the cluster's limits. For
+    steps that share a job Snakemake sums up the minutes, so each may only request its share.
 
     Args:
         configuration: of the run.
         cluster: names and limits.
         stage: of the jobs.
         times: factor of the minutes that the stage has.
-        at_once: steps of a grouped job that run in parallel.
 
     Raises:
         UserError: if the scale uses several nodes for a training without giving `devices`.
     """
     need = needs(configuration, stage)
     kind = cluster.gpu if need.gpu else cluster.cpu
+    most_minutes = kind.most_minutes and max(1, kind.most_minutes // IN_TURN.get(stage, 1))
     found: dict[str, Resource] = {
-        "mem_mb": _growing(
-            need.memory_mb, _share(kind.most_memory_mb, _side_by_side(stage, at_once))
-        ),
-        "runtime": _growing(
-            need.minutes * times, _share(kind.most_minutes, _in_turn(stage, at_once))
-        ),
+        "mem_mb": _growing(need.memory_mb, kind.most_memory_mb),
+        "runtime": _growing(need.minutes * times, most_minutes),
         "cpus_per_task": need.cores,
     }
     named = {
@@ -187,24 +172,3 @@ def _growing(first: int, most: int | None) -> Callable[..., int]:
         return first * attempt if most is None else min(first * attempt, most)
 
     return grow
-
-
-def _side_by_side(stage: Stage, at_once: int) -> int:
-    """Most steps of a grouped job that run in parallel."""
-    if stage == "prepare":  # the text of the training and the test sets
-        return min(at_once, 1 + _MOST_TEST_SETS)
-    return at_once if stage in GROUPED else 1
-
-
-def _in_turn(stage: Stage, at_once: int) -> int:
-    """Most steps of a grouped job that run one after the other."""
-    if stage == "prepare":  # six follow each other; two of them run beside those of test sets
-        return 4 + 2 * math.ceil((1 + _MOST_TEST_SETS) / at_once)
-    if stage == "distil":  # merging, then distilling
-        return 2
-    rows = math.ceil(GROUPED.get(stage, 1) / at_once)
-    return 2 * rows if stage == "score" else rows  # merging, then scoring
-
-
-def _share(most: int | None, of: int) -> int | None:
-    return None if most is None else max(1, most // of)

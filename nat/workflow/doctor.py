@@ -19,8 +19,8 @@ from nat.configuration import Configuration
 from nat.configuration.models import Cluster
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
+from nat.workflow import slurm
 from nat.workflow.cluster import ATTEMPTS, CLUSTER, DEFAULT_NEEDS, read_cluster, resources
-from nat.workflow.slurm import FIRST_LOOK, REFUSED, ask, require_clients, status_command
 
 SECONDS = 300
 """How long a small job may take, with the time that it waits for a node."""
@@ -110,10 +110,11 @@ def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
     """Why Slurm would not accept the jobs of stages, in their first or their last attempt."""
     found: dict[str, str] = {}
     for stage in DEFAULT_NEEDS:
-        asked = resources(configuration, cluster, stage)
         for attempt in (ATTEMPTS, 1):
-            words = request(asked, attempt)
-            ended = ask("sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true")
+            words = request(resources(configuration, cluster, stage), attempt)
+            ended = slurm.ask(
+                "sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"
+            )
             if ended.returncode != 0:
                 found[stage] = f"in attempt {attempt}, {' '.join(words)}: {_said(ended.stderr)}"
     return found
@@ -132,7 +133,7 @@ def seen(root: Path, words: list[str]) -> str:
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired as error:
-            ask("scancel", "--name=nat_doctor", f"--user={getpass.getuser()}")
+            slurm.ask("scancel", "--name=nat_doctor", f"--user={getpass.getuser()}")
             raise UserError(f"no node was free within {SECONDS} seconds; run this again") from error
         said = _said(log.read_text("utf-8", "replace") if log.exists() else ended.stderr)
         if ended.returncode == 0:
@@ -153,21 +154,20 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
         UserError: without a Slurm; or, after all was said, if something would keep jobs from
             running.
     """
-    require_clients()
+    slurm.require_clients()
+    given = read_cluster(configuration)
     problems: list[str] = []
     profile = read_yaml(configuration.root, "slurm/config.yaml")
-    first_look = int(profile.get(f"slurm-{FIRST_LOOK[0]}", FIRST_LOOK[1]))
     try:
-        say(f"Slurm is here; {status_command('sacct', first_look)} says how jobs have ended")
+        slurm.require_account(given.account)
+        slurm.require_memory(int(profile.get(slurm.FIRST_LOOK, 40)))
     except UserError as error:
         problems.append(str(error))
-    ended = ask("sinfo", "--noheader", "--responding", "--format=%P|%a|%l|%m|%D|%G")
+    ended = slurm.ask("sinfo", "--noheader", "--responding", "--format=%P|%a|%l|%m|%D|%G")
     found = partitions(ended.stdout)
     if not found:
         raise UserError(f"no partition is up and has a node; see 'sinfo' {_said(ended.stderr)}")
-    for partition in found:
-        say(str(partition))
-    given = read_cluster(configuration)
+    say("\n".join(map(str, found)))
     cluster = proposed(given, found)
     refused = refusals(configuration, cluster)
     way = "gres" if given.gpu.request == "gpus" else "gpus"
@@ -176,7 +176,9 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
         cluster, refused = other, again
     accepted = ", ".join(stage for stage in DEFAULT_NEEDS if stage not in refused)
     say(f"accepted at scale {configuration.scale}: {accepted or 'no stage'}")
-    problems += [f"stage '{stage}' is refused {why}; {REFUSED}" for stage, why in refused.items()]
+    problems += [
+        f"stage '{stage}' is refused {why}; {slurm.REFUSED}" for stage, why in refused.items()
+    ]
     for stage in ("score", "translate"):
         if stage not in refused:
             try:

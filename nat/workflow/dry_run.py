@@ -1,15 +1,11 @@
 """The jobs of a run before it starts, as listed by Snakemake."""
 
-import io
-import logging
+import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-
-from snakemake import cli
-from snakemake_interface_logger_plugins.common import LogEvent
 
 from nat.artifacts import Translations
 from nat.errors import UserError
@@ -49,52 +45,25 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[Job]:
     Raises:
         UserError: if the graph cannot be built, with the error of Snakemake.
     """
-    found: list[Job] = []
-
-    def collect(record: logging.LogRecord) -> bool:
-        if getattr(record, "event", None) == LogEvent.JOB_INFO:
-            job = vars(record)
-            name = job["rule_name"]
-            # Snakemake says after the path that it leaves a file in its place
-            outputs = tuple(path.removesuffix(" (update)") for path in job["output"])
-            wildcards = dict(job["wildcards"])
-            if rule_kind(name) != name:
-                wildcards |= names_in(outputs[0], Translations.template) or {}
-            paths = tuple(job["input"]), outputs
-            found.append(
-                Job(
-                    rule_kind(name),
-                    wildcards,
-                    *paths,
-                    job["shellcmd"] or "",
-                    job["benchmark"] or "",
-                )
-            )
-        return record.levelno >= logging.ERROR
-
-    # Snakemake replaces the handlers of this logger when it starts, but not its filters
-    logger = logging.getLogger("snakemake.logging")
-    logger.addFilter(collect)
-    logger.propagate = False
-    said = io.StringIO()
-    own, sys.argv[1:] = sys.argv[1:], ["--dry-run", *targets, *arguments]  # the Snakefile reads it
-    try:
-        with redirect_stdout(said), redirect_stderr(said):
-            cli.main(sys.argv[1:])
-    except SystemExit as end:
-        if end.code:
-            told = end.code if isinstance(end.code, str) else ""  # else the exit status
-            raise UserError(_error(f"{said.getvalue()}\n{told}")) from end
-    finally:
-        sys.argv[1:] = own
-        logger.removeFilter(collect)
-    return found
+    command = [sys.executable, "-m", "snakemake", "--dry-run", *targets, *arguments]
+    ended = subprocess.run([*command, "--logger", "nat", "jobs"], capture_output=True, text=True)
+    if ended.returncode:
+        said = ended.stdout + ended.stderr  # of a dry run Snakemake tells errors in the first
+        told = re.search(r"^error: (.*)", said, re.MULTILINE)
+        raise UserError(told[1] if told else said.strip())
+    lines = ended.stdout.splitlines()  # those of the display, too
+    return [_job(**json.loads(line)) for line in lines if line.startswith("{")]
 
 
-def _error(said: str) -> str:
-    """The sentence that begins with `error: `, or what follows the name of an exception."""
-    told = re.search(r"^error: (.*)", said, re.MULTILINE)
-    if told:
-        return told[1]
-    raised = re.search(r"^\w+(Error|Exception)\b.*", said, re.MULTILINE | re.DOTALL)
-    return (raised[0] if raised else said).strip()
+def _job(
+    rule_name: str,
+    wildcards: dict[str, str],
+    input: list[str],
+    output: list[str],
+    shellcmd: str | None,
+    benchmark: str | None,
+) -> Job:
+    rule = rule_kind(rule_name)
+    if rule != rule_name:
+        wildcards |= names_in(output[0], Translations.template) or {}
+    return Job(rule, wildcards, tuple(input), tuple(output), shellcmd or "", benchmark or "")

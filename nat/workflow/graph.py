@@ -45,18 +45,18 @@ from nat.workflow.code import code_of
 from nat.workflow.dependence import depends_on
 from nat.workflow.together import Together, together
 
-TARGETS = {
-    "all": "every table, figure and claim of every paper, and the report",
-    "report": "pages to look at, of whatever exists; nothing else is made",
-    "demo": "the tables and figures of config/papers/overview.yaml",
-    "texts": "every text and its references that come from elsewhere; nothing else needs a network",
-    "corpora": "every corpus of the scale, prepared",
-    "teachers": "every model that others learn from",
-    "distilled": "every text made of a teacher's translations",
-    "students": "every other model",
-    "scores": "every number that a report shows, without the reports",
-    "traces": "the steps of decodings that have run, for the sentence browser of the report",
-}
+TARGETS = (
+    "all",
+    "report",
+    "demo",
+    "texts",
+    "corpora",
+    "teachers",
+    "distilled",
+    "students",
+    "scores",
+    "traces",
+)
 """Public targets besides papers and their reports."""
 
 BEFORE_TRAININGS = 1000
@@ -184,15 +184,6 @@ class Graph:
             for paper in papers
             if paper not in found
         ]
-
-    def described(self) -> dict[str, str]:
-        """One line for every public target."""
-        papers = {name: self.configuration.paper(name).title for name in self.configuration.papers}
-        found = {**TARGETS, **papers}
-        for name, report in self.reports.items():
-            title = reports.title(self.configuration, report.target)
-            found[name] = f"{papers[report.paper]}: {title}"
-        return found
 
     def systems_shown(self) -> set[tuple[str, str]]:
         """Corpus and system of every cell."""

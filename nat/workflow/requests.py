@@ -1,10 +1,8 @@
-"""Explanations for requested paths that no rule makes."""
+"""Explanations for requested targets and paths that no rule makes."""
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-
-from snakemake.io import regex_from_filepattern, strip_wildcard_constraints
+from collections.abc import Collection, Iterable, Mapping
 
 from nat.configuration import Configuration
 from nat.errors import UserError
@@ -16,93 +14,51 @@ from nat.spelling import hint
 NUMBER = r"0|[1-9]\d*"
 """A wildcard constraint: a number without leading zeros, so that no result has two paths."""
 
-_MOST_LISTED = 16
+_WILDCARD = re.compile(r"\{(\w+)[^{}]*\}")  # with its constraint, if it has one
 
 
-def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str]) -> str:
-    """One sentence about a path: a name in it that does not exist, or what could be meant instead.
+def why_no_rule(
+    configuration: Configuration, name: str, targets: Iterable[str], outputs: Collection[str]
+) -> str:
+    """One sentence about a target or path: a name that does not exist, or the nearest that does.
 
     Args:
         configuration: of the run.
-        path: requested, but not the output of a rule.
+        name: requested, but neither a target nor the output of a rule.
+        targets: that there are.
         outputs: of the rules, with wildcards in braces.
     """
-    path = path.rstrip("/")
-    patterns = list(dict.fromkeys(outputs))
-    for pattern in patterns:
-        names = names_in(path, pattern)
+    if "/" not in name:
+        return f"there is no target '{name}'; {hint(name, targets)}"
+    for pattern in outputs:
+        names = names_in(name, pattern)
         if names is not None:
             try:
-                _check(configuration, path, names)
+                _check(configuration, name, names)
             except UserError as error:
                 return str(error)
-    try:
-        inside = _outputs_in(configuration, path, patterns)
-    except UserError as error:
-        return str(error)
-    if inside:
-        if len(inside) > _MOST_LISTED:
-            return f"{path} is a folder; docs/results.md lists the outputs in it"
-        return f"{path} is a folder; request an output in it: {', '.join(inside)}"
-    near = difflib.get_close_matches(path, _with_names(configuration, path, patterns), 1)
+    parts = name.split("/")
+    alike = [pattern.split("/") for pattern in outputs if pattern.count("/") + 1 == len(parts)]
+    filled = {
+        "/".join(own if "{" in part else part for own, part in zip(parts, each, strict=True))
+        for each in alike
+    }
+    near = difflib.get_close_matches(name, filled - {name}, 1)
     if near:
-        return f"no rule makes {path}; did you mean {near[0]}?"
-    return f"no rule makes {path}; see docs/results.md"
-
-
-def _outputs_in(configuration: Configuration, path: str, patterns: Iterable[str]) -> list[str]:
-    """The outputs in a folder, as patterns relative to it; none if no rule writes there.
-
-    Raises:
-        UserError: if every folder that the path could be has a name that does not exist.
-    """
-    depth = path.count("/") + 1
-    found, problem = dict[str, None](), None
-    for pattern in patterns:
-        parts = strip_wildcard_constraints(pattern).split("/")
-        names = names_in(path, "/".join(parts[:depth]))
-        if len(parts) > depth and names is not None:
-            try:
-                _check(configuration, path, names)
-            except UserError as error:
-                problem = problem or error
-            else:
-                found["/".join(parts[depth:])] = None
-    if problem and not found:
-        raise problem
-    return list(found)
-
-
-def _with_names(configuration: Configuration, path: str, patterns: Iterable[str]) -> list[str]:
-    """Outputs of rules with the names of a path; what a wildcard does not allow stays in braces."""
-    parts = path.split("/")
-    filled = set()
-    for pattern in patterns:
-        its = pattern.split("/")
-        if len(its) != len(parts):
-            continue
-        found = [
-            re.fullmatch(regex_from_filepattern(part), own)
-            for own, part in zip(parts, its, strict=True)
-        ]
-        names = {name: value for each in found if each for name, value in each.groupdict().items()}
-        try:
-            _check(configuration, path, names)
-        except UserError:
-            continue
-        filled.add(
-            "/".join(
-                own if each else strip_wildcard_constraints(part)
-                for own, part, each in zip(parts, its, found, strict=True)
-            )
-        )
-    return sorted(filled)
+        return f"no rule makes {name}; did you mean {near[0]}?"
+    return f"no rule makes {name}; docs/results.md lists what can be asked for"
 
 
 def names_in(path: str, pattern: str) -> Mapping[str, str] | None:
     """What stands in a path for the wildcards of a pattern, whatever these allow."""
-    open_pattern = re.sub(r"\{(\w+)\}", r"{\1,[^/]+}", strip_wildcard_constraints(pattern))
-    found = re.fullmatch(regex_from_filepattern(open_pattern), path)
+    *parts, end = _WILDCARD.split(pattern)  # text and names by turns
+    seen = set[str]()
+    expression = ""
+    for text, name in zip(parts[::2], parts[1::2], strict=True):
+        expression += re.escape(text)
+        expression += f"(?P={name})" if name in seen else f"(?P<{name}>[^/]+)"
+        seen.add(name)
+    found = re.fullmatch(expression + re.escape(end), path)
     return None if found is None else found.groupdict()
 
 

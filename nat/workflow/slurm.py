@@ -1,11 +1,10 @@
-"""What Snakemake does not do for its Slurm jobs.
+"""What Slurm's own programs are asked, and the jobs of this folder in its queue.
 
-If Snakemake is killed, its Slurm jobs keep running; a second run would start the same jobs again,
-and both would write the same files. Moreover, not every cluster refuses a job that requests more
-than its partition or account grants: some let it wait forever. And the executor itself waits
-forever for a group of steps that it could not submit.
+Not every cluster refuses a job that requests more than its partition or account grants: some let it
+wait forever, and Snakemake cannot tell it from jobs whose turn is still to come.
 """
 
+import getpass
 import logging
 import os
 import re
@@ -13,15 +12,9 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
-from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
-from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
 from nat.errors import UserError
 
@@ -33,23 +26,6 @@ LOGS = Path(".snakemake/slurm_logs")
 
 PREFIX = "nat"
 """`slurm-jobname-prefix` of the profile."""
-
-NEVER = (
-    "PartitionTimeLimit",
-    "PartitionNodeLimit",
-    "BadConstraints",
-    "AssocMaxWallDurationPerJobLimit",
-    "AssocMaxCpuPerJobLimit",
-    "AssocMaxMemPerJob",
-    "AssocMaxGRESPerJob",
-    "QOSMaxWallDurationPerJobLimit",
-    "QOSMaxCpuPerJobLimit",
-    "QOSMaxMemoryPerJob",
-    "QOSMaxGRESPerJob",
-    "InvalidAccount",
-    "InvalidQOS",
-)
-"""Reasons for waiting that do not disappear when other jobs end."""
 
 RESUMES = "; a training resumes from its last checkpoint when it runs again"
 ENDS = {
@@ -67,15 +43,19 @@ REFUSED = (
 )
 """What to do about a job that Slurm does not take."""
 
+FIRST_LOOK = "slurm-init-seconds-before-status-checks"
+"""A key of the profile; 40 by default."""
+
 SECONDS_TO_ANSWER = 60
 """How long a client may take."""
 
-FIRST_LOOK = ("init-seconds-before-status-checks", 40)
-"""The executor's setting for the seconds before its first look at a job, and its default."""
+SECONDS_BETWEEN_LOOKS = 60.0
+"""At the queue, for jobs that would wait forever."""
+
+NEVER = re.compile(r"Partition(Time|Node)Limit|BadConstraints|Invalid(Account|QOS)|\w+PerJob\w*")
+"""Reasons for waiting that do not disappear when other jobs end."""
 
 _SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
-_NAME = re.compile(rf"{PREFIX}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
-_SECONDS_TO_STOP = 120
 
 
 @dataclass(frozen=True)
@@ -101,62 +81,67 @@ def require_clients() -> None:
         )
 
 
+def require_account(account: str | None) -> None:
+    """Refuse an account that Slurm does not know.
+
+    The executor (2.8.0) looks accounts up before it submits a job. Where steps share a job and
+    their account is unknown, it submits nothing, says nothing and waits forever.
+
+    Raises:
+        UserError: if Slurm knows other accounts of this user, or keeps none.
+    """
+    if account is None:
+        return
+    user = getpass.getuser()
+    ended = ask("sacctmgr", "-n", "-s", "list", "user", user, "format=account%256")
+    if not ended.stdout.strip():
+        ended = ask("sshare", "-U", "--format", "Account%256", "--noheader")
+    known = ended.stdout.lower().split()
+    if account.lower() not in known and (known or ended.returncode != 0):
+        raise UserError(
+            f"config/cluster.yaml: key 'account': Slurm knows no account '{account}' of {user}, "
+            f"expected {' or '.join(dict.fromkeys(known)) or 'null, since it keeps none'}"
+        )
+
+
+def require_memory(first_look: int) -> None:
+    """Refuse a Slurm that forgets how jobs have ended before Snakemake asks, and keeps no accounts.
+
+    Args:
+        first_look: seconds before the executor's first look at a job. It asks `squeue` only if
+            Slurm knows a job for three times as long after its end.
+
+    Raises:
+        UserError: then a run would wait forever; or if Slurm does not answer.
+    """
+    ended = ask("scontrol", "show", "config")
+    if ended.returncode != 0:
+        raise UserError(f"scontrol does not answer ({ended.stderr.strip()}); wait for Slurm")
+    said = dict(_SETTING.findall(ended.stdout))
+    # since Slurm 23.11 the absence of a storage is (null)
+    keeps_accounts = said.get("AccountingStorageType") == "accounting_storage/slurmdbd"
+    seconds = int(re.sub(r"\D.*", "", said.get("MinJobAge", "")) or 0)
+    if seconds < 3 * first_look and not keeps_accounts:
+        raise UserError(
+            "this Slurm keeps no accounts, and forgets a job soon after its end (MinJobAge is "
+            f"{seconds} seconds, {3 * first_look} are needed); ask its administrators for more, or "
+            f"set '{FIRST_LOOK}: {max(1, seconds // 3)}' in slurm/config.yaml"
+        )
+
+
 def ask(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a client of Slurm; it may fail.
 
     Raises:
-        UserError: if it is not there, or does not end in time, as where the controller is busy.
+        UserError: if it does not end in time, as where the controller is busy.
     """
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
-    except FileNotFoundError as error:
-        raise UserError(
-            f"there is no Slurm here: {command[0]} is not on the path; run this on the login node "
-            "of a cluster"
-        ) from error
     except subprocess.TimeoutExpired as error:
         raise UserError(
             f"{command[0]} does not answer within {SECONDS_TO_ANSWER:g} seconds; wait for Slurm, "
             "then run again"
         ) from error
-
-
-def report_failed_submissions(executor: RemoteExecutor) -> None:
-    """Let the run fail if a job cannot be submitted, and say why.
-
-    Where the executor (2.8.0) cannot submit a job, it names the rule. A group has none, so that
-    this fails in turn. It drops every error of a submission, also those of what is done before,
-    such as of a full disk, and Snakemake would wait for the job forever. Where Slurm refuses a
-    group, Snakemake (9.27.1) drops the reason.
-    """
-    submit, report = executor.run_job, executor.report_job_error
-
-    def submit_or_report(job: JobExecutorInterface) -> None:
-        try:
-            submit(job)
-        except Exception as error:  # noqa: BLE001 (nobody else would learn of it)
-            cause = error.__context__ if isinstance(error, AttributeError) else None
-            executor.report_job_error(SubmittedJobInfo(job), msg=str(cause or error))
-
-    def say_and_report(job: SubmittedJobInfo, msg: str | None = None, **more: Any) -> None:
-        if msg and job.job.is_group() and job.external_jobid is None:
-            reason = "; ".join(what_slurm_refused(msg)) or msg
-            logging.getLogger("snakemake.logging").error(
-                f"error: the group {job.job.groupid} could not be submitted: {reason}"
-            )
-        report(job, msg=msg, **more)
-
-    executor.run_job = submit_or_report
-    executor.report_job_error = say_and_report
-
-
-def what_slurm_refused(message: str) -> list[str]:
-    """Why Slurm did not take a job, from the executor's message; nothing if this is not why."""
-    refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
-    if not refused:
-        return []
-    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
-    return [f"Slurm refused the job: {said}", REFUSED]
 
 
 def how_it_ended(message: str | None, number: str | None) -> list[str]:
@@ -178,7 +163,31 @@ def how_it_ended(message: str | None, number: str | None) -> list[str]:
     return [f" (Slurm job {number}{f': {ended}' if ended else ''})", *words]
 
 
-def left_behind() -> list[SlurmJob]:
+def what_slurm_refused(message: str) -> list[str]:
+    """Why Slurm did not take a job, from the executor's message; nothing if this is not why."""
+    refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
+    if not refused:
+        return []
+    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
+    return [f"Slurm refused the job: {said}", REFUSED]
+
+
+def state_of(job: str) -> str:
+    """How Slurm calls the state of a job, such as `TIMEOUT`; nothing if it does not say so."""
+    asked = (
+        ["squeue", "--noheader", "--states", "all", "--jobs", job, "--format", "%T"],
+        ["sacct", "--allocations", "--noheader", "--parsable2", "--jobs", job, "--format", "State"],
+    )
+    for command in asked:
+        with suppress(UserError, FileNotFoundError):
+            ended = ask(*command)
+            words = ended.stdout.split()
+            if ended.returncode == 0 and words:
+                return words[0]  # such as CANCELLED in `CANCELLED by 1000`
+    return ""
+
+
+def jobs_of_this_folder() -> list[SlurmJob]:
     """Jobs of this user in the queue that a run of this folder has submitted.
 
     Raises:
@@ -194,152 +203,38 @@ def left_behind() -> list[SlurmJob]:
             f"squeue does not answer ({ended.stderr.strip()}), so jobs of an earlier run may still "
             f"write into this folder; wait for Slurm, or move {LOGS} away if there are none"
         )
-    here = Path.cwd()
     found = []
     for line in ended.stdout.splitlines():
         number, name, reason, comment, folder = line.split("\t", 4)
-        if _NAME.fullmatch(name) and _same(here, folder):
-            found.append(SlurmJob(number, reason, comment))
+        with suppress(OSError):  # the folder of another job is gone
+            if name.startswith(f"{PREFIX}_") and Path.cwd().samefile(folder):
+                found.append(SlurmJob(number, reason, comment))
     return found
 
 
-def state_of(job: str) -> str:
-    """How Slurm calls the state of a job, such as `TIMEOUT`; nothing if it does not say so."""
-    asked = (
-        ["squeue", "--noheader", "--states", "all", "--jobs", job, "--format", "%T"],
-        ["sacct", "--allocations", "--noheader", "--parsable2", "--jobs", job, "--format", "State"],
-    )
-    for command in asked:
-        with suppress(UserError):
-            ended = ask(*command)
-            words = ended.stdout.split()
-            if ended.returncode == 0 and words:
-                return words[0]  # such as CANCELLED in `CANCELLED by 1000`
-    return ""
+def watch_the_queue() -> None:
+    """Cancel jobs that would wait forever, as long as the program runs, and say why."""
 
-
-def stop_left_behind() -> str:
-    """Cancel the jobs of an earlier run in this folder, and wait until they have ended.
-
-    The caller must hold the lock of the folder, so that the jobs cannot belong to another active
-    run.
-
-    Returns:
-        What was done, for the screen; nothing if there was nothing to do.
-
-    Raises:
-        UserError: if Slurm does not answer, or a job does not end.
-    """
-    jobs = left_behind()
-    if not jobs:
-        return ""
-    numbers = [job.number for job in jobs]
-    ask("scancel", *numbers)
-    until = time.monotonic() + _SECONDS_TO_STOP
-    while left := left_behind():
-        if time.monotonic() > until:
-            still = " ".join(job.number for job in left)
-            raise UserError(
-                f"the Slurm jobs {still} of an earlier run still write into this folder and do "
-                f"not end; stop them ('scancel {still}') and run again"
-            )
-        time.sleep(1)
-    what = "job" if len(jobs) == 1 else "jobs"
-    return f"stopped {len(jobs)} Slurm {what} that an earlier run left behind: {' '.join(numbers)}"
-
-
-def settings_of(text: str) -> dict[str, str]:
-    """`scontrol show config` as a mapping."""
-    return dict(_SETTING.findall(text))
-
-
-def keeps_accounts(settings: Mapping[str, str]) -> bool:
-    """Whether finished jobs are recorded, so that sacct knows them."""
-    # since Slurm 23.11 the absence of a storage is (null)
-    return settings.get("AccountingStorageType") == "accounting_storage/slurmdbd"
-
-
-def too_soon_forgotten(settings: Mapping[str, str], first_look: int) -> str:
-    """Why runs cannot follow their jobs where no accounts are kept; nothing if they can.
-
-    The executor asks sacct, which then is silent, unless Slurm remembers a job that has ended for
-    three times the seconds before the first look.
-    """
-    seconds = int(re.sub(r"\D.*", "", settings.get("MinJobAge", "")) or 0)
-    if seconds >= 3 * first_look:
-        return ""
-    return (
-        "this Slurm keeps no accounts, and forgets a job soon after its end (MinJobAge is "
-        f"{seconds} seconds, {3 * first_look} are needed); ask its administrators for more, or set "
-        f"'slurm-{FIRST_LOOK[0]}: {max(1, seconds // 3)}' in slurm/config.yaml"
-    )
-
-
-def status_command(asked: str, first_look: int) -> str:
-    """Which client tells the executor how jobs have ended: `sacct`, or where it is silent `squeue`.
-
-    Without accounts sacct knows no job, and the executor would wait forever for jobs that ended.
-
-    Args:
-        asked: by the profile, or the executor's default.
-        first_look: seconds before the executor's first look at a job.
-
-    Raises:
-        UserError: if neither can tell, or Slurm does not answer.
-    """
-    ended = ask("scontrol", "show", "config")
-    if ended.returncode != 0:
-        raise UserError(
-            f"scontrol does not answer ({ended.stderr.strip()}), so nothing tells whether this "
-            "Slurm keeps accounts; wait for Slurm, then run again"
-        )
-    settings = settings_of(ended.stdout)
-    if keeps_accounts(settings):
-        return asked
-    if forgotten := too_soon_forgotten(settings, first_look):
-        raise UserError(forgotten)
-    return "squeue"
-
-
-class Watch(threading.Thread):
-    """Cancels jobs that would wait forever, so that the run fails and says why.
-
-    Snakemake cannot tell them from jobs whose turn is still to come.
-
-    Attributes:
-        seconds: between two looks at the queue.
-    """
-
-    seconds = 60.0
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-
-    def run(self) -> None:
-        """Look at the queue again and again, as long as the program runs."""
+    def watch() -> None:
         while True:
-            time.sleep(self.seconds)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
             with suppress(UserError):  # the executor tells when Slurm is gone
-                self.look()
+                cancel_what_never_starts()
 
-    def look(self) -> None:
-        """Cancel the jobs in the queue that would wait forever.
-
-        Raises:
-            UserError: if Slurm does not answer.
-        """
-        for job in left_behind():
-            if job.reason in NEVER:
-                ask("scancel", job.number)
-                logging.getLogger("snakemake.logging").error(
-                    f"error: Slurm will never start job {job.number} ({job.comment}): "
-                    f"{job.reason}; lower what it asks for in config/scales, or 'most_minutes' and "
-                    "'most_memory_mb' in config/cluster.yaml; cancelled"
-                )
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def _same(here: Path, folder: str) -> bool:
-    try:
-        return here.samefile(folder)
-    except OSError:
-        return False
+def cancel_what_never_starts() -> None:
+    """Cancel the jobs in the queue that would wait forever.
+
+    Raises:
+        UserError: if Slurm does not answer.
+    """
+    for job in jobs_of_this_folder():
+        if NEVER.fullmatch(job.reason):
+            ask("scancel", job.number)
+            logging.getLogger("snakemake.logging").error(
+                f"error: Slurm will never start job {job.number} ({job.comment}): "
+                f"{job.reason}; lower what it asks for in config/scales, or 'most_minutes' and "
+                "'most_memory_mb' in config/cluster.yaml; cancelled"
+            )

@@ -12,12 +12,11 @@ import nat
 from nat.artifact import Artifact
 from nat.artifacts import Latency, is_generated, is_sharded
 from nat.configuration import Choice, Configuration, choice, load, snapshot
-from nat.configuration.models import Stage
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.program import end_without_garbage_collection
-from nat.workflow.cluster import AT_ONCE, DEFAULT_NEEDS, read_cluster, resources
+from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
 from nat.workflow.dependence import taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
@@ -25,9 +24,6 @@ from nat.workflow.together import Together, rule_kind
 
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
-
-GROUPED: tuple[Stage, ...] = ("prepare", "distil", "score", "report")
-"""Stages whose jobs share a job of a cluster; `steps` says how many run in parallel there."""
 
 RESOLVED = "NAT_CONFIGURATION"
 """The variable that tells the jobs of a cluster the file with the configuration of their run."""
@@ -47,23 +43,16 @@ class Wiring:
         configuration: of the run.
         dry: whether nothing is run.
         cores: of Snakemake; None where each job has cores of its own.
-        at_once: most steps of a grouped job that run in parallel.
 
     Raises:
         UserError: for anything wrong in the configuration.
     """
 
-    def __init__(
-        self, configuration: Configuration, dry: bool, cores: int | None, at_once: int
-    ) -> None:
+    def __init__(self, configuration: Configuration, dry: bool, cores: int | None) -> None:
         self.configuration, self.dry, self.cores = configuration, dry, cores
         self.cluster = read_cluster(configuration)
         self.resources = {
-            stage: {
-                **resources(configuration, self.cluster, stage, at_once=at_once),
-                **({"steps": 1} if stage in GROUPED else {}),
-            }
-            for stage in DEFAULT_NEEDS
+            stage: resources(configuration, self.cluster, stage) for stage in DEFAULT_NEEDS
         }
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}
@@ -83,11 +72,9 @@ class Wiring:
             hold_to_overrides(configuration, keep=not dry)
         else:
             configuration = snapshot.restore(Path(os.environ[RESOLVED]))
-        # When Snakemake sums up what the steps of a grouped job request, it lets no more of them
-        # run in parallel than there are cores where it runs itself.
         shared = workflow.is_main_process and workflow.local_exec
         cores = workflow.cores if shared else None
-        wiring = cls(configuration, dry, cores, min(AT_ONCE, workflow.cores))
+        wiring = cls(configuration, dry, cores)
         if workflow.is_main_process:
             wiring.take_over()
             shown = notes(configuration, wiring.graph.systems_shown())

@@ -14,7 +14,7 @@ from snakemake.cli import main
 
 sys.path.insert(0, str(Path.cwd()))
 
-from nat.workflow.slurm import Watch
+from nat.workflow import slurm
 
 
 async def sleep(self: Any) -> None:
@@ -22,6 +22,6 @@ async def sleep(self: Any) -> None:
 
 
 snakemake_executor_plugin_slurm.Executor.sleep = sleep
-Watch.seconds = 2.0
+slurm.SECONDS_BETWEEN_LOOKS = 2.0
 sys.argv[0] = "snakemake"
 main(sys.argv[1:])

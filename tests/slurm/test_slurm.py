@@ -229,14 +229,14 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
     table = repository.folder / "results/micro/papers/two/table_1.csv"
     statuses = [row["status"] for row in csv.DictReader(table.read_text().splitlines())]
     assert statuses == ["run", "run"]
-    # the corpus, two trainings, the translations of a training text in two shards, those of the
-    # test set by each system, which are scored in the same job, text, report
+    # the corpus, its test set, two trainings, the translations of a training text in two shards,
+    # those of the test set by each system, which are scored in the same job, text, table
     jobs = slurm.squeue("%A|%k|%b|%T|%Z")
     mine = [job for job in jobs if job.endswith(str(repository.folder))]
     assert {job.split("|")[3] for job in mine} == {"COMPLETED"}
     comments = [job.split("|")[1].partition("_wildcards")[0] for job in mine]
     assert sorted("_".join(comment.split("_")[:2]) for comment in comments) == [
-        *["rule_corpus", "rule_distil", "rule_report"],
+        *["rule_corpus", "rule_distil", "rule_table", "rule_test"],
         *["rule_train"] * 2,
         *["rule_translate"] * 4,
     ]
