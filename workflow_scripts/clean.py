@@ -1,18 +1,7 @@
 """Normalise the text of a corpus and drop bad training pairs."""
 
-from pathlib import Path
-
-from nat.artifacts import CorpusStep
-from nat.data.clean import clean_folder
-from nat.data.splits import training_part
-from nat.job import Job, run_job
-
-
-def main(job: Job[CorpusStep]) -> None:
-    """Prepare the training text."""
-    before = Path(job.inputs.before[-1].path)
-    clean_folder(training_part(job.corpus), before, job.path, job.processes)
-
+from nat.job import run_job
+from nat.jobs.prepare import clean
 
 if __name__ == "__main__":
-    run_job(main)
+    run_job(clean)

@@ -1,17 +1,7 @@
 """Compare versions of a shard of the training text, for dynamic distillation."""
 
-from pathlib import Path
-
-from nat.artifacts import ComparisonShard
-from nat.distillation.pairwise_bleu import compare_texts
-from nat.job import Job, run_job
-
-
-def main(job: Job[ComparisonShard]) -> None:
-    """Compare versions of a shard of the training text."""
-    texts = [Path(text.path) for text in job.inputs.texts]
-    compare_texts(job.corpus, texts, job.path, job.artifact.shard, job.artifact.shards)
-
+from nat.job import run_job
+from nat.jobs.distil import compare_texts
 
 if __name__ == "__main__":
-    run_job(main)
+    run_job(compare_texts)

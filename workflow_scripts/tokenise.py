@@ -1,18 +1,7 @@
 """Split the text of a corpus into tokens."""
 
-from pathlib import Path
-
-from nat.artifacts import CorpusStep
-from nat.data.splits import training_part
-from nat.data.tokenise import tokenise_folder
-from nat.job import Job, run_job
-
-
-def main(job: Job[CorpusStep]) -> None:
-    """Prepare the training text."""
-    before = Path(job.inputs.before[-1].path)
-    tokenise_folder(training_part(job.corpus), before, job.path, job.processes)
-
+from nat.job import run_job
+from nat.jobs.prepare import tokenise
 
 if __name__ == "__main__":
-    run_job(main)
+    run_job(tokenise)

@@ -1,11 +1,14 @@
-"""A distilled text from the files of a run, or from one that the corpus has from elsewhere."""
+"""Distilled text: from a teacher's translations or from elsewhere, and what is made of it."""
 
 from pathlib import Path
 
-from nat.artifacts import Distilled, DistilledText
+from nat.artifacts import ComparisonShard, Distilled, DistilledText, Ngrams
 from nat.data.distilled import distil, distil_published
+from nat.data.splits import sides
 from nat.data.text import GIVEN
+from nat.distillation import pairwise_bleu
 from nat.job import Job
+from nat.language_model.ngram import estimate_from
 
 
 def distil_text(job: Job[Distilled]) -> None:
@@ -28,3 +31,17 @@ def distil_text(job: Job[Distilled]) -> None:
         return
     published = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
     distil_published(corpus, bpe, published, corpus.distilled[teacher].segmented, *outputs)
+
+
+def compare_texts(job: Job[ComparisonShard]) -> None:
+    """Compare versions of a shard of the training text."""
+    texts = [Path(text.path) for text in job.inputs.texts]
+    shard = job.artifact
+    pairwise_bleu.compare_texts(job.corpus, texts, job.path, shard.shard, shard.shards)
+
+
+def estimate_ngrams(job: Job[Ngrams]) -> None:
+    """Estimate an n-gram language model of a distilled training text."""
+    _, target = sides(job.corpus)
+    text, report = Path(job.inputs.text.path), job.path.with_suffix(".json")
+    estimate_from(text, target, job.artifact.order, job.path, report)

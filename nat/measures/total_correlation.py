@@ -13,11 +13,14 @@ held-out text, and the unit is the bit.
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
 from nat.data.candidates import RAW
 from nat.errors import UserError
+from nat.files import read_json, write_json
+from nat.job import Job
 from nat.measures import bleu
 from nat.measures.results import Measures
 
@@ -31,6 +34,15 @@ EXACT = {
 
 PARTS = ("nll", "length")
 """Parts of the likelihood of a NAT; without a length predictor, only the first."""
+
+
+def estimate_total_correlation(job: Job[Any]) -> None:
+    """Estimate C from the likelihoods of two models, and write it."""
+    parallel, autoregressive, summary = (
+        read_json(Path(each.path)) for each in job.inputs.artifacts()
+    )
+    found = with_exact(estimate(parallel, autoregressive), summary)
+    write_json(job.path, with_measures(found))
 
 
 def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""Preparing a corpus: the jobs of all steps, from text to ids and a summary."""
+
+from pathlib import Path
+
+from nat.artifacts import CorpusStep
+from nat.checksums import DOWNLOADS, RESULTS
+from nat.data.binarised import binarise_folder
+from nat.data.bpe import bpe_folder
+from nat.data.clean import clean_folder
+from nat.data.references import has_references
+from nat.data.references import make_references as collect_references
+from nat.data.sources import Place
+from nat.data.splits import TRAIN, VALID, text_part, training_part
+from nat.data.summary import summarise
+from nat.data.test_set import prepare_test_set as prepare_split
+from nat.data.text import GIVEN
+from nat.data.text import make_text as write_text
+from nat.data.tokenise import tokenise_folder
+from nat.files import write_json
+from nat.job import Job
+
+Step = Job[CorpusStep]
+
+
+def make_text(job: Step) -> None:
+    """Make the raw text of a corpus, or of one of its test sets."""
+    split, place = job.artifact.split, _place(job)
+    write_text(
+        job.artifact.corpus,
+        text_part(job.corpus, None if split == TRAIN else split),
+        job.path,
+        root=place.root,
+        mirror=place.mirror,
+        downloads=place.downloads,
+    )
+
+
+def make_references(job: Step) -> None:
+    """Collect the further references of the splits that are prepared together."""
+    split = job.artifact.split
+    splits = [TRAIN, VALID] if split == TRAIN else [split]
+    splits = [each for each in splits if has_references(job.corpus, each)]
+    collect_references(job.corpus, splits, _before(job, 0), job.path, _place(job))
+
+
+def _place(job: Step) -> Place:
+    mirror = job.configuration.settings.mirror
+    folder = None if mirror is None else Path(mirror)
+    return Place(job.artifact.corpus, Path(), folder, Path(RESULTS, DOWNLOADS))
+
+
+def _before(job: Step, number: int = -1) -> Path:
+    """The folder of one of the steps before, the last one by default."""
+    return Path(job.inputs.before[number].path)
+
+
+def clean(job: Step) -> None:
+    """Clean the training text."""
+    clean_folder(training_part(job.corpus), _before(job), job.path, job.processes)
+
+
+def tokenise(job: Step) -> None:
+    """Tokenise the training text."""
+    tokenise_folder(training_part(job.corpus), _before(job), job.path, job.processes)
+
+
+def apply_bpe(job: Step) -> None:
+    """Learn and apply subwords."""
+    given = Path(CorpusStep(job.artifact.corpus, "text").path) / GIVEN
+    bpe_folder(training_part(job.corpus), _before(job), job.path, job.processes, given)
+
+
+def binarise(job: Step) -> None:
+    """Binarise the training text."""
+    binarise_folder(training_part(job.corpus), _before(job), job.path)
+
+
+def prepare_test_set(job: Step) -> None:
+    """Prepare a test set."""
+    prepare_split(job.corpus, job.artifact.split, job.path.parent, _before(job))
+
+
+def summarise_corpus(job: Step) -> None:
+    """Summarise a corpus."""
+    write_json(job.path, summarise(job.artifact.corpus, job.corpus, job.path.parent))
