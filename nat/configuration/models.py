@@ -179,8 +179,8 @@ class Recipe(Model):
         validate_every: updates between validations; every checkpoint is validated.
         validations_per_epoch: checkpoints and validations in an epoch, instead of `save_every` and
             `validate_every`.
-        keep: updates after which the weights are kept, by name; other systems may start
-            from them.
+        keep: updates after which the weights are kept, by name, for other systems that start
+            there.
         validation: how checkpoints are compared.
         patience: validations without improvement before training ends; null: never.
         average: the checkpoints whose mean is the final model.
