@@ -145,8 +145,7 @@ class Browser:
             answer = self._next()
             if answer.get("id") == self._sent:
                 assert "error" not in answer, answer["error"]
-                result: dict[str, Any] = answer["result"]
-                return result
+                return answer["result"]
             self._note(answer)
 
     def _next(self) -> dict[str, Any]:
@@ -155,8 +154,7 @@ class Browser:
             assert chunk, "Chromium has ended"
             self._rest += chunk
         first, _, self._rest = self._rest.partition(b"\0")
-        answer: dict[str, Any] = json.loads(first)
-        return answer
+        return json.loads(first)
 
     def _note(self, event: dict[str, Any]) -> None:
         content = event.get("params", {})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from made_up_corpus import corpus_file
 
 from nat.artifacts import Latency, Score, TrainingRecord
@@ -26,48 +27,32 @@ CORPUS, SENTENCES = "made-up", 60
 TASK, OTHER_TASK = "wmt14-en-de", "wmt14-de-en"
 WORDS = [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeiou"]
 
-PAPER: dict[str, Any] = {
-    "title": "Paper",
-    "tables": {
-        "1": {
-            "title": "rows against tasks",
-            "cells": {"measure": "sacrebleu", "split": "test"},
-            "columns": [
-                {"label": "En-De", "task": TASK},
-                {"label": "De-En", "task": OTHER_TASK},
-            ],
-            "rows": [
-                {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"},
-                {
-                    "label": "DiMS",
-                    "system": "dims-cmlm-kd",
-                    "decoding": "mask-predict-1-lb5",
-                    "baseline": "NAT",
-                    "ours_only": True,
-                },
-            ],
-        }
-    },
-    "figures": {
-        "2": {
-            "title": "steps",
-            "kind": "lines",
-            "cells": {"measure": "sacrebleu", "split": "test"},
-            "x": {"label": "steps"},
-            "panels": [{"label": "En-De", "task": TASK}],
-            "series": [
-                {
-                    "label": "CMLM",
-                    "system": "cmlm-kd",
-                    "points": [
-                        {"x": 1, "decoding": "mask-predict-1-lb5"},
-                        {"x": 4, "decoding": "mask-predict-4-lb5"},
-                    ],
-                }
-            ],
-        }
-    },
-}
+PAPER: dict[str, Any] = yaml.safe_load(f"""
+title: Paper
+tables:
+  '1':
+    title: rows against tasks
+    cells: {{measure: sacrebleu, split: test}}
+    columns: [{{label: En-De, task: {TASK}}}, {{label: De-En, task: {OTHER_TASK}}}]
+    rows:
+    - {{label: NAT, system: nat-kd, decoding: one-pass}}
+    - label: DiMS
+      system: dims-cmlm-kd
+      decoding: mask-predict-1-lb5
+      baseline: NAT
+      ours_only: true
+figures:
+  '2':
+    title: steps
+    kind: lines
+    cells: {{measure: sacrebleu, split: test}}
+    x: {{label: steps}}
+    panels: [{{label: En-De, task: {TASK}}}]
+    series:
+    - label: CMLM
+      system: cmlm-kd
+      points: [{{x: 1, decoding: mask-predict-1-lb5}}, {{x: 4, decoding: mask-predict-4-lb5}}]
+""")
 """A paper with one table and one figure; a published row is only quoted, another is ours too."""
 
 HEADER = "table,row,column,row_group,system,variant,task,metric,value,unit,note,use\n"

@@ -11,6 +11,7 @@ from sweeps import without_numbers
 
 from nat.options import options_of
 from nat.transformer.decoder_options import DecoderOptions
+from tests.tiny import make_model, make_objective
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,7 @@ class Case:
     teacher: dict[str, Any] | None = None
 
     def build(
-        self,
-        make_model: Any,
-        make_objective: Any,
-        dtype: torch.dtype = torch.float64,
-        bfloat16: bool = False,
-        **model: Any,
+        self, dtype: torch.dtype = torch.float64, bfloat16: bool = False, **model: Any
     ) -> tuple[Any, Any]:
         """A tiny model and its objective, with a teacher that is another model."""
         mine = make_model(dtype=dtype, **self.model, **model)

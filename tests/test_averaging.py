@@ -19,12 +19,6 @@ def test_the_mean_is_that_of_float64(tmp_path: Path) -> None:
     assert mean["b"].tolist() == [[1.5, 1.5], [1.5, 1.5]]
 
 
-def test_one_file_is_its_own_mean(tmp_path: Path) -> None:
-    weights = {"a": torch.randn(5)}
-    save_weights(weights_path(tmp_path, 7), weights)
-    assert torch.equal(average([weights_path(tmp_path, 7)])["a"], weights["a"])
-
-
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     save_weights(weights_path(tmp_path, 1), {"a": torch.zeros(2)})
     save_weights(weights_path(tmp_path, 2), {"b": torch.zeros(2)})

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,20 +11,15 @@ import torch
 from repository import configured
 from torch import Tensor
 
-from nat import registry
-from nat.data.batch import Batch, source_tensor
+from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD, VocabularySizes
 from nat.decoding.one_pass import OnePass
 from nat.objective.context import DecoderInput
-from nat.registry import Method
 from nat.targets.axe import Alignment, Axe, align
 from nat.training.model_file import build_model
 from nat.transformer.model import Transformer
-from tests.messages import told
 from tests.test_one_pass import LoggedModel, favourites
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_context, make_model
 
 SHAPES = list(itertools.product(range(1, 5), range(5)))
 """Predictions and targets: the target longer, shorter, empty, one token."""
@@ -139,74 +134,6 @@ def test_probability_zero(share: float) -> None:
         assert tensor.grad is not None and tensor.grad.isfinite().all()
 
 
-def test_first_row_is_free_of_the_penalty() -> None:
-    # one target, three predictions: two are empty, before and after it, at the plain cost
-    log_probabilities = torch.tensor([[[-9.0], [-1.0], [-9.0]]]).double()
-    empty = torch.tensor([[-2.0, -9.0, -3.0]]).double()
-    for penalty in (0.5, 1.0, 10.0):
-        best = align(log_probabilities, empty, torch.tensor([3]), torch.tensor([1]), penalty)
-        assert float(best.value) == 6.0
-        assert best.predictions.tolist() == [[1]]
-        assert best.empty.tolist() == [[True, False, True]]
-
-
-def test_leading_targets_are_skipped_onto_the_first_prediction() -> None:
-    log_probabilities = torch.tensor([[[-1.0, -2.0, -0.5]]]).double()
-    empty = torch.tensor([[-50.0]]).double()
-    best = align(log_probabilities, empty, torch.tensor([1]), torch.tensor([3]), 2.0)
-    # the token that is aligned goes without the penalty: best the one of the largest cost
-    assert float(best.value) == 2.0 + 2 * (1.0 + 0.5)
-    assert best.skipped.tolist() == [[True, False, True]]
-    assert best.predictions.tolist() == [[0, 0, 0]]
-    assert best.targets.tolist() == [[1]]
-
-
-def test_of_equal_alignments_it_is_always_the_same() -> None:
-    same = torch.full((1, 3, 4), -1.0).double()
-    empty = torch.full((1, 3), -1.0).double()
-    best = align(same, empty, torch.tensor([3]), torch.tensor([4]), 1.0)
-    again = align(
-        torch.full((3, 5, 6), -1.0).double(),
-        torch.full((3, 5), -1.0).double(),
-        torch.tensor([5, 3, 1]),
-        torch.tensor([6, 4, 0]),
-        1.0,
-    )
-    assert float(best.value) == float(again.value[1]) == 4.0
-    assert best.predictions.tolist() == [[0, 0, 1, 2]] == [again.predictions[1, :4].tolist()]
-    assert best.skipped.tolist() == [[True, False, False, False]]
-    # as many of both: the diagonal, even if skipping and leaving empty cost nothing more
-    square = torch.zeros(1, 4, 4).double()
-    best = align(square, square[:, 0], torch.tensor([4]), torch.tensor([4]), 1.0)
-    assert best.predictions.tolist() == [[0, 1, 2, 3]] and not best.skipped.any()
-
-
-def test_gradient_is_that_of_the_chosen_path() -> None:
-    log_probabilities, empty, *lengths = (tensor.nan_to_num(-1.0) for tensor in made_up(7))
-    log_probabilities.requires_grad_()
-    empty.requires_grad_()
-    best = align(log_probabilities, empty, lengths[0], lengths[1], 3.0)
-    best.value.sum().backward()
-    expected = [torch.zeros_like(tensor) for tensor in (log_probabilities, empty)]
-    for row, (_, targets) in enumerate(SHAPES):
-        found = found_route(best, row)
-        for target, owner, skipped in zip(range(targets), found.owners, found.skipped, strict=True):
-            expected[0][row, owner, target] = -3.0 if skipped else -1.0
-        for prediction in found.empty:
-            expected[1][row, prediction] = -1.0
-    assert best.skipped.any() and best.empty.any()
-    assert log_probabilities.grad is not None and log_probabilities.grad.equal(expected[0])
-    assert empty.grad is not None and empty.grad.equal(expected[1])
-
-    some = slice(8, None, 4)
-
-    def value(log_probabilities: Tensor, empty: Tensor) -> Tensor:
-        return align(log_probabilities, empty, lengths[0][some], lengths[1][some], 3.0).value
-
-    shown = [tensor.detach()[some].requires_grad_() for tensor in (log_probabilities, empty)]
-    assert torch.autograd.gradcheck(value, shown)
-
-
 def test_labels_are_the_first_aligned_token_or_the_empty_one() -> None:
     # shifted by one prediction, and the last target has no room
     predicted, symbols = [9, 6, 7, 9], torch.tensor([[6, 7, 8, 9], [6, PAD, PAD, PAD]])
@@ -236,9 +163,7 @@ def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_of_sentences(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, smoothing: float
-) -> None:
+def test_loss_of_sentences(smoothing: float) -> None:
     model = make_model(seed=6, vocabulary_size=12)
     batch = make_batch([(3, 4), (2, 1), (5, 4)], vocabulary_size=12)
     model.embedding.weight.data *= 8
@@ -264,9 +189,7 @@ def test_loss_of_sentences(
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_revealed_positions_hold_their_token_and_divide_the_sentence(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, seed: int
-) -> None:
+def test_revealed_positions_hold_their_token_and_divide_the_sentence(seed: int) -> None:
     model = make_model(seed, vocabulary_size=9)
     batch = make_batch([(3, 4)], seed=seed, vocabulary_size=9)
     model.embedding.weight.data *= 8
@@ -287,9 +210,7 @@ def test_revealed_positions_hold_their_token_and_divide_the_sentence(
     assert loss.positions.tolist() == [3]
 
 
-def test_smoothing_applies_to_hidden_positions_only(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
-) -> None:
+def test_smoothing_applies_to_hidden_positions_only() -> None:
     model = make_model(vocabulary_size=12)
     batch = make_batch([(3, 4), (2, 3)], vocabulary_size=12)
     context = make_context(model, batch)
@@ -300,21 +221,6 @@ def test_smoothing_applies_to_hidden_positions_only(
     spread = -full_log_probabilities(model, context, shown).mean(2)
     expected = 0.9 * plain.value + 0.1 * torch.where(masked, spread, 0).sum(1)
     torch.testing.assert_close(smoothed.value, expected)
-
-
-def test_bfloat16_is_finite(
-    make_model: MakeModel, make_batch: MakeBatch, make_objective: Any
-) -> None:
-    model = make_model(length="offset", dtype=torch.float32).train()
-    with torch.no_grad():
-        model.embedding.weight *= 60  # logits of hundreds: most probabilities are zero
-    target = {"method": "axe", "skip_penalty": 10.0, "label_smoothing": 0.1}
-    objective = make_objective(model, "full_mask", target, bfloat16=True)
-    loss = objective(model, make_batch([(3, 5), (7, 2), (1, 9), (2, 0)]), 0)
-    loss.value.sum().backward()
-    assert loss.value.isfinite().all()
-    for parameter in model.parameters():
-        assert parameter.grad is None or parameter.grad.isfinite().all()
 
 
 def test_decoding_drops_empty_tokens_of_models_that_have_learned_them() -> None:
@@ -334,9 +240,3 @@ def test_a_model_knows_whether_it_has_learned_the_empty_token(system: str, expec
     configuration = replace(configured(), scale="micro")
     training = configuration.training("toy-micro", system)
     assert build_model(training, VocabularySizes(12)).empty_token is expected
-
-
-@pytest.mark.parametrize("options", [{"skip_penalty": 0.0}, {"label_smoothing": 1.0}])
-def test_senseless_options_are_refused(options: dict[str, float]) -> None:
-    with told(next(iter(options))):
-        registry.build("targets", Method(method="axe", **options))

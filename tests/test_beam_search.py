@@ -2,8 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
@@ -12,8 +10,8 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.beam_search import BeamSearch
 from nat.transformer.model import Transformer
+from tests.tiny import make_model
 
-MakeModel = Callable[..., Transformer]
 SPECIAL = (PAD, BOS, EOS, MASK, BLANK)
 
 
@@ -81,9 +79,7 @@ def sharpened(model: Transformer, eos: float = 1.0) -> Transformer:
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])
-def test_a_beam_wide_enough_finds_what_enumeration_finds(
-    make_model: MakeModel, length_penalty: float
-) -> None:
+def test_a_beam_wide_enough_finds_what_enumeration_finds(length_penalty: float) -> None:
     model = sharpened(make_model(seed=3, vocabulary_size=9))
     symbols, longest = (UNK, 6, 7, 8), 3
     every = [
@@ -111,9 +107,7 @@ def test_a_beam_wide_enough_finds_what_enumeration_finds(
 
 @pytest.mark.parametrize("beam", [1, 2, 3, 5])
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-def test_a_batch_gives_what_the_search_one_by_one_gives(
-    make_model: MakeModel, beam: int, length_penalty: float
-) -> None:
+def test_a_batch_gives_what_the_search_one_by_one_gives(beam: int, length_penalty: float) -> None:
     method = BeamSearch(
         beam=beam, length_penalty=length_penalty, longest_ratio=1.0, longest_margin=3
     )
@@ -129,7 +123,7 @@ def test_a_batch_gives_what_the_search_one_by_one_gives(
     assert len(lengths) > 2  # the case is worth something only if sentences end here and there
 
 
-def with_long_winners(make_model: MakeModel, seed: int, eos: float = 1.0) -> Transformer:
+def with_long_winners(seed: int, eos: float = 1.0) -> Transformer:
     """A model whose hypotheses often become better as they grow longer."""
     model = make_model(seed=seed)
     with torch.no_grad():
@@ -140,11 +134,11 @@ def with_long_winners(make_model: MakeModel, seed: int, eos: float = 1.0) -> Tra
 
 @pytest.mark.parametrize(("seed", "length_penalty", "eos"), [(23, 1, 1), (14, 2, 1), (27, 2, 1.3)])
 def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
-    make_model: MakeModel, seed: int, length_penalty: float, eos: float
+    seed: int, length_penalty: float, eos: float
 ) -> None:
     """These models have such hypotheses: a bound of the next length would end the search early."""
     method = BeamSearch(beam=2, length_penalty=length_penalty, longest_ratio=1.0, longest_margin=3)
-    model = with_long_winners(make_model, seed, eos)
+    model = with_long_winners(seed, eos)
     texts = sentences(6, 29, seed)
     for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
         [(tokens, score)] = reference_search(model, sentence, method)
@@ -152,61 +146,7 @@ def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
         assert found.score == pytest.approx(score, abs=1e-9)
 
 
-def test_the_search_goes_on_while_a_longer_hypothesis_may_be_kept(make_model: MakeModel) -> None:
-    method, model = (
-        BeamSearch(beam=2, length_penalty=1.0, longest_ratio=1.0, longest_margin=3),
-        with_long_winners(make_model, 27),
-    )
-    texts = sentences(6, 29, seed=27)
-    with torch.inference_mode():
-        encoded = model.encode(source_tensor(texts))
-        together = method.search(model, encoded, method.longest(encoded.lengths), kept=2)
-    for found, sentence in zip(together, texts, strict=True):
-        expected = reference_search(model, sentence, method, kept=2)
-        assert [each.tokens for each in found] == [tokens for tokens, _ in expected]
-        scores = [score for _, score in expected]
-        assert [each.score for each in found] == pytest.approx(scores, abs=1e-9)
-
-
-def test_a_beam_of_one_is_the_argmax_step_by_step(make_model: MakeModel) -> None:
-    model = sharpened(make_model(seed=1), eos=1.4)
-    method = BeamSearch(beam=1, longest_ratio=1.5, longest_margin=10)
-    for sentence, found in zip(
-        sentences(6, 29), method(model, source_tensor(sentences(6, 29))), strict=True
-    ):
-        tokens: list[int] = []
-        longest = int(1.5 * len(sentence)) + 10
-        while len(tokens) < longest:
-            scores = next_log_probabilities(model, source_tensor([sentence]), tokens)
-            scores[[PAD, BOS, MASK, BLANK]] = -math.inf
-            best = int(scores.argmax())
-            if best == EOS:
-                break
-            tokens.append(best)
-        assert found.tokens == tokens
-        assert found.steps == len(tokens) + 1
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("architecture", [{"pre_norm": True}, {"positions": "learned"}])
-def test_a_sentence_is_the_same_alone_and_in_any_batch(
-    make_model: MakeModel, dtype: torch.dtype, architecture: dict[str, Any]
-) -> None:
-    model = sharpened(make_model(seed=2, dtype=dtype, **architecture), eos=1.3)
-    texts = sentences(9, 29, seed=4)
-    method = BeamSearch(beam=4)
-    together = method(model, source_tensor(texts))
-    backwards = method(model, source_tensor(texts[::-1]))[::-1]
-    for text, found, other in zip(texts, together, backwards, strict=True):
-        (alone,) = method(model, source_tensor([text]))
-        assert found.tokens == alone.tokens == other.tokens
-        assert found.score == pytest.approx(alone.score, abs=1e-4)
-        assert found.steps == alone.steps == other.steps
-
-
-def test_no_special_symbol_is_written_and_no_sentence_grows_too_long(
-    make_model: MakeModel,
-) -> None:
+def test_no_special_symbol_is_written_and_no_sentence_grows_too_long() -> None:
     model = make_model(seed=5, max_positions=12)
     with torch.no_grad():  # symbols that an untrained model would love to write
         for symbol in (PAD, BOS, MASK, BLANK):
@@ -219,7 +159,7 @@ def test_no_special_symbol_is_written_and_no_sentence_grows_too_long(
         assert math.isfinite(hypothesis.score)
 
 
-def test_long_sentences_outgrow_the_first_cache(make_model: MakeModel) -> None:
+def test_long_sentences_outgrow_the_first_cache() -> None:
     model = make_model(seed=6)
     with torch.no_grad():
         model.embedding.weight[EOS].zero_()

@@ -68,12 +68,6 @@ def test_tokenised_bleu_splits_at_blanks_only() -> None:
     assert sacrebleu(["a b c d."], [["a b c d ."]]) == pytest.approx(100)
 
 
-def test_no_smoothing_in_tokenised_bleu() -> None:
-    hypothesis, reference = ["a b x c d"], [["a b y c d"]]
-    assert tokenised(hypothesis, reference) == 0
-    assert sacrebleu(hypothesis, reference) > 0
-
-
 def test_several_references_may_differ_in_number() -> None:
     hypotheses = ["a b c d e", "f g h i j"]
     references = [["x", "a b c d e"], ["f g h i j"]]
@@ -87,35 +81,6 @@ def test_lowercase_is_in_the_signature() -> None:
     assert sacrebleu(["A b c d"], [["a b c d"]], lowercase=True) == pytest.approx(100)
     assert "case:lc" in bleu.sacrebleu(["A b c d"], [["a b c d"]], True).signature
     assert chrf(["A b c d"], ["a b c d"], True) == pytest.approx(100)
-
-
-def test_equal_translations_are_counted_once_for_the_same_references_and_options(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    hypotheses, references = texts(5)
-    single = [its[0] for its in references]
-
-    def counted() -> list[bleu.Counts]:
-        return [
-            each
-            for lowercase in (False, True)
-            for each in (
-                bleu.sacrebleu(hypotheses, references, lowercase),
-                bleu.sacrebleu(hypotheses, [[line] for line in single], lowercase),
-                bleu.tokenised_bleu(hypotheses, references),
-                bleu.chrf(hypotheses, single, lowercase),
-            )
-        ]
-
-    found = counted()
-    with monkeypatch.context() as patch:
-        patch.setattr(BLEU, "sentence_score", None)
-        again = counted()
-    for remembered in (bleu._word_counts, bleu._character_counts):
-        remembered.cache_clear()
-    for one, two, anew in zip(found, again, counted(), strict=True):
-        assert one.signature == two.signature == anew.signature
-        assert one.sentences.tolist() == two.sentences.tolist() == anew.sentences.tolist()
 
 
 def chrf(hypotheses: list[str], references: list[str], lowercase: bool = False) -> float:

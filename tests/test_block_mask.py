@@ -1,6 +1,5 @@
 """Block masks: how many masks a block has, where they lie, and what is revealed beside them."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,16 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat.alignment.ctc import best_alignment, collapse, own_symbols
+from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
-from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.data.vocabulary import MASK
 from nat.inputs.block_mask import SIZES, BlockMask
 from nat.objective.context import BatchContext
-from nat.transformer.model import Transformer
-
-MakeModel = Callable[..., Transformer]
-MakeContext = Callable[..., Any]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_context, make_model
 
 # short and long sources, one token, a target that is too long, an empty one
 LENGTHS = [(5, 7), (12, 3), (1, 2), (3, 9), (4, 0)]
@@ -67,9 +62,7 @@ def test_a_shorter_last_block_has_as_many_or_is_all_masks(real: int) -> None:
         assert (found[:, 16] | (found[:, :16].sum(1) > 0)).all()
 
 
-def test_visible_labels_are_the_best_alignment(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
-) -> None:
+def test_visible_labels_are_the_best_alignment() -> None:
     model = make_model(decoder={"upsample": 2})
     batch = make_batch(LENGTHS)
     for update in range(30):
@@ -92,27 +85,7 @@ def test_visible_labels_are_the_best_alignment(
     assert not found.causal
 
 
-def test_the_alignment_is_that_of_a_canvas_of_masks(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
-) -> None:
-    model = make_model(decoder={"upsample": 2})
-    batch = make_batch([(5, 7), (5, 4)])
-    context = make_context(model, batch)
-    canvas = torch.full((2, 10), MASK)
-    padding = torch.zeros(2, 10, dtype=torch.bool)
-    states = model.decode(canvas, padding, context.encoded, causal=False)
-    full = (states @ model.embedding.weight.t()).log_softmax(2)
-    symbols = own_symbols(batch.target)[:, None, :].expand(-1, 10, -1)
-    expected = best_alignment(full.gather(2, symbols), batch.target, padding)
-    labels = BlockMask()(context).target
-    assert torch.equal(labels, expected.labels)
-    assert not labels.requires_grad
-    assert BLANK in labels
-
-
-def test_the_teachers_alignment_is_revealed_on_request(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
-) -> None:
+def test_the_teachers_alignment_is_revealed_on_request() -> None:
     model, teacher = (make_model(seed=seed, decoder={"upsample": 2}) for seed in (1, 2))
     batch = make_batch([(9, 7), (12, 4)])
     mine, its = (BlockMask()(make_context(each, batch)) for each in (model, teacher))
@@ -125,30 +98,3 @@ def test_the_teachers_alignment_is_revealed_on_request(
     # in validation there is no teacher
     alone = BlockMask(aligned_by="teacher")(make_context(model, batch))
     assert torch.equal(alone.target, mine.target)
-
-
-def test_masks_do_not_depend_on_the_rest_of_the_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    make_context: MakeContext,
-    one_sentence: Callable[[Batch, int], Batch],
-) -> None:
-    model = make_model(decoder={"upsample": 2})
-    batch = make_batch(LENGTHS, first_id=30)
-    whole = BlockMask()(make_context(model, batch, 3))
-    for row, (source, _) in enumerate(LENGTHS):
-        alone = BlockMask()(make_context(model, one_sentence(batch, row), 3))
-        assert torch.equal(alone.tokens[0], whole.tokens[row, : 2 * source])
-        assert whole.tokens[row, 2 * source :].eq(PAD).all()
-
-
-def test_other_masks_in_another_update(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
-) -> None:
-    model = make_model(decoder={"upsample": 2})
-    batch = make_batch([(15, 20)] * 3)
-    first, again, later = (
-        BlockMask()(make_context(model, batch, update)).loss_mask for update in (1, 1, 2)
-    )
-    assert torch.equal(first, again)
-    assert not torch.equal(first, later)

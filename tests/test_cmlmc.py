@@ -1,23 +1,15 @@
 """CMLMC: which visible tokens are replaced, by what, what is learned there, and the decoder."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import torch
 import torch.nn.functional as F
 
-from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, SPECIALS
 from nat.inputs.random_mask import RandomMask
 from nat.objective.context import DecoderInput
 from nat.targets.cmlmc import Cmlmc
 from nat.targets.cross_entropy import CrossEntropy
-from nat.transformer.model import Transformer
-
-MakeModel = Callable[..., Transformer]
-MakeContext = Callable[..., Any]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_context, make_model
 
 LENGTHS = [(3, 12), (7, 20), (1, 9), (4, 1), (2, 0), (3, 2)]
 DECODER = {"positions": "concatenated", "causal_attention": True}
@@ -28,9 +20,7 @@ def visible(decoder_input: DecoderInput) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("factor", [0.3, 0.5, 1.0])
-def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch, factor: float
-) -> None:
+def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(factor: float) -> None:
     model, batch = make_model(decoder=DECODER), make_batch(LENGTHS)
     for update in range(10):
         context = make_context(model, batch, update)
@@ -51,9 +41,7 @@ def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
         assert torch.equal(after.tokens[chosen], logits.argmax(2)[chosen])
 
 
-def test_places_are_drawn_evenly_and_apart_from_the_masks(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
-) -> None:
+def test_places_are_drawn_evenly_and_apart_from_the_masks() -> None:
     model, batch = make_model(), make_batch([(2, 10)] * 100)
     masked, replaced = torch.zeros(10), torch.zeros(10)
     for update in range(40):
@@ -65,9 +53,7 @@ def test_places_are_drawn_evenly_and_apart_from_the_masks(
         assert (counts - counts.mean()).abs().max() < 5 * counts.mean() ** 0.5
 
 
-def test_the_loss_is_that_of_both_canvases(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
-) -> None:
+def test_the_loss_is_that_of_both_canvases() -> None:
     model, batch = make_model(decoder=DECODER), make_batch(LENGTHS)
     context = make_context(model, batch, 2)
     before = RandomMask()(context)
@@ -90,9 +76,7 @@ def test_the_loss_is_that_of_both_canvases(
     assert torch.equal(loss.positions, positions)
 
 
-def test_where_nothing_is_visible_it_is_cross_entropy(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
-) -> None:
+def test_where_nothing_is_visible_it_is_cross_entropy() -> None:
     context = make_context(make_model(), make_batch(LENGTHS))
     blank = context.fully_masked_input()
     mine, other = Cmlmc(replace_factor=1.0)(context, blank), CrossEntropy()(context, blank)
@@ -100,7 +84,7 @@ def test_where_nothing_is_visible_it_is_cross_entropy(
     assert torch.equal(mine.positions, other.positions)
 
 
-def test_the_causal_attention_follows_one_that_sees_everything(make_model: MakeModel) -> None:
+def test_the_causal_attention_follows_one_that_sees_everything() -> None:
     """Its own weights decide how much the tokens before a position count; padding never does."""
     model = make_model(decoder={"causal_attention": True})
     plain = make_model()
@@ -131,17 +115,24 @@ def test_the_causal_attention_follows_one_that_sees_everything(make_model: MakeM
     torch.testing.assert_close(longer[0, :4], first)
 
 
-@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
-def test_concatenated_positions_are_mapped_to_one_vector(make_model: MakeModel, kind: str) -> None:
-    model = make_model(decoder={"positions": "concatenated"}, positions=kind)
+@pytest.mark.parametrize(
+    ("kind", "scaled", "scale"),
+    # of embeddings and learned positions alike: sqrt(16), unless they are not scaled
+    [("sinusoidal", True, 1.0), ("learned", True, 4.0), ("learned", False, 1.0)],
+)
+def test_concatenated_positions_are_mapped_to_one_vector(
+    kind: str, scaled: bool, scale: float
+) -> None:
+    decoder = {"positions": "concatenated"}
+    model = make_model(decoder=decoder, positions=kind, scale_embeddings=scaled)
     joined: list[torch.Tensor] = []
-    assert model.join_positions is not None
     model.join_positions.register_forward_hook(lambda _, inputs, __: joined.append(inputs[0]))
     encoded = model.encode(torch.tensor([[7, 8, 3]]))
     assert not joined  # the encoder adds them, as ever
     tokens = torch.tensor([[MASK, MASK, 9]])
     model.decode(tokens, torch.zeros(1, 3, dtype=torch.bool), encoded, causal=False)
     (found,) = joined
-    torch.testing.assert_close(found[:, :, :16], model.scaled_embedding(tokens))
-    scale = 4.0 if kind == "learned" else 1.0  # sqrt(16), so that both parts are as large
+    scale_of_embeddings = 4.0 if scaled else 1.0
+    embedded = scale_of_embeddings * model.embedding(tokens)
+    torch.testing.assert_close(found[:, :, :16], embedded)
     torch.testing.assert_close(found[0, :, 16:], scale * model.positions[:3])

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -7,10 +6,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from nat.data.batch import Batch
-from nat.data.vocabulary import MASK, PAD
+from nat.data.vocabulary import MASK
 from nat.transformer.copying import (
     SMALLEST_TEMPERATURE,
     TEMPERATURE,
@@ -21,11 +18,8 @@ from nat.transformer.copying import (
     uniform_copy,
 )
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.model import Transformer
 from tests.messages import told
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_model
 
 KINDS = ["uniform", "repeated", "soft", "soft_upsampled", "soft_index"]
 UPSAMPLE = 1.5
@@ -37,11 +31,13 @@ def numbered(tokens: int, sentences: int = 1) -> Tensor:
     return torch.arange(float(tokens)).double().expand(sentences, -1)[:, :, None]
 
 
-def copied(kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int) -> Tensor:
+def copied(
+    kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int, tau: Tensor = TAU
+) -> Tensor:
     if kind == "soft_upsampled":
         return soft_copy_upsampled(vectors, lengths, UPSAMPLE, width)
     if kind == "soft_index":
-        return soft_copy_by_index(vectors, lengths, TAU, width)
+        return soft_copy_by_index(vectors, lengths, tau, width)
     copy = {"uniform": uniform_copy, "repeated": repeated_copy, "soft": soft_copy}[kind]
     return copy(vectors, lengths, canvas, width)
 
@@ -127,19 +123,8 @@ def test_soft_copy_by_index_by_hand() -> None:
     )
 
 
-def test_the_temperature_of_the_index_copy_is_learned(
-    make_model: MakeModel, make_batch: MakeBatch
-) -> None:
-    model, batch = make_model(decoder={"copy": "soft_index"}), make_batch()
-    masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
-    encoded = model.encode(batch.source)
-    model.decode(masks, batch.target_padding, encoded, causal=False).square().sum().backward()
-    assert model.copy_temperature is not None and model.copy_temperature.grad is not None
-    assert model.copy_temperature.grad != 0
-
-
 @pytest.mark.parametrize("upsample", [1.1, 1.5, 2.2, 3.0, 3.3])
-def test_the_longest_source_fills_the_positions(make_model: MakeModel, upsample: float) -> None:
+def test_the_longest_source_fills_the_positions(upsample: float) -> None:
     exact = Fraction(str(upsample))
     for positions in range(4, 230):
         model = make_model(decoder={"upsample": upsample}, max_positions=positions)
@@ -150,9 +135,7 @@ def test_the_longest_source_fills_the_positions(make_model: MakeModel, upsample:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_end_of_the_source_counts_on_request(
-    make_model: MakeModel, make_batch: MakeBatch, kind: str
-) -> None:
+def test_the_end_of_the_source_counts_on_request(kind: str) -> None:
     upsample = UPSAMPLE if kind in ("repeated", "soft", "soft_upsampled") else None
     options = {"copy": kind, "upsample": upsample, "count_source_end": True}
     model, batch = make_model(decoder=options), make_batch([(3, 4), (5, 2)])
@@ -165,19 +148,9 @@ def test_the_end_of_the_source_counts_on_request(
     tokens = torch.full(padding.shape, MASK)
     of_source = kind in ("uniform", "repeated")
     vectors = model.scaled_embedding(batch.source) if of_source else encoded.states
-    canvas = (~padding).sum(1)
     tau = TAU if model.copy_temperature is None else model.copy_temperature
-    expected = {
-        "uniform": lambda: uniform_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
-        "repeated": lambda: repeated_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
-        "soft": lambda: soft_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
-        "soft_upsampled": lambda: soft_copy_upsampled(
-            vectors, torch.tensor([4, 6]), UPSAMPLE, len(padding[0])
-        ),
-        "soft_index": lambda: soft_copy_by_index(
-            vectors, torch.tensor([4, 6]), tau, len(padding[0])
-        ),
-    }[kind]()
+    canvas, width = (~padding).sum(1), padding.size(1)
+    expected = copied(kind, vectors, torch.tensor([4, 6]), canvas, width, tau)
     torch.testing.assert_close(model.canvas(tokens, padding, encoded), expected)
 
 
@@ -203,41 +176,13 @@ def test_neither_padding_nor_the_end_is_copied(kind: str) -> None:
     found = copied(kind, states, lengths, canvas, 7)
     real = torch.arange(7) < canvas[:, None]
     found[real].square().sum().backward()
-    assert states.grad is not None
     beyond = torch.arange(6) >= lengths[:, None]
     assert (states.grad[beyond] == 0).all()
     assert states.grad[~beyond].any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sentence_is_copied_the_same_alone_and_in_a_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    one_sentence: Callable[[Batch, int], Batch],
-    kind: str,
-) -> None:
-    model = make_model(
-        decoder={"copy": kind, "upsample": UPSAMPLE if kind == "soft_upsampled" else None}
-    )
-    batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (0, 3)])
-    encoded = model.encode(batch.source)
-    masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
-    states = model.decode(masks, batch.target_padding, encoded, causal=False)
-    for row in range(len(batch.ids)):
-        alone = one_sentence(batch, row)
-        own = model.decode(
-            torch.full_like(alone.target, MASK),
-            alone.target_padding,
-            model.encode(alone.source),
-            causal=False,
-        )
-        torch.testing.assert_close(own[0], states[row, : alone.target.size(1)])
-
-
 @pytest.mark.parametrize("kind", ["none", *KINDS])
-def test_masks_show_a_copy_and_tokens_themselves(
-    make_model: MakeModel, make_batch: MakeBatch, kind: str
-) -> None:
+def test_masks_show_a_copy_and_tokens_themselves(kind: str) -> None:
     upsample = UPSAMPLE if kind == "soft_upsampled" else None
     model = make_model(decoder={"copy": kind, "upsample": upsample})
     batch = make_batch([(3, 4), (5, 4)])
@@ -250,15 +195,6 @@ def test_masks_show_a_copy_and_tokens_themselves(
     assert torch.equal(shown[:, 1::2], own[:, 1::2]) == (kind == "none")
 
 
-def test_gradient_of_soft_copy() -> None:
-    generator = torch.Generator().manual_seed(5)
-    states = torch.randn(2, 4, 2, generator=generator, dtype=torch.float64, requires_grad=True)
-    lengths, canvas = torch.tensor([3, 1]), torch.tensor([2, 5])
-    assert torch.autograd.gradcheck(lambda x: soft_copy(x, lengths, canvas, 5), states)
-    tau = TAU.clone().requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: soft_copy_by_index(states, lengths, x, 5), tau)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"copy": "soft_upsampled"}, {"copy": "soft_index", "upsample": 2.0}, {"copy": "source"}],
@@ -266,20 +202,3 @@ def test_gradient_of_soft_copy() -> None:
 def test_copies_that_do_not_fit_their_canvas_are_refused(wrong: dict[str, Any]) -> None:
     with told(wrong["copy"], one_line=False, error=ValidationError):
         DecoderOptions(**wrong)
-
-
-def test_soft_copy_is_a_product_of_weights_and_states() -> None:
-    class Noting(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None):
-            found = func(*args, **(kwargs or {}))
-            sizes.append(found.numel())
-            return found
-
-    sizes: list[int] = []
-    sentences, tokens, dim = 16, 32, 256
-    states = torch.randn(sentences, tokens, dim)
-    lengths = torch.full((sentences,), tokens - 1)
-    with Noting():
-        copied = soft_copy(states, lengths, 3 * lengths, 3 * tokens)
-    assert max(sizes) == copied.numel()  # no tensor of positions times tokens times dimensions
-    assert sum(sizes) < 4 * copied.numel()

@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -11,15 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flashlight.lib.text import decoder as flashlight
 from test_ngram import score_of
 from torch import Tensor
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD, UNK
-from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
-from nat.decoding.prefixes import Prefixes
 from nat.language_model.ngram import estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
@@ -117,7 +113,7 @@ def test_what_a_frame_may_not_begin_it_may_still_repeat() -> None:
     logits = torch.full((1, 2, SYMBOLS), -30.0, dtype=torch.float64)
     logits[0, 0, [6, BLANK]] = torch.tensor([0.6, 0.4], dtype=torch.float64).log()
     logits[0, 1, [7, 6, BLANK]] = torch.tensor([0.4, 0.35, 0.25], dtype=torch.float64).log()
-    (found,) = CtcBeam(beam=9, symbols=1)(Frames(logits, [2]), source_tensor([[6]]))  # type: ignore[arg-type]
+    (found,) = CtcBeam(beam=9, symbols=1)(Frames(logits, [2]), source_tensor([[6]]))
     assert found.tokens == [6]
     assert math.exp(found.score) == pytest.approx(0.6 * 0.35 + 0.6 * 0.25 + 0.4 * 0.35, abs=1e-6)
 
@@ -137,24 +133,9 @@ def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel
     logits = torch.zeros(2, 3, SYMBOLS)
     logits[:, :, BLANK] = 40.0
     decoding = CtcBeam(beam=3, symbols=2, language_model=options(0.4), word_bonus=2.2)
-    for found in decoding(Frames(logits, [3, 2]), source_tensor([[6]] * 2), language_model):  # type: ignore[arg-type]
+    for found in decoding(Frames(logits, [3, 2]), source_tensor([[6]] * 2), language_model):
         assert found.tokens == []
         assert found.score == pytest.approx(0.4 * score_of(language_model, []), abs=1e-4)
-
-
-def test_a_small_beam_keeps_the_best_prefixes(language_model: LanguageModel) -> None:
-    model, source = frames([6] * 4, 5, 2.0), source_tensor([[6]] * 4)
-
-    def total(beam: int) -> float:
-        decoding = CtcBeam(beam=beam, symbols=3, language_model=options(0.4), word_bonus=2.2)
-        return sum(found.score for found in decoding(model, source, language_model))
-
-    exact = total(500)
-    assert total(1) < total(8) <= exact + 1e-9
-    assert total(8) == pytest.approx(exact, abs=1.0)
-    likely = likelihoods(model.logits[0])
-    (alone, *_), (greedy, *_) = CtcBeam(beam=30, symbols=3)(model, source), Ctc()(model, source)
-    assert likely[tuple(alone.tokens)] > likely[tuple(greedy.tokens)]
 
 
 def definition(
@@ -221,9 +202,10 @@ def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
         logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)
         logits = logits * (1 + seed)  # from flat to peaked
         model = Frames(logits, [14])
-        (found,) = CtcBeam(
+        decoding = CtcBeam(
             beam=beam, symbols=6, language_model=options(0.4), word_bonus=bonus, bonus=kind
-        )(model, source_tensor([[6]]), lm)  # type: ignore[arg-type]
+        )
+        (found,) = decoding(model, source_tensor([[6]]), lm)
 
         def extra(length: int) -> float:
             return bonus * (length if kind == "tokens" else math.log(max(1, length)))
@@ -232,96 +214,6 @@ def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
         tokens, score = definition(logs, beam, 6, lm, 0.4, extra)
         assert found.tokens == tokens
         assert found.score == pytest.approx(score, abs=1e-6)
-
-
-class BigramModel(flashlight.LM):
-    """A bigram model and a bonus per token, as flashlight-text asks for them.
-
-    Args:
-        logs: log-probability of a token after another, [V, V].
-    """
-
-    def __init__(self, logs: np.ndarray, bonus: float) -> None:
-        super().__init__()
-        self.logs, self.bonus, self.last = logs, bonus, {}
-
-    def start(self, nothing: bool) -> Any:
-        state = flashlight.LMState()
-        self.last[state] = BOS
-        return state
-
-    def score(self, state: Any, token: int) -> tuple[Any, float]:
-        after = state.child(token)
-        self.last[after] = token
-        return after, float(self.logs[self.last[state], token]) + self.bonus
-
-    def finish(self, state: Any) -> tuple[Any, float]:
-        return state, float(self.logs[self.last[state], EOS])
-
-
-@pytest.mark.parametrize(("length", "scale"), [(5, 1.0), (7, 2.0), (10, 5.0)])
-@pytest.mark.parametrize(("weight", "bonus"), [(None, 0.0), (0.4, 2.2), (1.5, -1.0)])
-def test_flashlight_finds_the_same(
-    length: int, scale: float, weight: float | None, bonus: float
-) -> None:
-    words = np.random.default_rng(7).integers(6, 9, 400)
-    lm = LanguageModel(estimate(words, np.full(50, 8), 9, 2)[0])
-    logs = np.array(
-        [
-            lm.step(lm.step(np.array([lm.begin]), np.array([last]))[1], np.array([word]))[0][0]
-            if last != BOS
-            else lm.step(np.array([lm.begin]), np.array([word]))[0][0]
-            for last in range(9)
-            for word in range(9)
-        ]
-    ).reshape(9, 9)
-    alpha = weight or 0.0
-    theirs = BigramModel(logs, bonus / alpha) if alpha else flashlight.ZeroLM()
-    settings = flashlight.LexiconFreeDecoderOptions(
-        4000, 9, 1e9, alpha, 0.0, True, flashlight.CriterionType.CTC
-    )
-    decoder = flashlight.LexiconFreeDecoder(settings, theirs, PAD, BLANK, [])
-    for seed in range(4):
-        generator = torch.Generator().manual_seed(seed)
-        logits = scale * torch.randn(1, length, 9, generator=generator, dtype=torch.float64)
-        logits[..., list(set(NEVER_WRITTEN) - {BLANK})] = -200.0
-        model = Frames(logits, [length])
-        (found,) = CtcBeam(beam=2000, symbols=9, language_model=options(weight), word_bonus=bonus)(
-            model,  # type: ignore[arg-type]
-            source_tensor([[6]]),
-            lm if weight else None,
-        )
-        emissions = logits[0].log_softmax(1).float().numpy()
-        best = decoder.decode(emissions.ctypes.data, *emissions.shape)[0]
-        merged = [label for label, _ in itertools.groupby(best.tokens[1:-1])]  # less its borders
-        assert found.tokens == [label for label in merged if label != BLANK]
-        assert found.score == pytest.approx(best.score, abs=1e-3)
-
-
-def test_equal_prefixes_are_never_kept_twice() -> None:
-    logs = frames([8], 3).logits[0].log_softmax(1).numpy()
-    words = np.array(WRITTEN)
-    scores, symbols = logs[:, words], np.arange(len(words))
-    prefixes = Prefixes(words, 12, None, 0.0, 0.0)
-    for frame in range(8):
-        again = scores[frame, prefixes.last]
-        prefixes.advance(symbols, scores[frame], logs[frame, BLANK], again)
-        kept = [tuple(prefixes._tokens(place)) for place in range(len(prefixes.last))]
-        assert len(kept) == len(set(kept))
-    assert len(kept) == 12
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: Callable[..., Any], dtype: torch.dtype
-) -> None:
-    model = make_model(seed=7, dtype=dtype, decoder={"copy": "soft", "upsample": 3.0})
-    sentences = [[6, 7, 8, 9], [20], [11] * 12, [9, 8]]
-    decoding = CtcBeam(beam=5, symbols=6, language_model=None, word_bonus=1.0)
-    for text, found in zip(sentences, decoding(model, source_tensor(sentences)), strict=True):
-        (alone,) = decoding(model, source_tensor([text]))
-        assert found.tokens == alone.tokens and found.tokens
-        assert found.score == pytest.approx(alone.score, abs=1e-4)
 
 
 def test_senseless_options_are_refused() -> None:

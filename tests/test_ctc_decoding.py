@@ -1,54 +1,23 @@
 """One pass over an upsampled canvas, collapsed."""
 
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from test_ctc_beam import Frames
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.ctc import Ctc
-from nat.transformer.decoder_options import DecoderOptions
-
-SYMBOLS = 12
 
 
-class LoggedModel:
-    """Stands for a model whose frames favour given labels, by `weight`.
-
-    The embedding is the identity, so the decoder's states are its logits.
-    """
-
-    predicts_end = empty_token = False
-    decoder = DecoderOptions(upsample=2.0)
-
-    def __init__(self, labels: list[list[int]], weight: float = 5.0) -> None:
-        width = max(map(len, labels))
-        self.padding = torch.tensor([[at >= len(row) for at in range(width)] for row in labels])
-        self.logits = torch.zeros(len(labels), width, SYMBOLS)
-        for row, symbols in enumerate(labels):
-            for position, symbol in enumerate(symbols):
-                self.logits[row, position, symbol] = weight
-        self.logits[self.padding] = torch.nan
-        self.embedding = SimpleNamespace(weight=torch.eye(SYMBOLS))
-        self.seen: list[Tensor] = []
-
-    def encode(self, source: Tensor) -> str:
-        return "encoded"
-
-    def upsampled_padding(self, encoded: Any) -> Tensor:
-        assert encoded == "encoded"
-        return self.padding
-
-    def decode(self, tokens: Tensor, padding: Tensor, encoded: Any, causal: bool) -> Tensor:
-        assert not causal
-        assert encoded == "encoded"
-        assert torch.equal(padding, self.padding)
-        self.seen.append(tokens)
-        return self.logits
+def favouring(labels: list[list[int]], weight: float = 5.0) -> Any:
+    """Stands for a model whose frames favour given labels, by `weight`."""
+    logits = torch.zeros(len(labels), max(map(len, labels)), 12)
+    for row, symbols in enumerate(labels):
+        for position, symbol in enumerate(symbols):
+            logits[row, position, symbol] = weight
+    return Frames(logits, list(map(len, labels)))
 
 
 def decode(model: Any, sentences: int) -> Any:
@@ -63,17 +32,14 @@ def test_equal_neighbours_are_merged_then_blanks_dropped() -> None:
         [UNK],
         [9, 8, 8, 9, BLANK],
     ]
-    model: Any = LoggedModel(labels)
+    model = favouring(labels)
     found = decode(model, 5)
     assert [each.tokens for each in found] == [[7, 7, 9], [8], [], [UNK], [9, 8, 9]]
     assert [each.steps for each in found] == [1] * 5
-    (seen,) = model.seen
-    expected = [[MASK] * len(row) + [PAD] * (6 - len(row)) for row in labels]
-    assert seen.tolist() == expected
 
 
 def test_score_is_the_mean_log_probability_per_frame() -> None:
-    model: Any = LoggedModel([[7, 7, BLANK, 7], [9]])
+    model = favouring([[7, 7, BLANK, 7], [9]])
     model.logits[0, 1] *= 2
     exact = model.logits.log_softmax(2).amax(2)
     found = decode(model, 2)
@@ -82,7 +48,7 @@ def test_score_is_the_mean_log_probability_per_frame() -> None:
 
 
 def test_special_symbols_are_never_chosen_but_keep_their_probability() -> None:
-    model: Any = LoggedModel([[8, BLANK, UNK]], 1.0)
+    model = favouring([[8, BLANK, UNK]], 1.0)
     for special in (PAD, BOS, EOS, MASK):
         model.logits[..., special] = 9.0
     (found,) = decode(model, 1)
@@ -98,7 +64,7 @@ def test_special_symbols_are_never_chosen_but_keep_their_probability() -> None:
 def test_a_penalty_makes_translations_longer(
     penalty: float, tokens: list[int], silent: int
 ) -> None:
-    model: Any = LoggedModel([[silent, 8, silent]], 5.0)
+    model = favouring([[silent, 8, silent]], 5.0)
     model.predicts_end = silent == EOS
     model.logits[0, 0, 7] = 3.0  # two nats below blank
     model.logits[0, 2, 7] = 4.0
@@ -110,19 +76,3 @@ def test_a_penalty_makes_translations_longer(
     expected = model.logits.log_softmax(2)[0, torch.arange(3), chosen].mean()
     if tokens:  # else some other symbol that is silent
         assert found.score == pytest.approx(expected.item(), abs=1e-6)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("upsample", [1.5, 3.0])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: Callable[..., Any], dtype: torch.dtype, upsample: float
-) -> None:
-    model = make_model(seed=7, dtype=dtype, decoder={"copy": "soft", "upsample": upsample})
-    texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8]]
-    together = Ctc()(model, source_tensor(texts))
-    assert any(found.tokens for found in together)
-    for text, found in zip(texts, together, strict=True):
-        (alone,) = Ctc()(model, source_tensor([text]))
-        assert found.tokens == alone.tokens
-        assert len(found.tokens) <= upsample * len(text) + 1
-        assert found.score == pytest.approx(alone.score, abs=1e-4)

@@ -2,9 +2,7 @@
 
 import _bisect
 import math
-import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +21,14 @@ from nat.decoding.forced import forced_scores
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.jobs.translate import matching_engine
 from tests.messages import told
+from tests.tiny import make_model
 
 ROOMY = {"longest_ratio": 0.0, "longest_margin": 30}
 """A limit that does not depend on the source."""
 
 
 @pytest.fixture
-def model(make_model: Callable[..., Any]) -> Any:
+def model() -> Any:
     """A model that ends most sentences; what is never written has next to no probability."""
     found = make_model(dtype=torch.float32, pre_norm=True)
     with torch.no_grad():
@@ -59,7 +58,7 @@ def test_translations_are_those_of_our_search(model: Any, beam: int, length_pena
         assert one.score == pytest.approx(other.score, abs=1e-3)
 
 
-def test_symbols_that_are_never_written_are_suppressed(make_model: Callable[..., Any]) -> None:
+def test_symbols_that_are_never_written_are_suppressed() -> None:
     model = make_model(dtype=torch.float32)
     with torch.no_grad():
         model.embedding.weight[4] *= 4  # MASK
@@ -73,7 +72,7 @@ def test_symbols_that_are_never_written_are_suppressed(make_model: Callable[...,
         assert one.score * length > score - 1e-3  # what is suppressed has no share
 
 
-def test_a_translation_is_no_longer_than_its_source_allows(make_model: Callable[..., Any]) -> None:
+def test_a_translation_is_no_longer_than_its_source_allows() -> None:
     model = make_model(dtype=torch.float32)
     method = CTranslate2Beam(beam=2, longest_ratio=1.5, longest_margin=2)
     sources = texts([2, 4, 9])
@@ -117,25 +116,6 @@ def test_cublas_is_found_in_its_package(tmp_path: Path, monkeypatch: pytest.Monk
     shutil.copy(_bisect.__file__, library)  # any shared library
     monkeypatch.syspath_prepend(tmp_path)
     assert loads_cublas()
-
-
-def test_only_autoregressive_systems_are_translated() -> None:
-    CONFIGURATION.check_decoding("at-12-1-kd", "ctranslate2-int8-beam5")
-    with told("ctranslate2-int8-beam5"):
-        CONFIGURATION.check_decoding("nat-kd", "ctranslate2-int8-beam5")
-    ours, its = (
-        CONFIGURATION.decoding(name).options for name in ("beam5", "ctranslate2-int8-beam5")
-    )
-    assert its == {**ours, "precision": "int8"}
-
-
-def test_an_engine_keeps_to_the_threads_of_pytorch(
-    model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # which Snakemake sets to all cores of the job; its library of matrices would follow
-    monkeypatch.setenv("MKL_NUM_THREADS", "7")
-    engine(model, "float32")
-    assert "MKL_NUM_THREADS" not in os.environ
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -1,6 +1,5 @@
 """Models of CTranslate2: equal probabilities, whatever the architecture."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from nat.data.vocabulary import UNK
 from nat.decoding.forced import forced_scores
 from nat.export.ctranslate2 import quantise, specification, write_ctranslate2
 from tests.messages import told
+from tests.tiny import make_model
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,7 @@ from tests.messages import told
         {"encoder_layers": 3, "decoder_layers": 1, "pre_norm": True},
     ],
 )
-def test_scores_are_those_of_the_model(
-    make_model: Callable[..., Any], tmp_path: Path, architecture: dict[str, Any]
-) -> None:
+def test_scores_are_those_of_the_model(tmp_path: Path, architecture: dict[str, Any]) -> None:
     model, words = make_model(dtype=torch.float32, **architecture), VOCABULARIES.target.symbols
     sources = [text.tolist() for text in texts([3, 9, 1, 30])]
     targets = [text.tolist() for text in texts([5, 7, 0, 20])]
@@ -45,7 +43,7 @@ def test_scores_are_those_of_the_model(
         assert len(one.log_probs) == len(one.tokens)  # with EOS
 
 
-def test_scores_in_int8_are_near(make_model: Callable[..., Any], tmp_path: Path) -> None:
+def test_scores_in_int8_are_near(tmp_path: Path) -> None:
     """Those of random texts differ by far more than rounding changes them."""
     model, words = make_model(dtype=torch.float32), VOCABULARIES.target.symbols
     sources, targets = ([text.tolist() for text in texts([length] * 24)] for length in (9, 12))
@@ -60,7 +58,7 @@ def test_scores_in_int8_are_near(make_model: Callable[..., Any], tmp_path: Path)
     assert 1e-3 < errors.max() < 0.15 * expected.std()
 
 
-def test_weights_in_int8_are_the_same_on_all_processors(make_model: Callable[..., Any]) -> None:
+def test_weights_in_int8_are_the_same_on_all_processors() -> None:
     model = make_model(dtype=torch.float32)
     with torch.no_grad():
         model.encoder_layers[0].feed_forward.inner.weight[3] = 0
@@ -81,7 +79,7 @@ def test_weights_in_int8_are_the_same_on_all_processors(make_model: Callable[...
     "changed", [{"decoder": {"causal_attention": True}}, {"latent": {"dim": 3}}]
 )
 def test_a_model_that_the_engine_cannot_run_is_refused(
-    make_model: Callable[..., Any], tmp_path: Path, changed: dict[str, Any]
+    tmp_path: Path, changed: dict[str, Any]
 ) -> None:
     with told("'decoder'", "'latent'"):
         write_ctranslate2(make_model(**changed), VOCABULARIES, tmp_path / "made")

@@ -3,7 +3,6 @@
 import functools
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +29,7 @@ from nat.language_model.scorer import LanguageModel, matching_language_model
 from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job
 from tests.messages import told
+from tests.tiny import make_model
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = configured()
@@ -44,7 +44,7 @@ every_decoding = pytest.mark.parametrize(
 )
 
 
-def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -> tuple[Any, Any]:
+def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
     """A decoding of `config/decodings` (with its assistant, if it has one) and a model for it."""
     options = CONFIGURATION.decoding(name)
     traits = registry.describe("decoding", options).traits
@@ -85,8 +85,7 @@ class Converting:
 
     def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
         self.engine = self.engine or engine(model, self.method.precision, self.name)
-        found: list[Hypothesis] = self.method(model, source, self.engine)
-        return found
+        return self.method(model, source, self.engine)
 
 
 def engine(model: Any, precision: str, name: str = "ctranslate2", *, alone: bool = False) -> Any:
@@ -144,12 +143,6 @@ def test_every_sentence_comes_back_in_its_place() -> None:
     assert done[-1] == 9
 
 
-def test_only_the_sentences_asked_for_are_translated() -> None:
-    sentences = texts([3, 5, 9, 2])
-    found = translate(stub(), Echo(), sentences, range(1, 3), 100)
-    assert [translation.id for translation in found] == [1, 2]
-
-
 def test_batches_hold_no_more_tokens_than_asked_for() -> None:
     lengths = {number: 1 + number * 7 % 23 for number in range(100)}
     found = list(batches(lengths, 48))
@@ -173,8 +166,8 @@ def test_a_hypothesis_without_finite_score_is_named() -> None:
 
 
 @every_decoding
-def test_batch_size_does_not_matter(make_model: Callable[..., Any], name: str) -> None:
-    method, model = of_configuration(make_model, name, seed=4)
+def test_batch_size_does_not_matter(name: str) -> None:
+    method, model = of_configuration(name, seed=4)
     if name.startswith("onnx-int8"):
         pytest.skip("a batch is quantised with one scale")
     digits = 1e-5 if CONFIGURATION.decoding_traits(name).converted else 1e-9  # in float32
@@ -189,10 +182,8 @@ def test_batch_size_does_not_matter(make_model: Callable[..., Any], name: str) -
 
 
 @every_decoding
-def test_a_model_of_no_numbers_is_told_of_in_the_status(
-    make_model: Callable[..., Any], name: str
-) -> None:
-    method, model = of_configuration(make_model, name)
+def test_a_model_of_no_numbers_is_told_of_in_the_status(name: str) -> None:
+    method, model = of_configuration(name)
     with torch.no_grad():
         layers = model.decoder_layers or model.encoder_layers
         layers[0].feed_forward.inner.weight.fill_(torch.nan)

@@ -1,28 +1,12 @@
 from collections.abc import Callable
-from typing import Any
 
-import pytest
 import torch
-from pydantic import ValidationError
 
-from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
 from nat.transformer.attention import PositionalAttention
-from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.model import Transformer
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_model
 
 POSITIONAL = {"positional_attention": True}
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"copy": "hard"}, {"upsample": 0.5}, {"positional_attention": 2}, {"width": 3}]
-)
-def test_senseless_options_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises((ValidationError, TypeError)):
-        DecoderOptions(**wrong)
 
 
 def test_attention_weights_come_from_positions_alone() -> None:
@@ -32,8 +16,7 @@ def test_attention_weights_come_from_positions_alone() -> None:
     visible = torch.ones(2, 1, 1, 5, dtype=torch.bool)
 
     def moved(states: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = attention(states, positions, visible, False)
-        return found
+        return attention(states, positions, visible, False)
 
     first, second = torch.randn(2, 2, 5, 8, dtype=torch.float64)
     # so the result is linear in the states
@@ -48,28 +31,7 @@ def test_attention_weights_come_from_positions_alone() -> None:
     torch.testing.assert_close(moved(first)[0], attention.output(torch.cat(heads, 1)))
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    one_sentence: Callable[[Batch, int], Batch],
-    positions: str,
-) -> None:
-    model = make_model(decoder=POSITIONAL, positions=positions)
-    batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)])
-    states = model.decode(
-        batch.target, batch.target_padding, model.encode(batch.source), causal=False
-    )
-    assert states.isfinite().all()
-    for row in range(len(batch.ids)):
-        alone = one_sentence(batch, row)
-        own = model.decode(
-            alone.target, alone.target_padding, model.encode(alone.source), causal=False
-        )
-        torch.testing.assert_close(own[0], states[row, : alone.target.size(1)])
-
-
-def test_positions_may_be_numbered(make_model: MakeModel, make_batch: MakeBatch) -> None:
+def test_positions_may_be_numbered() -> None:
     model, batch = make_model(decoder=POSITIONAL), make_batch([(3, 4), (5, 4)])
     encoded = model.encode(batch.source)
 
@@ -81,28 +43,7 @@ def test_positions_may_be_numbered(make_model: MakeModel, make_batch: MakeBatch)
     assert not torch.allclose(states(None), states(3 * ordinary))
 
 
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_every_weight_of_positional_attention_learns(
-    make_model: MakeModel, make_batch: MakeBatch, pre_norm: bool
-) -> None:
-    model, batch = make_model(decoder=POSITIONAL, pre_norm=pre_norm), make_batch()
-    plain = make_model(pre_norm=pre_norm)
-    masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
-    states = model.decode(masks, batch.target_padding, model.encode(batch.source), causal=False)
-    # not the squares: the normalisation at the end makes their sum nearly constant
-    (states[batch.target.ne(PAD)] ** 3).sum().backward()
-    added = dict(model.named_parameters()).keys() - dict(plain.named_parameters()).keys()
-    assert len(added) == 2 * 8  # two layers of three linear layers and a normalisation
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None and parameter.grad.isfinite().all()
-        # a key's bias moves all products of a query alike, so only half of that bias does anything
-        if name in added:
-            assert parameter.grad.abs().max() > 1e-9, name
-
-
-def test_a_causal_decoder_never_sees_the_future(
-    make_model: MakeModel, make_batch: MakeBatch
-) -> None:
+def test_a_causal_decoder_never_sees_the_future() -> None:
     model, batch = make_model(decoder=POSITIONAL), make_batch([(3, 6)])
     encoded = model.encode(batch.source)
     changed = batch.target.clone()
@@ -115,9 +56,7 @@ def test_a_causal_decoder_never_sees_the_future(
     assert not torch.allclose(first[:, 4:], second[:, 4:])
 
 
-def test_no_position_attends_to_itself_on_request(
-    make_model: MakeModel, make_batch: MakeBatch
-) -> None:
+def test_no_position_attends_to_itself_on_request() -> None:
     options = {"positional_attention": True, "attention_without_self": True}
     model, batch = make_model(decoder=options), make_batch([(3, 2), (4, 1), (2, 3)])
     layer = model.decoder_layers[0]
@@ -127,7 +66,7 @@ def test_no_position_attends_to_itself_on_request(
         return lambda _module, inputs, output: seen.update({name: (inputs[0], output)})
 
     layer.attention.register_forward_hook(note("self"))
-    layer.positional_attention.register_forward_hook(note("positional"))  # type: ignore[union-attr]
+    layer.positional_attention.register_forward_hook(note("positional"))
     masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
     model.decode(masks, batch.target_padding, model.encode(batch.source), causal=False)
     for name, attention in (

@@ -11,12 +11,12 @@ from nat.analyses import analysis, decoding_steps
 from nat.analyses.decoding_steps import changed, changed_share, text_passes
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
-from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
+from tests.tiny import make_model
 
 
 @pytest.fixture
@@ -30,17 +30,8 @@ def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
 
 
 @pytest.fixture
-def model(make_model: Any) -> Any:
+def model() -> Any:
     return make_model(length="offset", max_positions=40)
-
-
-@pytest.mark.parametrize("steps", [1, 2, 4, 10])
-def test_the_last_pass_is_the_translation(model: Any, sources: Any, steps: int) -> None:
-    source = source_tensor([sources[number] for number in (0, 1, 3, 4)])
-    method = MaskPredict(steps=steps)
-    found, decoded = method.passes(model, source), method(model, source)
-    assert [sentence[-1].tokens for sentence in found] == [one.tokens for one in decoded]
-    assert [len(sentence) for sentence in found] == [one.steps for one in decoded]
 
 
 def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:

@@ -8,7 +8,6 @@ import math
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,7 +34,7 @@ from nat.data.splits import prepared_as
 from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
-from nat.deploy import command, translator
+from nat.deploy import command
 from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
@@ -218,17 +217,6 @@ def test_a_line_is_answered_before_the_next_one_is_read(
     assert events == ["read", "wrote", "read", "wrote", "end"]
 
 
-def test_memory_of_the_gpu_that_does_not_suffice_is_told(
-    refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*arguments: object) -> None:
-        raise torch.OutOfMemoryError(str(arguments[-1]))
-
-    monkeypatch.setattr(translator, "translate", fail)
-    arguments = ["translate", model("ctc-kd"), "--batch-tokens", 700]
-    refused(arguments, "700 source tokens", "--batch-tokens")
-
-
 def test_a_long_line_is_cut_and_translated(caplog: pytest.LogCaptureFixture) -> None:
     translator = load(model("ctc-kd"))
     limit = translator.model.longest_source
@@ -262,11 +250,6 @@ def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) 
     warnings = [message for message in caplog.messages if "not translated" in message]
     for line, warning in zip(("line 7", "line 10", "part of line 11"), warnings, strict=True):
         must_name(warning, line)
-
-
-def test_a_string_is_not_taken_for_lines() -> None:
-    with told("[line]", error=TypeError):
-        load(model("ctc-kd")).translate("one sentence")
 
 
 @pytest.mark.parametrize(
@@ -326,35 +309,6 @@ def test_tuned_options_are_those_of_the_run(own_run: None, nat: Run, refused: Re
         assert found["onnx-int8-ctc-tuned"]["blank_penalty"] == 0.9
 
 
-def test_a_faulty_decoding_is_told_and_no_other_one_taken(own_run: None) -> None:
-    file = Path("config/decodings/ctc.yaml")
-    file.write_text(file.read_text().replace("ctc: {}", "ctc: {blank_penalties: 1}"))
-    with told(file, "blank_penalties"):
-        load(model("ctc-kd"))
-
-
-def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = load(model("ctc-kd")).translate(TEST[:3])
-    scratch = tmp_path / "scratch/nat-results"
-    for name in (f"corpora/{CORPUS}/bpe", f"micro/models/{CORPUS}/ctc-kd"):
-        shutil.copytree(root / "results" / name, scratch / name)
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    (part / "results").mkdir(parents=True)
-    whole.mkdir()
-    for link, target in {
-        whole / "config": root / "config",
-        whole / "results": scratch,
-        part / "config": root / "config",
-        part / "results/corpora": scratch / "corpora",
-        part / "results/micro": scratch / "micro",
-        part / "mine": root / model("ctc-kd"),
-    }.items():
-        link.symlink_to(target)
-    for folder, name in ((whole, model("ctc-kd")), (part, model("ctc-kd")), (part, "mine")):
-        monkeypatch.chdir(folder)
-        assert load(name).translate(TEST[:3]) == expected
-
-
 @pytest.mark.parametrize(
     ("system", "decoding", "made"),
     [
@@ -363,21 +317,12 @@ def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.Mo
         ("ctc-kd", "ctc-tuned", "tuning/{}/ctc-kd/seed1/ctc-tuned.json"),
     ],
 )
-@pytest.mark.parametrize("earlier", [False, True])
 def test_what_was_made_from_other_weights_is_not_used(
-    system: str, decoding: str, made: str, earlier: bool, nat: Run, refused: Refused, own_run: None
+    system: str, decoding: str, made: str, nat: Run, refused: Refused, own_run: None
 ) -> None:
     path, weights = Path("results/micro") / made.format(CORPUS), model(system) / MODEL
     if decoding == "ctc-tuned":
         write_tuned(decoding, 1.0, **{WEIGHTS: checksum_of(weights)})
-    if earlier:  # as earlier versions of this project wrote it
-        file = path
-        if path.is_dir():
-            file = path / CONVERTED
-            (path / ".sha256sums").unlink()
-        content = json.loads(file.read_text())
-        assert content.pop(WEIGHTS) == checksum_of(weights)
-        file.write_text(json.dumps(content))
     commands = (
         ["translate", model(system), "--decoding", decoding],
         ["pack", model(system), "packed", "--decodings", decoding],
@@ -466,21 +411,6 @@ def test_an_export_is_what_the_graph_converts(
 
 
 @pytest.mark.parametrize(
-    ("decoding", "part"), [("ctc-old", "'ctc-old'"), ("onnx-float32-1-lb1", "onnx")]
-)
-def test_only_what_has_decodings_needs_those_that_the_run_has_scored(
-    decoding: str, part: str, nat: Run, refused: Refused, own_run: None
-) -> None:
-    write_score("ctc-kd", decoding)
-    shutil.rmtree(model("ctc-kd") / "onnx")
-    assert nat("export", model("ctc-kd"), "made", "--to", "onnx") == ("", "", 0)
-    for name, *options in (["pack"], ["export", "--to", "fairseq"]):
-        command = [name, model("ctc-kd"), "other", *options]
-        refused(command, "--decodings", part)
-        assert nat(*command, "--decodings", "ctc")[2] == 0
-
-
-@pytest.mark.parametrize(
     ("system", "decoding"),
     [
         pytest.param("at-base", "beam5", marks=pytest.mark.long),
@@ -536,22 +466,6 @@ def test_options_without_effect_end_fairseq_with_one_sentence(
     models = [SimpleNamespace(decodings={"one-pass": {"method": "one_pass"}})]
     with told(*parts, error=SystemExit):
         task.build_generator(models, options)
-
-
-@pytest.mark.long
-def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
-    export(model("ctc-kd"), tmp_path, "fairseq")
-    limit = load(model("ctc-kd")).model.longest_source
-    lines = [". " * limit, ". " * (limit + 1), "."]
-    for side in ("en", "de"):  # a reference may be longer than what the model can write
-        text = "".join(f"{line}\n" for line in lines if side == "en") or "a " * 999 + "\n.\n.\n"
-        (tmp_path / f"test.en-de.{side}").write_text(text)
-    generate = f"-m fairseq_cli.generate {tmp_path} --path {tmp_path}/model.pt "
-    generate += f"--user-dir {ROOT}/nat/fairseq_plugin --task nat_translation --dataset-impl raw "
-    generate += "--scoring sacrebleu --skip-invalid-size-inputs-valid-test"
-    output = exports.run_program([sys.executable, *generate.split()], PYTHONPATH=str(ROOT))
-    found = {line.split("\t")[0] for line in output.splitlines() if line[:2] == "H-"}
-    assert found == {"H-0", "H-2"}
 
 
 @pytest.mark.long
@@ -683,16 +597,12 @@ def of(system: str, command: str) -> list[object]:
         (["translate", "nowhere"], b"", ["nowhere", PACKAGE, MODEL]),
         (of("ctc-kd", "translate --decoding beam5"), b"", ["'beam5'"]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
-        (of("ctc-kd", "translate --lines 0"), b"", ["--lines", "0"]),
-        (of("ctc-kd", "translate --batch-tokens -1"), b"", ["--batch-tokens", "-1"]),
         (of("ctc-kd", "translate"), b"fine\n\xff\n", ["standard input, line 2"]),
         (of("ctc-kd", "translate"), b"a\n" + b"b" * (1 + LONGEST_LINE), ["standard input, line 2"]),
         (of("nat-raw", "translate"), b"", ["nat-raw"]),
         (of("hrt", "export made --to ctranslate2"), b"", ["'hrt'", "--to huggingface"]),
-        (of("sat-mixed", "export made --to ctranslate2"), b"", ["'sat-mixed'", "--to"]),
         (of("ctc-kd", "export made --to ctranslate2"), b"", ["'ctc-kd'", "--to"]),
         (of("at-base", "export made --to onnx"), b"", ["'length'"]),
-        (of("hrt", "export made --to onnx"), b"", ["huggingface"]),
         (of("ctc-kd", "export made --to onnx --decodings ctc"), b"", ["--decodings"]),
         (of("cmlm-kd", "export made --to fairseq --decodings onnx-float32-2-lb3"), b"", ["onnx"]),
     ],
@@ -729,20 +639,17 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
             load(tmp_path / "packed")
 
 
-@pytest.mark.parametrize("packed_before", [True, False])
-def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
-    packed_before: bool, own_run: None
-) -> None:
-    folder, vocabulary = model("ctc-kd"), Path("results/corpora", CORPUS, "bpe/vocabulary.txt")
-    remedy = f"run 'snakemake --force {folder / MODEL} "
-    if packed_before:
-        packed(folder, Path("packed"))
-        folder, vocabulary = Path("packed"), Path("packed/vocabulary.txt")
-        remedy = "make the folder again with 'nat pack'"
-    vocabulary.with_name(OF_FOLDER).unlink()
-    vocabulary.write_text("".join(vocabulary.read_text().splitlines(keepends=True)[:-1]))
-    with told(MODEL, remedy):
-        load(folder)
+def test_a_model_of_other_vocabularies_is_told_with_its_remedy(own_run: None) -> None:
+    packed(model("ctc-kd"), Path("packed"))
+    for folder, vocabulary, remedy in (
+        (model("ctc-kd"), Path("results/corpora", CORPUS, "bpe"), "snakemake --force"),
+        (Path("packed"), Path("packed"), "nat pack"),
+    ):
+        (vocabulary / OF_FOLDER).unlink()
+        file = vocabulary / "vocabulary.txt"
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+        with told(MODEL, remedy):
+            load(folder)
 
 
 @pytest.mark.parametrize("command", [["pack"], ["export", "--to", "fairseq"]])
@@ -783,14 +690,3 @@ def test_a_package_does_not_replace_what_it_is_made_from(
     before = sorted(Path().rglob("*"))
     refused([name, "packed", output, *options], output, tmp_path / "run/packed")
     assert sorted(Path().rglob("*")) == before
-
-
-def test_a_full_disk_is_one_sentence() -> None:
-    program = [sys.executable, "-m", "nat.deploy.command", "translate", str(model("ctc-kd"))]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with Path("/dev/full").open("wb") as full:
-        found = subprocess.run(
-            program, input=b"bada\n", stdout=full, stderr=subprocess.PIPE, env=environment
-        )
-    assert found.returncode == 1 and found.stderr.count(b"\n") == 1
-    must_name(found.stderr.decode(), "standard output", "disk is full")

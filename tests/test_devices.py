@@ -22,7 +22,7 @@ from nat.analyses.latent_assignment import assignments
 from nat.analyses.latent_components import posterior_means
 from nat.analyses.length_accuracy import length_differences
 from nat.analyses.state_similarity import cosines
-from nat.data.batch import Batch, source_tensor
+from nat.data.batch import source_tensor
 from nat.decoding.one_pass import OnePass
 from nat.measures import latency
 from nat.objective.context import Loss
@@ -37,6 +37,7 @@ from tests.objectives import cases, names
 from tests.stand_in_device import STAND_IN, StandInDevice
 from tests.test_decode_corpus import every_decoding, of_configuration, texts
 from tests.test_texts import TEXTS, batch_of
+from tests.tiny import make_batch, make_model, make_objective
 
 CUDA = torch.device("cuda")
 DEVICES = {"stand-in": STAND_IN, "cuda": CUDA}
@@ -124,22 +125,13 @@ def test_losses_and_gradients(setting: Setting) -> None:
 
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize(("setting", "pre_norm"), TRAININGS, indirect=["setting"])
-def test_training_step(
-    make_model: Callable[..., Any],
-    make_objective: Callable[..., Any],
-    make_batch: Callable[..., Batch],
-    name: str,
-    setting: Setting,
-    pre_norm: bool,
-) -> None:
+def test_training_step(name: str, setting: Setting, pre_norm: bool) -> None:
     batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)])
 
     def results(
         device: torch.device | str, dtype: torch.dtype, bfloat16: bool, update: int
     ) -> list[Tensor]:
-        model, objective = OBJECTIVES[name].build(
-            make_model, make_objective, dtype, bfloat16, pre_norm=pre_norm
-        )
+        model, objective = OBJECTIVES[name].build(dtype, bfloat16, pre_norm=pre_norm)
         model.to(device), objective.to(device)
         loss = objective(model, batch.to(device), update=update)
         loss.value.sum().backward()
@@ -166,13 +158,7 @@ def test_training_step(
 
 @pytest.mark.parametrize("text", TEXTS[2:])
 @pytest.mark.parametrize("name", ["axe-kd", "ctc-kd"])
-def test_choice_of_texts(
-    make_model: Callable[..., Any],
-    make_objective: Callable[..., Any],
-    name: str,
-    text: dict[str, Any],
-    device: torch.device,
-) -> None:
+def test_choice_of_texts(name: str, text: dict[str, Any], device: torch.device) -> None:
     case = OBJECTIVES[name]
     batch = batch_of(regulariser=[[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
 
@@ -188,10 +174,10 @@ def test_choice_of_texts(
 
 
 @every_decoding
-def test_decoding(make_model: Callable[..., Any], name: str, device: torch.device) -> None:
+def test_decoding(name: str, device: torch.device) -> None:
     if name.startswith("onnx") and device == STAND_IN:
         pytest.skip("an engine of its own, which knows no such device")
-    method, model = of_configuration(make_model, name)
+    method, model = of_configuration(name)
     source = source_tensor(texts([5, 1, 9, 3])).to(device)
     expected = method(model, source.cpu())
     consulted = dict(method.keywords)
@@ -246,7 +232,7 @@ MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_measure(make_model: Callable[..., Any], name: str, device: torch.device) -> None:
+def test_measure(name: str, device: torch.device) -> None:
     expected = MEASURES[name](make_model)
     found = MEASURES[name](lambda **keywords: make_model(**keywords).to(device))
     assert len(found) == len(expected) > 0
@@ -254,14 +240,9 @@ def test_measure(make_model: Callable[..., Any], name: str, device: torch.device
 
 
 @pytest.mark.parametrize("name", ["axe-kd", "ctc-kd", "oaxe-kd", "vae-kd", "glat-kd-predicted"])
-def test_measure_of_an_objective(
-    make_model: Callable[..., Any],
-    make_objective: Callable[..., Any],
-    name: str,
-    device: torch.device,
-) -> None:
+def test_measure_of_an_objective(name: str, device: torch.device) -> None:
     def results(device: torch.device | str) -> tuple[dict[str, float], mple.Proxy]:
-        model, objective = OBJECTIVES[name].build(make_model, make_objective)
+        model, objective = OBJECTIVES[name].build()
         model.to(device), objective.to(device)
         method = OBJECTIVES[name].input["method"]
         proxy = mple.measure(objective, method, model, SOURCES, TARGETS, 30)
@@ -277,7 +258,7 @@ def test_measure_of_an_objective(
         assert proxy.of_sentences[number] == (pytest.approx(nll), tokens)
 
 
-def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
+def test_latency(device: torch.device) -> None:
     for batch in (3, latency.LARGEST) if device == CUDA else (3,):
         setting = latency.Setting(device.type, batch, torch.get_num_threads())
         model = make_model(**OFFSET).to(device)

@@ -1,11 +1,7 @@
 """DiMS for the Imputer: the teacher's hard labels take the place of the target."""
 
-from collections.abc import Callable
-from typing import Any, cast
-
 import pytest
 import torch
-from torch import nn
 
 from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
@@ -18,15 +14,12 @@ from nat.targets.dims_imputer import DimsImputer
 from nat.targets.imputer import Imputer
 from nat.transformer.model import Transformer
 from tests.test_imputer import enumerated
-
-MakeModel = Callable[..., Transformer]
-MakeContext = Callable[..., Any]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_context, make_model
 
 UPSAMPLED = {"decoder": {"upsample": 2}}
 
 
-def varied(make_model: MakeModel, seed: int) -> Transformer:
+def varied(seed: int) -> Transformer:
     """A model whose labels differ from place to place."""
     model = make_model(seed=seed, pre_norm=True, **UPSAMPLED)
     with torch.no_grad():
@@ -35,10 +28,8 @@ def varied(make_model: MakeModel, seed: int) -> Transformer:
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
-def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch, steps: int
-) -> None:
-    student, teacher = varied(make_model, 1), varied(make_model, 2)
+def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(steps: int) -> None:
+    student, teacher = varied(1), varied(2)
     batch = make_batch([(5, 4), (3, 6), (8, 2)])
     context = make_context(student, batch, teacher=teacher)
     written = Decoding(steps=steps)(teacher, batch.source)
@@ -56,8 +47,8 @@ def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
     assert loss.positions.tolist() == [10, 6, 16]
 
 
-def test_visible_labels_stay_and_bind(make_model: MakeModel, make_context: MakeContext) -> None:
-    student, teacher = varied(make_model, 1), varied(make_model, 2)
+def test_visible_labels_stay_and_bind() -> None:
+    student, teacher = varied(1), varied(2)
     batch = Batch.collate([0], [[6, 9, 12]], [[7, 8]])
     context = make_context(student, batch, teacher=teacher)
     tokens = torch.tensor([[MASK, 7, MASK, MASK, 8, MASK]])
@@ -77,9 +68,9 @@ def test_visible_labels_stay_and_bind(make_model: MakeModel, make_context: MakeC
     assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))
 
 
-def test_a_teacher_that_writes_nothing(make_model: MakeModel, make_context: MakeContext) -> None:
-    student, teacher = varied(make_model, 1), varied(make_model, 2)
-    norm = cast(nn.LayerNorm, teacher.decoder_norm)
+def test_a_teacher_that_writes_nothing() -> None:
+    student, teacher = varied(1), varied(2)
+    norm = teacher.decoder_norm
     with torch.no_grad():  # BLANK everywhere
         teacher.embedding.weight[5] = 20 * norm.bias
         norm.weight.zero_()
@@ -94,23 +85,7 @@ def test_a_teacher_that_writes_nothing(make_model: MakeModel, make_context: Make
     assert loss.positions.item() == 4
 
 
-def test_the_student_alone_learns(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
-) -> None:
-    student, teacher = varied(make_model, 1), varied(make_model, 2)
-    context = make_context(student, make_batch([(5, 4), (2, 9)]), teacher=teacher)
-    loss = DimsImputer()(context, BlockMask()(context))
-    assert loss.positions[1].item() == 0  # too long for its canvas, as for the Imputer
-    assert loss.parts["infeasible"].tolist() == [0, 9]
-    loss.value.sum().backward()
-    assert all(parameter.grad is None for parameter in teacher.parameters())
-    for name, parameter in student.named_parameters():
-        assert parameter.grad is None or parameter.grad.isfinite().all(), name
-
-
-def test_without_a_teacher_it_is_the_loss_of_the_reference(
-    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
-) -> None:
-    context = make_context(varied(make_model, 1), make_batch([(5, 4), (3, 2)]))
+def test_without_a_teacher_it_is_the_loss_of_the_reference() -> None:
+    context = make_context(varied(1), make_batch([(5, 4), (3, 2)]))
     shown = BlockMask()(context)
     assert torch.equal(DimsImputer()(context, shown).value, Imputer()(context, shown).value)

@@ -1,13 +1,11 @@
 """A training text that CTranslate2 translates in the place of our own beam search."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from test_decode_corpus import CONFIGURATION
 
 from nat.artifacts import Distilled, DistilledText, Model, Shard
 from nat.configuration import Configuration, load
@@ -22,12 +20,13 @@ from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, write_converted, write_corpus
 from tests.messages import told
+from tests.tiny import make_objective
 
 TEACHER, SETTING, UPDATES = "at-base", "distillation_engine: ", 300
 NAMES: Any = ("micro", CORPUS, TEACHER, 1)
 
 
-def train(make_objective: Any) -> None:
+def train() -> None:
     """Train the teacher for some seconds, so that it writes sentences of its own and ends them."""
     folder = Path("results/corpora") / CORPUS / "binarised"
     source, target = (BinarisedText(folder / f"train.{side}") for side in ("en", "de"))
@@ -73,11 +72,11 @@ def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
 
 
 def test_the_engine_of_a_run_distils_the_same_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_objective: Callable[..., Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path, ["x"])
-    train(make_objective)
+    train()
     write_converted(TEACHER, "ctranslate2")
     ours, report = distilled(with_engine("pytorch"))
     assert (report["engine"], report["decoding"]) == ("pytorch", "beam5")
@@ -108,11 +107,6 @@ def test_the_report_names_the_engine_of_the_decoding(
             json.loads(Path(made.path).with_name("distillation.json").read_text())["engine"]
             == engine
         )
-
-
-def test_by_default_nothing_changes() -> None:
-    assert CONFIGURATION.settings.distillation_engine == "pytorch"
-    assert CONFIGURATION.decoding_to_distil("beam5") == "beam5"
 
 
 def test_only_beam_search_has_an_equal_in_the_engine(

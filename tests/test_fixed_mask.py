@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from nat.inputs.fixed_mask import FixedMask
 from nat.objective.context import BatchContext, DecoderInput
 from nat.registry import Method
 from tests.messages import told
+from tests.tiny import make_batch
 
 
 def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
@@ -30,9 +30,7 @@ def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput
     ("revealed", "expected"),
     [(0.2, [0, 1, 2, 2, 4, 8, 80]), (0.01, [0, 1, 2, 3, 5, 10, 99]), (0.99, [0, 1, 1, 1, 1, 1, 1])],
 )
-def test_the_rest_is_masked_and_at_least_one(
-    make_batch: Callable[..., Batch], revealed: float, expected: list[int]
-) -> None:
+def test_the_rest_is_masked_and_at_least_one(revealed: float, expected: list[int]) -> None:
     batch = make_batch([(1, length) for length in (0, 1, 2, 3, 5, 10, 100)])
     for update in range(5):
         found = masked(batch, revealed, update)
@@ -57,7 +55,7 @@ def test_a_senseless_share_is_refused(revealed: object) -> None:
         registry.build("inputs", Method(method="fixed_mask", revealed=revealed))
 
 
-def test_a_half_is_a_half_whatever_the_share(make_batch: Callable[..., Batch]) -> None:
+def test_a_half_is_a_half_whatever_the_share() -> None:
     lengths = torch.arange(1001)
     for share in ("0.3", "0.15", "0.58", "0.7"):
         products = [Fraction(share) * int(length) for length in lengths]

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.inputs.glancing import Glancing, poisson
 from nat.objective.first_pass import FirstPass
 from nat.registry import Method, build
-from tests.messages import told
+from tests.tiny import make_batch, make_context, make_model, one_sentence
 
 LENGTHS = [(3, 12), (7, 2), (5, 9), (4, 1), (2, 0)]
 
@@ -22,12 +21,7 @@ def wrong(context: Any) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.5, 1.0])
-def test_the_number_follows_what_is_wrong(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_context: Callable[..., Any],
-    ratio: float,
-) -> None:
+def test_the_number_follows_what_is_wrong(ratio: float) -> None:
     batch = make_batch(LENGTHS)
     context = make_context(make_model(), batch)
     found = Glancing(ratio=ratio)(context)
@@ -42,22 +36,7 @@ def test_the_number_follows_what_is_wrong(
     assert torch.equal(found.tokens.eq(PAD), found.padding)
 
 
-def test_a_model_that_is_right_needs_no_glance(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
-    model = make_model()
-    batch = make_batch([(3, 4), (3, 4)])
-    predicted = FirstPass(make_context(model, batch)).predicted()
-    target = predicted.clone()
-    target[1] = (target[1] - 6 + 1) % 20 + 6  # all of it wrong
-    batch = type(batch)(batch.ids, batch.source, target)
-    found = Glancing(ratio=1.0)(make_context(model, batch))
-    assert found.tokens.ne(MASK).sum(1).tolist() == [0, 3]
-
-
-def test_the_ratio_moves_with_training(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
+def test_the_ratio_moves_with_training() -> None:
     model, batch = make_model(), make_batch([(3, 30)])
     glancing = Glancing(ratio=0.5, final_ratio=0.1)
     for progress, ratio in ((0.0, 0.5), (0.5, 0.3), (1.0, 0.1)):
@@ -68,11 +47,7 @@ def test_the_ratio_moves_with_training(
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
 def test_labels_are_drawn_by_their_probability(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_context: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-    chosen: str,
+    monkeypatch: pytest.MonkeyPatch, chosen: str
 ) -> None:
     draws, p = 2000, torch.tensor([0.9, 0.5, 0.1], dtype=torch.float64)
     model, one = make_model(vocabulary_size=9), make_batch([(3, 3)], vocabulary_size=9)
@@ -100,24 +75,7 @@ def test_poisson_draws() -> None:
     assert poisson(torch.full((20_000,), 17.5), uniform, 12).max() == 12
 
 
-def test_poisson_counts_differ_from_update_to_update(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
-    model, batch = make_model(), make_batch([(3, 30)])
-    poisson_counts = {
-        Glancing(ratio=0.5, count="poisson")(make_context(model, batch, update=update))
-        .tokens.ne(MASK)
-        .sum()
-        .item()
-        for update in range(40)
-    }
-    assert len(poisson_counts) > 5
-
-
 def test_what_is_moved_by_one_place_is_wrong_everywhere_and_two_edits_away(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_context: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model, batch = make_model(), make_batch([(3, 20)])
@@ -128,9 +86,7 @@ def test_what_is_moved_by_one_place_is_wrong_everywhere_and_two_edits_away(
     assert Glancing(ratio=1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum() == 2
 
 
-def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
+def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to() -> None:
     batch = make_batch([(6, 5), (7, 4), (8, 3)])
     context = make_context(make_model(decoder={"copy": "soft", "upsample": 2.0}), batch)
     first = FirstPass(context)
@@ -140,12 +96,7 @@ def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to(
     assert shown.sum(1).tolist() == edit_distance(predicted, batch.target).tolist()
 
 
-def test_the_alignment_is_revealed_on_an_upsampled_canvas(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_context: Callable[..., Any],
-    one_sentence: Callable[..., Any],
-) -> None:
+def test_the_alignment_is_revealed_on_an_upsampled_canvas() -> None:
     batch = make_batch([(6, 5), (7, 2), (5, 9), (1, 4), (2, 0)])  # the fourth does not fit
     model = make_model(decoder={"copy": "soft", "upsample": 2.0})
     context = make_context(model, batch)
@@ -163,11 +114,3 @@ def test_the_alignment_is_revealed_on_an_upsampled_canvas(
         alone = Glancing(ratio=1.0)(make_context(model, one_sentence(batch, row)))
         width = alone.tokens.size(1)
         assert torch.equal(alone.tokens[0], found.tokens[row, :width])
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("ratio", 0.0), ("ratio", 1.5), ("distance", "edit"), ("count", "all")]
-)
-def test_senseless_options_are_refused(option: str, value: object) -> None:
-    with told(option):
-        build("inputs", Method(method="glancing", **{option: value}))

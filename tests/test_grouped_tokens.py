@@ -1,6 +1,5 @@
 """The semi-autoregressive Transformer: its input, its mask, and its search."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +10,10 @@ from nat.data.vocabulary import BOS, EOS, PAD
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.inputs.grouped_tokens import GroupedTokens
+from tests.tiny import make_context, make_model
 
 
-def test_groups_are_whole(make_model: Callable[..., Any], make_context: Callable[..., Any]) -> None:
+def test_groups_are_whole() -> None:
     targets = [[11, 12, 13, 14, 15], [11, 12, 13], [11], []]
     batch = Batch.collate(range(4), [[9, 9]] * 4, targets)
     found = GroupedTokens()(make_context(make_model(decoder={"chunk": 2}), batch))
@@ -39,7 +39,7 @@ def test_groups_are_whole(make_model: Callable[..., Any], make_context: Callable
 
 
 @torch.no_grad()
-def test_a_group_sees_itself_and_what_is_before(make_model: Callable[..., Any]) -> None:
+def test_a_group_sees_itself_and_what_is_before() -> None:
     model = make_model(decoder={"chunk": 3})
     encoded = model.encode(source_tensor([[9, 8, 7]]))
     tokens = torch.arange(6, 15)[None]
@@ -54,9 +54,7 @@ def test_a_group_sees_itself_and_what_is_before(make_model: Callable[..., Any]) 
 
 
 @torch.no_grad()
-def test_token_groups_one_after_the_other_are_the_same_as_all_at_once(
-    make_model: Callable[..., Any],
-) -> None:
+def test_token_groups_one_after_the_other_are_the_same_as_all_at_once() -> None:
     model = make_model(decoder={"chunk": 3})
     encoded = model.encode(source_tensor([[9, 8, 7], [12]]))
     tokens = torch.randint(6, 29, (2, 21), generator=torch.Generator().manual_seed(1))
@@ -107,7 +105,7 @@ def reference(
 
 @pytest.mark.parametrize("chunk", [2, 3])
 @torch.no_grad()
-def test_the_search_of_groups(make_model: Callable[..., Any], chunk: int) -> None:
+def test_the_search_of_groups(chunk: int) -> None:
     model = make_model(seed=4, vocabulary_size=14, decoder={"chunk": chunk})
     model.embedding.weight.mul_(1.5)
     sentences = [[6, 7, 8, 9], [10], [11, 12, 13, 6, 7, 8], [9, 9]]
@@ -122,7 +120,7 @@ def test_the_search_of_groups(make_model: Callable[..., Any], chunk: int) -> Non
 
 
 @torch.no_grad()
-def test_positions_limit_whole_groups(make_model: Callable[..., Any]) -> None:
+def test_positions_limit_whole_groups() -> None:
     model = make_model(seed=4, decoder={"chunk": 3}, max_positions=10)
     model.embedding.weight[EOS] = -model.embedding.weight[6:].mean(0)
     found = GroupBeamSearch(beam=2, longest_margin=50)(model, source_tensor([[6, 7]]))

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,14 +9,13 @@ from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.hints import SMALLEST, Hints
 from nat.transformer.trace import DecoderTrace
 from tests.messages import told
+from tests.tiny import make_batch, make_context, make_model, make_objective
 
 LENGTHS = [(3, 5), (7, 2), (1, 1), (4, 0)]
 
 
 @pytest.fixture
-def context(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> Any:
+def context() -> Any:
     model = make_model(length="constant", decoder={"copy": "uniform", "positional_attention": True})
     return make_context(model, make_batch(LENGTHS), teacher=make_model(seed=4))
 
@@ -66,21 +64,6 @@ def test_against_the_equations(context: Any) -> None:
     assert (loss.parts["alignment"][:3] > 0).all()
 
 
-def test_a_student_like_its_teacher_needs_no_hints(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
-    attention = torch.rand(2, 3, 4, 5).softmax(3)
-    from nat.targets.hints import _divergence
-
-    real = torch.ones(2, 4, dtype=torch.bool)
-    torch.testing.assert_close(_divergence(attention, attention, real), torch.zeros(2))
-    states = torch.randn(2, 6, 8)
-    real = torch.ones(2, 6, dtype=torch.bool)
-    # what is close in both is no fault of the student
-    same = Hints(student_threshold=0.3, teacher_threshold=0.2)._close_pairs(states, states, real)
-    assert same.eq(0).all()
-
-
 def test_pairs_at_the_thresholds_are_hinted() -> None:
     states = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]], dtype=torch.float64)  # cosine 0.6
     real = torch.ones(1, 2, dtype=torch.bool)
@@ -98,20 +81,13 @@ def test_equal_states_cost_much_but_not_infinitely_much() -> None:
 
 
 @pytest.mark.parametrize("difference", [{"heads": 2}, {"decoder_layers": 1}])
-def test_a_teacher_with_other_layers_or_heads_is_refused(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_context: Callable[..., Any],
-    difference: dict[str, int],
-) -> None:
+def test_a_teacher_with_other_layers_or_heads_is_refused(difference: dict[str, int]) -> None:
     context = make_context(make_model(), make_batch(LENGTHS), teacher=make_model(**difference))
     with told("decoder_layers", "heads"):
         Hints()(context, context.fully_masked_input())
 
 
-def test_validation_asks_no_teacher(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
+def test_validation_asks_no_teacher() -> None:
     context = make_context(make_model(), make_batch(LENGTHS))
     loss = Hints()(context, context.fully_masked_input())
     assert loss.parts.keys() == {"nll"}
@@ -132,11 +108,7 @@ def test_the_trace_is_what_the_decoder_does(context: Any) -> None:
         assert (weights.masked_select(~visible.expand_as(weights)) == 0).all()
 
 
-def test_weights_that_are_not_given_balance_the_terms_of_the_first_batch(
-    make_model: Callable[..., Any],
-    make_batch: Callable[..., Any],
-    make_objective: Callable[..., Any],
-) -> None:
+def test_weights_that_are_not_given_balance_the_terms_of_the_first_batch() -> None:
     options = {"method": "hints", "student_threshold": 0.1, "teacher_threshold": 0.4}
     model = make_model(decoder={"copy": "uniform", "positional_attention": True})
     teacher = make_model(seed=4)

@@ -8,11 +8,9 @@ import made_up_models
 import numpy as np
 import pytest
 import torch
-from repository import configured
 
-from nat.artifacts import Decoded, Latency
+from nat.artifacts import Latency
 from nat.configuration import load
-from nat.data.vocabulary import VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.files import read_json
 from nat.jobs import measure_latency
@@ -20,15 +18,13 @@ from nat.measures.latency import System, largest_batch, measure, without_device
 from nat.measures.latency_numbers import NAMES, TIMES, with_measures
 from nat.measures.latency_setting import (
     ALL_CORES,
-    NO_CUBLAS,
     NO_GPU,
-    ONLY_GPUS,
     STATE,
     Setting,
     parse_setting,
 )
 from nat.measures.results import missing, read
-from nat.workflow.specification import job, jobs
+from nat.workflow.specification import jobs
 from tests.messages import told
 
 
@@ -119,36 +115,6 @@ def _noting(opened: Any, seen: set[tuple[int, int]], threads: int) -> Any:
     return noted
 
 
-def test_one_engine_is_open_at_a_time(sentences: list[np.ndarray]) -> None:
-    class Engine:
-        open = 0
-
-        def __init__(self) -> None:
-            Engine.open += 1
-
-        def __del__(self) -> None:
-            Engine.open -= 1
-
-        def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
-            most.append(Engine.open)
-            return [Hypothesis([7], -1.0, 1)] * source.size(0)
-
-    most: list[int] = []
-    systems = {name: [System(Any, Engine, name, "float32", n) for n in (1, 2)] for name in "ab"}
-    measure(systems, sentences, range(7), Setting("cpu", 3, 2))
-    assert set(most) == {1} and Engine.open == 0
-
-
-def test_the_median_is_of_unequal_repeats(sentences: list[np.ndarray]) -> None:
-    moments = iter([0, 1, 1, 3, 3, 13, 13, 17, 17, 20])
-    systems = {"nat": Counting().system("nat", 1.0)}
-    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1), lambda: next(moments))
-    times = found["systems"]["nat"]["milliseconds_per_sentence"]
-    assert times["repeats"] == [1000.0, 2000.0, 10000.0, 4000.0, 3000.0]
-    assert (times["median"], times["lowest"], times["highest"]) == (3000.0, 1000.0, 10000.0)
-    assert (times["mean"], times["quartile_1"], times["quartile_3"]) == (4000.0, 2000.0, 4000.0)
-
-
 @pytest.mark.parametrize(
     ("seconds", "most", "repeats"),
     [
@@ -215,14 +181,6 @@ def test_settings_have_names(name: str, expected: tuple[str, Any]) -> None:
 def test_a_name_that_is_no_setting(name: str) -> None:
     with told("setting", f"'{name}'"):
         parse_setting(name)
-
-
-def test_threads_are_those_of_the_scale_or_of_a_training() -> None:
-    paper, demo = configured("paper"), configured("demo")
-    assert (paper.latency.sentences, paper.latency.repeats) == (None, 5)
-    assert paper.latency.most_repeats >= paper.latency.repeats
-    assert paper.latency.threads == 4
-    assert demo.latency.threads == demo.threads
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
@@ -351,16 +309,3 @@ def test_the_file_of_latencies_says_what_was_measured(
         assert "memory" in own or sys.platform != "linux"
         assert len(own["latency"].repeats) >= 5 and own["latency"].low
         assert found["systems"][name]["threads"] == int(setting[-1])
-
-
-def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    timed = Decoded("paper", "wmt14-en-de", "at-base", 1, "ctranslate2-float16-beam5", "test")
-    monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
-    for device, reason in (("cpu", ONLY_GPUS), ("cuda", NO_CUBLAS)):
-        setting = Setting(device, 1, 1)
-        found = measure_latency._ways(
-            job(configured("paper"), timed), VocabularySizes(30), setting, [1]
-        )
-        assert found == reason

@@ -1,22 +1,14 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
-from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
-from nat.objective.objective import Objective
 from nat.transformer.copying import soft_copy
-from nat.transformer.latent import SMALLEST_DEVIATION, Gaussian
+from nat.transformer.latent import Gaussian
 from nat.transformer.latent_options import LatentOptions
-from nat.transformer.model import Transformer
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
-MakeObjective = Callable[..., Objective]
+from tests.tiny import make_batch, make_model, make_objective, one_sentence
 
 LATENT = {"dim": 4, "posterior_layers": 1}
 LENGTHS = [(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)]
@@ -30,22 +22,6 @@ def test_free_bits_stay_then_fall_to_zero() -> None:
     assert floors == pytest.approx([2.0, 2.0, 1.5, 1.0, 0.0, 0.0])
     at_once = LatentOptions(free_bits=2.0, free_until=0.5, annealed_at=0.5)
     assert [at_once.floor(share) for share in (0.5, 0.51)] == [2.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"dim": 0},
-        {"posterior_layers": 0},
-        {"free_bits": -1.0},
-        {"annealed_at": 1.5},
-        {"free_until": 0.5, "annealed_at": 0.4},
-        {"width": 3},
-    ],
-)
-def test_senseless_options_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises((ValidationError, TypeError)):
-        LatentOptions(**wrong)
 
 
 def gaussian(seed: int, sentences: int = 2) -> Gaussian:
@@ -77,15 +53,6 @@ def test_draws_have_the_mean_and_the_deviation() -> None:
     assert torch.equal(many.draw(3, 5, torch.arange(20000), temperature=0.0), many.mean)
 
 
-def test_a_draw_sends_its_gradient_to_mean_and_deviation() -> None:
-    one = gaussian(1)
-    ids = torch.tensor([4, 9])
-    assert torch.autograd.gradcheck(
-        lambda mean, deviation: Gaussian(mean, deviation).draw(3, 5, ids),
-        (one.mean.requires_grad_(), one.deviation.requires_grad_()),
-    )
-
-
 def test_a_draw_depends_on_seed_update_and_sentence_only() -> None:
     one = gaussian(1)
     ids = torch.tensor([4, 9])
@@ -98,40 +65,8 @@ def test_a_draw_depends_on_seed_update_and_sentence_only() -> None:
     assert all((other != drawn).any() for other in others)
 
 
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_prior_and_posterior_of_a_sentence_alone_and_in_a_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    one_sentence: Callable[[Batch, int], Batch],
-    pre_norm: bool,
-) -> None:
-    model, batch = make_model(latent=LATENT, pre_norm=pre_norm), make_batch(LENGTHS)
-    encoded = model.encode(batch.source)
-    found = model.prior(encoded), model.posterior(encoded, batch.target)
-    for row in range(len(LENGTHS)):
-        alone = one_sentence(batch, row)
-        own = model.encode(alone.source)
-        width = alone.source.size(1)
-        for mine, its in zip(
-            (model.prior(own), model.posterior(own, alone.target)), found, strict=True
-        ):
-            assert mine.deviation.min() > SMALLEST_DEVIATION
-            torch.testing.assert_close(mine.mean[0], its.mean[row, :width])
-            torch.testing.assert_close(mine.deviation[0], its.deviation[row, :width])
-
-
-def test_only_the_posterior_knows_the_target(make_model: MakeModel, make_batch: MakeBatch) -> None:
-    model, batch = make_model(latent=LATENT), make_batch([(4, 5)])
-    encoded = model.encode(batch.source)
-    first = model.posterior(encoded, batch.target)
-    second = model.posterior(encoded, batch.target.flip(1))
-    assert (first.mean - second.mean).abs().amax(2).min() > 1e-6
-    assert torch.equal(model.prior(encoded).mean, model.prior(model.encode(batch.source)).mean)
-
-
-def test_decoding_takes_the_mean_of_the_prior(make_model: MakeModel, make_batch: MakeBatch) -> None:
+def test_decoding_takes_the_mean_of_the_prior() -> None:
     model, batch = make_model(latent=LATENT, length="offset"), make_batch()
-    assert model.latents is not None
     encoded = model.encode(batch.source)
     plain = encoded.source_states
     prior = model.prior(encoded)
@@ -143,11 +78,7 @@ def test_decoding_takes_the_mean_of_the_prior(make_model: MakeModel, make_batch:
     assert torch.equal(other.repeat(2).source_states, plain.repeat_interleave(2, 0))
 
 
-def test_samples_of_a_sentence_do_not_depend_on_the_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    one_sentence: Callable[[Batch, int], Batch],
-) -> None:
+def test_samples_of_a_sentence_do_not_depend_on_the_batch() -> None:
     model, batch = make_model(latent=LATENT), make_batch()
     encoded = model.encode(batch.source)
     sampled = model.with_sampled_latents(encoded, samples=3, temperature=0.5)
@@ -167,9 +98,7 @@ def test_samples_of_a_sentence_do_not_depend_on_the_batch(
     torch.testing.assert_close(cold.states, encoded.states.repeat_interleave(2, 0))
 
 
-def test_the_divergence_joins_the_loss(
-    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
-) -> None:
+def test_the_divergence_joins_the_loss() -> None:
     free = {"free_bits": 3.0, "free_until": 0.3, "annealed_at": 0.5}
     model, batch = make_model(latent={**LATENT, **free}), make_batch(LENGTHS)
     objective = make_objective(model, "full_mask", CROSS_ENTROPY, updates=100)
@@ -190,12 +119,9 @@ def test_the_divergence_joins_the_loss(
     torch.testing.assert_close(found.value, found.parts["nll"] + found.parts["kl"])
 
 
-def test_free_bits_send_no_gradient(
-    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
-) -> None:
+def test_free_bits_send_no_gradient() -> None:
     model = make_model(latent={**LATENT, "free_bits": 1e6, "annealed_at": 0.9}).train()
     objective = make_objective(model, "full_mask", CROSS_ENTROPY, updates=100)
-    assert model.latents is not None
     objective(model, make_batch(LENGTHS), 0).value.sum().backward()
     head = model.latents.prior_head.weight
     assert head.grad is None or not head.grad.any()
@@ -205,9 +131,7 @@ def test_free_bits_send_no_gradient(
     assert head.grad is not None and head.grad.any()
 
 
-def test_training_draws_from_the_posterior(
-    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
-) -> None:
+def test_training_draws_from_the_posterior() -> None:
     model, batch = make_model(latent=LATENT), make_batch([(4, 6), (2, 3)])
     objective = make_objective(model, "full_mask", CROSS_ENTROPY)
     values = [objective(model, batch, update).parts["nll"] for update in (3, 3, 4)]
@@ -220,48 +144,17 @@ def test_training_draws_from_the_posterior(
         seen.append(encoded.states)
         return decode(tokens, padding, encoded, *rest)
 
-    model.decode = note  # type: ignore[method-assign]
+    model.decode = note
     objective(model, batch, 3)
     encoded = model.encode(batch.source)
     drawn = model.posterior(encoded, batch.target).draw(objective.seed, 3, batch.ids)
     torch.testing.assert_close(seen[0], model.with_latents(encoded, drawn).states)
 
 
-def test_a_posterior_learns_what_the_prior_cannot_know(
-    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
-) -> None:
-    # one source, two targets that share no token: without latents half a bit per token is lost
-    batch = make_batch([(3, 4)] * 2)
-    batch.source[1] = batch.source[0]
-    batch.target[0], batch.target[1] = 7, 11
-    nll = {}
-    for latent in (None, {**LATENT, "free_bits": 4.0, "free_until": 1.0, "annealed_at": 1.0}):
-        model = make_model(latent=latent, dtype=torch.float32).train()
-        objective = make_objective(model, "full_mask", CROSS_ENTROPY, updates=100)
-        optimiser = torch.optim.Adam(model.parameters(), 3e-3)
-        for update in range(80):
-            optimiser.zero_grad()
-            found = objective(model, batch, update)
-            found.value.sum().backward()
-            optimiser.step()
-        nll[latent is not None] = float(found.parts["nll"].sum() / found.positions.sum())
-    assert nll[False] > 0.6  # ln 2 = 0.69
-    assert nll[True] < 0.2
-    assert batch.target.ne(PAD).all()
-
-
-def test_save_and_load(make_model: MakeModel, make_batch: MakeBatch) -> None:
-    one, other = make_model(seed=1, latent=LATENT), make_model(seed=2, latent=LATENT)
-    other.load_state_dict(one.state_dict())
-    batch = make_batch()
-    assert torch.equal(one.encode(batch.source).states, other.encode(batch.source).states)
-
-
-def test_latents_in_the_decoder_input_only(make_model: MakeModel, make_batch: MakeBatch) -> None:
+def test_latents_in_the_decoder_input_only() -> None:
     options = {"copy": "soft", "upsample": 2.0}
     latent = {**LATENT, "added_to": "decoder_input"}
     model, batch = make_model(latent=latent, decoder=options), make_batch([(4, 5), (2, 3)])
-    assert model.latents is not None
     encoded = model.encode(batch.source)
     mean = model.prior(encoded).mean
     # cross-attention sees the encoder states alone, the copies their sum with the latents
@@ -270,7 +163,6 @@ def test_latents_in_the_decoder_input_only(make_model: MakeModel, make_batch: Ma
     states = plain.encode(batch.source).states
     torch.testing.assert_close(encoded.states, states)
     torch.testing.assert_close(encoded.source_states, states)
-    assert encoded.copied is not None
     torch.testing.assert_close(encoded.copied, states + model.latents.output(mean))
     padding = model.upsampled_padding(encoded)
     tokens = torch.where(padding, PAD, MASK)
@@ -283,5 +175,4 @@ def test_latents_in_the_decoder_input_only(make_model: MakeModel, make_batch: Ma
     assert torch.equal(other.states, encoded.states)
     assert not torch.allclose(model.canvas(tokens, padding, other)[real], shown[real])
     repeated = other.repeat(2).copied
-    assert repeated is not None and other.copied is not None
     assert torch.equal(repeated, other.copied.repeat_interleave(2, 0))

@@ -17,6 +17,7 @@ from nat.analyses.latent_assignment import (
     segmenter,
 )
 from nat.data.bpe import learn, segments_at
+from tests.tiny import make_model
 
 
 def test_a_permutation_is_found_again() -> None:
@@ -47,7 +48,7 @@ def test_orders() -> None:
 
 
 @pytest.fixture
-def model(make_model: Any) -> Any:
+def model() -> Any:
     model = make_model(latent={"dim": 3})
     with torch.no_grad():
         for parameter in model.latents.parameters():

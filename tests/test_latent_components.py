@@ -1,11 +1,10 @@
 """Principal components of latents."""
 
-from typing import Any
-
 import numpy as np
 import torch
 
 from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
+from tests.tiny import make_model
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:
@@ -35,7 +34,7 @@ def test_boundaries() -> None:
     np.testing.assert_allclose(ratios, [1, 0, 0], atol=1e-12)
 
 
-def test_every_source_position_once_whatever_the_batches(make_model: Any) -> None:
+def test_every_source_position_once_whatever_the_batches() -> None:
     model = make_model(latent={"dim": 3})
     with torch.no_grad():
         for parameter in model.latents.parameters():

@@ -1,9 +1,6 @@
-from collections.abc import Callable
-
 import pytest
 import torch
 
-from nat.data.batch import Batch
 from nat.transformer.length import LENGTH_CLASSES, ConstantLength, LengthPredictor
 
 PADDING = torch.tensor(
@@ -105,37 +102,3 @@ def test_constant_lengths_are_the_nearest_ones(
 ) -> None:
     found = constant(difference).candidates(states(), PADDING, number, longest=20)
     assert found.tolist() == expected
-
-
-def test_fewer_constant_lengths_than_asked_for() -> None:
-    found = constant(0.0).candidates(states(), PADDING, 5, longest=3)
-    assert found.tolist() == [[3, 2, 1, 1, 1], [2, 1, 3, 3, 3], [1, 2, 3, 3, 3]]
-
-
-def test_a_constant_is_saved_but_not_learned() -> None:
-    one = constant(2.25)
-    assert not list(one.parameters())
-    other = ConstantLength()
-    other.load_state_dict(one.state_dict())
-    assert other.difference == 2.25
-
-
-def test_unknown_kind() -> None:
-    with pytest.raises(ValueError, match="ratio"):
-        LengthPredictor(6, "ratio")
-
-
-def test_learns_lengths(
-    make_model: Callable[..., object], make_batch: Callable[..., Batch]
-) -> None:
-    batch = make_batch([(3, 5), (5, 7), (9, 11), (4, 6)])
-    one = predictor("offset")
-    optimiser = torch.optim.Adam(one.parameters(), 0.1)
-    padding = batch.source.eq(0)
-    features = torch.randn(4, padding.size(1), 6, dtype=torch.float64)
-    for _ in range(30):
-        optimiser.zero_grad()
-        one.loss(features, padding, batch.target_lengths).sum().backward()
-        optimiser.step()
-    found = one.candidates(features, padding, LENGTH_CLASSES, longest=100)[:, 0]
-    assert found.tolist() == [5, 7, 11, 6]

@@ -9,6 +9,7 @@ import torch
 from nat.analyses import analysis
 from nat.analyses.likelihood import losses
 from nat.data.vocabulary import BOS, EOS, MASK
+from tests.tiny import make_model, make_objective, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
 SENTENCES = [0, 1, 3, 5, 6, 7]
@@ -16,13 +17,11 @@ SENTENCES = [0, 1, 3, 5, 6, 7]
 
 
 @pytest.fixture
-def texts(make_texts: Any) -> Any:
+def texts() -> Any:
     return make_texts(LENGTHS)
 
 
-def test_a_nat_is_as_sure_as_its_probabilities(
-    texts: Any, make_model: Any, make_objective: Any
-) -> None:
+def test_a_nat_is_as_sure_as_its_probabilities(texts: Any) -> None:
     model = make_model(length="target")
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
@@ -48,7 +47,7 @@ def test_a_nat_is_as_sure_as_its_probabilities(
     assert sums.tokens == sums.positions == sum(LENGTHS[number][1] for number in SENTENCES)
 
 
-def test_an_at_pays_for_its_end(texts: Any, make_model: Any, make_objective: Any) -> None:
+def test_an_at_pays_for_its_end(texts: Any) -> None:
     model = make_model()
     objective = make_objective(model, "previous_tokens", {"method": "cross_entropy"})
     sums = losses(objective.eval(), model, *texts, 60)
@@ -64,19 +63,7 @@ def test_an_at_pays_for_its_end(texts: Any, make_model: Any, make_objective: Any
     assert sums.positions == sums.tokens + sums.sentences
 
 
-@pytest.mark.parametrize("input", ["full_mask", "random_mask", "glancing"])
-def test_batches_do_not_matter(
-    texts: Any, make_model: Any, make_objective: Any, input: str
-) -> None:
-    model = make_model(length="offset")
-    objective = make_objective(model, input, {"method": "cross_entropy"}).eval()
-    alone, together = (losses(objective, model, *texts, tokens) for tokens in (1, 10_000))
-    assert alone.positions == together.positions
-    assert alone.totals == pytest.approx(together.totals)
-    assert alone.by_position == pytest.approx(together.by_position)
-
-
-def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any, make_model: Any) -> None:
+def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any) -> None:
     model = make_model(max_positions=9)
     assert sorted(analysis.usable(model, *texts)) == [0, 1, 5]
     upsampled = make_model(max_positions=9, decoder={"upsample": 2.0})

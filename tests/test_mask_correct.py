@@ -1,6 +1,5 @@
 """Mask-predict with correction: visible tokens are replaced as well."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,13 +9,9 @@ from repository import configured
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_correct import MaskCorrect
-from nat.decoding.one_pass import OnePass
-from nat.transformer.model import Transformer
 from tests.messages import told
 from tests.test_mask_predict import log_probability, scripted
 from tests.test_one_pass import LoggedModel
-
-MakeModel = Callable[..., Transformer]
 
 
 def test_every_pass_replaces_every_token_and_its_probability() -> None:
@@ -58,27 +53,6 @@ def test_the_masks_of_a_pass_are_rounded_down(steps: int) -> None:
     for length in lengths:
         masks = [row.count(MASK) for row in rows if len(row) - row.count(PAD) == length]
         assert masks == [length * (steps - number) // steps for number in range(steps)]
-
-
-def test_repeated_neighbours_are_dropped_on_request() -> None:
-    passes = [[(6, 5.0), (7, 2.0), (8, 4.0)], [(8, 1.0), (8, 6.0), (9, 4.0)]]
-    kept, dropped = (
-        MaskCorrect(steps=2, deduplicate=deduplicate)(
-            LoggedModel([[3]], scripted(passes)),  # type: ignore[arg-type]
-            source_tensor([[6, 6]]),
-        )[0]
-        for deduplicate in (False, True)
-    )
-    assert (kept.tokens, dropped.tokens) == ([8, 8, 9], [8, 9])
-    assert dropped.score == kept.score
-
-
-def test_one_step_is_one_pass(make_model: MakeModel) -> None:
-    model = make_model(seed=1, length="offset")
-    source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
-    assert MaskCorrect(steps=1, length_beam=5)(model, source) == OnePass(length_beam=5)(
-        model, source
-    )
 
 
 def test_only_for_systems_that_have_learned_to_correct() -> None:

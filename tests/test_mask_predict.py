@@ -11,10 +11,8 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
-from nat.transformer.model import Transformer
 from tests.test_one_pass import LoggedModel, favourites
-
-MakeModel = Callable[..., Transformer]
+from tests.tiny import make_model
 
 
 def scripted(passes: list[list[tuple[int, float]]]) -> Callable[[Tensor], Tensor]:
@@ -62,26 +60,6 @@ def test_the_least_probable_tokens_are_masked_and_predicted_again() -> None:
     assert found.steps == 3
 
 
-def test_a_token_that_stays_keeps_the_probability_of_its_own_pass() -> None:
-    # N = 2, T = 4: passes mask 2, 1, 1, 0. Position 0 is the least sure of the first pass, less
-    # sure than position 1 after the second as well, so position 1 is never masked again.
-    model: Any = LoggedModel(
-        [[2]],
-        scripted(
-            [
-                [(6, 1.0), (7, 3.0)],
-                [(8, 2.0), (11, 9.0)],
-                [(9, 0.5), (11, 9.0)],
-            ]
-        ),
-    )
-    (found,) = MaskPredict(steps=4)(model, source_tensor([[6]]))
-    assert model.seen == [[[MASK, MASK]], [[MASK, 7]], [[MASK, 7]]]
-    assert found.tokens == [9, 7]
-    assert found.score == pytest.approx((log_probability(0.5) + log_probability(3.0)) / 2)
-    assert found.steps == 3  # the pass that would mask nothing is left out
-
-
 def test_without_remasking_a_revealed_token_stays() -> None:
     # N = 5, T = 3. Pass 1 reveals positions 0 and 2. After pass 2 position 2 is the least probable
     # of all, but position 4, the least probable of those that were masked, is masked again.
@@ -104,20 +82,6 @@ def test_without_remasking_a_revealed_token_stays() -> None:
     assert found.tokens == [6, 8, 8, 7, 9]
     weights = [5.0, 6.0, 3.0, 3.5, 2.5]
     assert found.score == pytest.approx(sum(map(log_probability, weights)) / 5)
-
-
-def test_repeated_neighbours_are_dropped_on_request() -> None:
-    passes = [[(6, 5.0), (7, 2.0), (8, 4.0), (7, 3.0)], [(6, 9.0), (8, 1.0), (8, 9.0), (8, 1.0)]]
-    kept, dropped = (
-        MaskPredict(steps=2, deduplicate=deduplicate)(
-            LoggedModel([[4]], scripted(passes)),  # type: ignore[arg-type]
-            source_tensor([[6, 6]]),
-        )[0]
-        for deduplicate in (False, True)
-    )
-    assert kept.tokens == [6, 8, 8, 8]
-    assert dropped.tokens == [6, 8]
-    assert dropped.score == kept.score  # that of all positions
 
 
 @pytest.mark.parametrize("steps", [2, 4, 7, 10])
@@ -143,35 +107,12 @@ def test_the_schedule_is_floored_in_whole_numbers(steps: int) -> None:
 
 
 @pytest.mark.parametrize("length_beam", [1, 5])
-def test_one_step_is_one_pass(make_model: MakeModel, length_beam: int) -> None:
+def test_one_step_is_one_pass(length_beam: int) -> None:
     model = make_model(seed=1, length="offset")
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
     assert MaskPredict(steps=1, length_beam=length_beam)(model, source) == OnePass(
         length_beam=length_beam
     )(model, source)
-
-
-def test_more_steps_change_the_result(make_model: MakeModel) -> None:
-    model = make_model(seed=1, length="offset")
-    source = source_tensor([[6, 7, 8, 9, 10, 11, 12], [11] * 9])
-    assert MaskPredict(steps=4)(model, source) != MaskPredict(steps=1)(model, source)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("length", ["target", "offset"])
-@pytest.mark.parametrize("length_beam", [1, 3])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: MakeModel, dtype: torch.dtype, length: str, length_beam: int
-) -> None:
-    model = make_model(seed=3, length=length, dtype=dtype)
-    texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8, 25, 13, 14, 15, 16]]
-    method = MaskPredict(steps=5, length_beam=length_beam)
-    together = method(model, source_tensor(texts))
-    for text, found in zip(texts, together, strict=True):
-        (alone,) = method(model, source_tensor([text]))
-        assert found.tokens == alone.tokens
-        assert found.score == pytest.approx(alone.score, abs=1e-4)
-        assert found.steps == alone.steps
 
 
 def test_the_passes_of_a_sentence_are_those_of_its_slowest_canvas() -> None:

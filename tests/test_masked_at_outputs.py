@@ -1,6 +1,5 @@
 """Masks in translations of an autoregressive model, filled in by another one."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.masked_at_outputs import MaskedAtOutputs
 from nat.registry import Method, build
 from tests.messages import told
+from tests.tiny import make_model
 
 LENGTHS = torch.tensor([10, 1, 0, 7, 3])
 REAL = torch.arange(10) < LENGTHS[:, None]
@@ -60,7 +60,7 @@ def test_random_sets_are_even_and_follow_the_seed() -> None:
 
 
 @torch.no_grad()
-def test_masks_are_filled_and_the_rest_stays(make_model: Callable[..., Any]) -> None:
+def test_masks_are_filled_and_the_rest_stays() -> None:
     model, assistant = make_model(seed=3, length="target"), make_model(seed=4)
     sentences = [[6, 7, 8, 9], [20, 9], [11] * 8]
     source = source_tensor(sentences)

@@ -15,9 +15,7 @@ import torch
 from nat.analyses import mple
 from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
 from nat.artifacts import Analysis
-from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
-from nat.data.candidates import Text
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.inputs.fixed_mask import FixedMask
@@ -26,15 +24,15 @@ from nat.inputs.random_reveal import RandomReveal
 from nat.measures.correlation import pearson
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
-from nat.registry import Method
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
+from tests.tiny import make_batch, make_model, make_objective, make_texts, make_training
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
 
 @pytest.fixture
-def texts(make_texts: Any) -> Any:
+def texts() -> Any:
     return make_texts(LENGTHS)
 
 
@@ -65,9 +63,7 @@ def test_the_correlation_of_the_paper() -> None:
         ("random_reveal", RandomReveal()),
     ],
 )
-def test_log_q_is_how_often_a_mask_is_drawn(
-    make_model: Any, make_batch: Any, method: str, shown: Any
-) -> None:
+def test_log_q_is_how_often_a_mask_is_drawn(method: str, shown: Any) -> None:
     model, draws = make_model(), 6000
     batch = make_batch([(2, 4)] * draws)
     context = BatchContext(model, batch, model.encode(batch.source), seed=1, update=0)
@@ -117,9 +113,7 @@ def test_even_draws_have_the_probability_of_a_binomial() -> None:
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
-def test_what_p_ref_draws_is_counted_with_its_weights(
-    texts: Any, make_model: Any, make_objective: Any, chosen: str
-) -> None:
+def test_what_p_ref_draws_is_counted_with_its_weights(texts: Any, chosen: str) -> None:
     """Over many draws the input costs what enumeration says of the sets that were drawn."""
     model = make_model(length="target", decoder={"input_predictor": True})
     teacher = make_model(seed=5)
@@ -138,22 +132,7 @@ def test_what_p_ref_draws_is_counted_with_its_weights(
         assert found.input_loss == pytest.approx(expected)
 
 
-def test_draws_differ(texts: Any, make_model: Any, make_objective: Any) -> None:
-    model = make_model(length="target")
-    objective = make_objective(model, "random_mask", {"method": "cross_entropy"})
-    found = {measure(objective, "random_mask", model, *texts, 100, draw).nll for draw in range(4)}
-    assert len(found) == 4
-
-
-def test_tokens_are_those_of_targets_revealed_or_not(
-    texts: Any, make_model: Any, make_objective: Any
-) -> None:
-    model = make_model(length="target")
-    objective = make_objective(model, "random_mask", {"method": "cross_entropy"})
-    assert measure(objective, "random_mask", model, *texts, 100).tokens == 14
-
-
-def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -> None:
+def test_a_nat_on_plain_text(texts: Any) -> None:
     model = make_model(length="target")
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
@@ -170,7 +149,7 @@ def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -
 
 
 @pytest.mark.parametrize("input", ["random_mask", "glancing"])
-def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, input: str) -> None:
+def test_the_cost_of_an_input(texts: Any, input: str) -> None:
     """It does not depend on batches; of one token, which must be masked, it is known by hand."""
     model = make_model(length="target", decoder={"input_predictor": True})
     teacher = make_model(seed=5)
@@ -188,9 +167,7 @@ def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, 
     assert one.input_loss == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
 
 
-def test_the_loss_of_latents_is_their_divergence(
-    texts: Any, make_model: Any, make_objective: Any
-) -> None:
+def test_the_loss_of_latents_is_their_divergence(texts: Any) -> None:
     model = make_model(length="target", latent={"dim": 3})
     objective = make_objective(model, "full_mask", {"method": "cross_entropy"})
     found = measure(objective, "full_mask", model, *texts, 1000)
@@ -202,7 +179,7 @@ def test_the_loss_of_latents_is_their_divergence(
     assert found.input_loss == pytest.approx(total)
 
 
-def test_a_pair_without_an_alignment_is_left_out(make_model: Any, make_objective: Any) -> None:
+def test_a_pair_without_an_alignment_is_left_out() -> None:
     model = make_model(decoder={"upsample": 2.0})
     objective = make_objective(model, "full_mask", {"method": "ctc"})
     texts = [np.array([7, 8]), np.array([9])], [np.array([7, 8, 9]), np.array([6, 7, 8])]
@@ -214,9 +191,7 @@ def test_a_pair_without_an_alignment_is_left_out(make_model: Any, make_objective
 
 @pytest.mark.parametrize("method", ["axe", "oaxe"])
 @pytest.mark.parametrize("input", ["full_mask", "random_mask"])
-def test_alignments_give_a_target_of_their_own(
-    texts: Any, make_model: Any, make_objective: Any, method: str, input: str
-) -> None:
+def test_alignments_give_a_target_of_their_own(texts: Any, method: str, input: str) -> None:
     """The loss is the likelihood of that target, and the target is the best there is."""
     model = make_model(length="target")
     objective = make_objective(model, input, {"method": method})
@@ -246,22 +221,16 @@ def test_alignments_give_a_target_of_their_own(
 
 
 def test_the_bleu_of_a_target_weighs_the_references(
-    make_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vocabulary = Vocabulary([f"w{number}" for number in range(23)])
     learned, other = "w0 w1 w2 w3", "w0 w1 w2 w9"
     row = {"id": 0, "references": [learned, other], "weights": [0.75, 0.25]}
     (tmp_path / "test.lu.jsonl").write_text(json.dumps(row) + "\n")
     target = np.array(vocabulary.encode(learned))
-    training = Training.model_construct(
-        input=Method(method="full_mask"),
-        target=Method(method="cross_entropy"),
-        text=Text.of("raw"),
-        recipe=Recipe.model_construct(length_loss_weight=0.1),
-    )
     subject = SimpleNamespace(
         model=make_model(length="target"),
-        training=training,
+        training=make_training(),
         vocabularies=SimpleNamespace(source=vocabulary, target=vocabulary),
         splits=[SimpleNamespace(name="test", sources=[np.array([7, 8])], targets=[target])],
         batch_tokens=100,

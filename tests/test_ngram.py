@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,16 +113,6 @@ def test_a_large_text_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(nat.language_model.ngram, "BLOCK", 7)
     parts = vars(model_of(text(), 4))
     assert all(np.array_equal(parts[name], value) for name, value in whole.items())
-
-
-def test_memory_is_little_more_than_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nat.language_model.ngram, "BLOCK", 20_000)
-    tokens = np.random.default_rng(1).integers(6, 5_000, 200_000).astype(np.uint16)
-    tracemalloc.start()
-    model, _ = estimate(tokens, np.full(8_000, 25), 5_000, 4)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 60 * model.levels[-1]  # bytes for each n-gram, of which the model has 20
 
 
 def score_of(model: LanguageModel, words: Sequence[int]) -> float:

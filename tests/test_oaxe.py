@@ -2,24 +2,18 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from nat import registry
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.objective.context import DecoderInput
-from nat.registry import Method
 from nat.targets.oaxe import OaXe, assign, probable
 from nat.transformer.model import Transformer
-from tests.messages import told
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_context, make_model
 
 
 def enumerated(log_probabilities: Tensor) -> list[tuple[float, tuple[int, ...]]]:
@@ -124,13 +118,7 @@ def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("margin", [None, 0.12])
-def test_loss_of_sentences(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    make_context: Any,
-    margin: float | None,
-    smoothing: float,
-) -> None:
+def test_loss_of_sentences(margin: float | None, smoothing: float) -> None:
     model = make_model(seed=3, vocabulary_size=12)
     batch = make_batch([(3, 5), (2, 1), (3, 4)], vocabulary_size=12)
     context = make_context(model, batch)
@@ -156,9 +144,7 @@ def test_loss_of_sentences(
     assert loss.positions.tolist() == [5, 1, 4]
 
 
-def test_the_order_of_the_target_does_not_matter(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
-) -> None:
+def test_the_order_of_the_target_does_not_matter() -> None:
     model, batch = make_model(), make_batch([(3, 5)])
     method = OaXe(truncation_margin=None, label_smoothing=0.1)
     context = make_context(model, batch)
@@ -171,9 +157,7 @@ def test_the_order_of_the_target_does_not_matter(
     )
 
 
-def test_revealed_tokens_stay_and_carry_no_loss(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
-) -> None:
+def test_revealed_tokens_stay_and_carry_no_loss() -> None:
     model, batch = make_model(), make_batch([(3, 5)])
     masked = torch.tensor([[True, False, True, True, False]])
     tokens = torch.where(masked, MASK, batch.target)
@@ -183,52 +167,3 @@ def test_revealed_tokens_stay_and_carry_no_loss(
     found = full_log_probabilities(model, context, shown).detach()[masked]
     assert float(loss.value) == pytest.approx(enumerated(found[:, batch.target[masked]])[0][0])
     assert loss.positions.tolist() == [3]
-
-
-@pytest.mark.parametrize("margin", [None, 0.12])
-def test_gradient_by_finite_differences(
-    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, margin: float | None
-) -> None:
-    model = make_model(seed=3, vocabulary_size=12)
-    batch = make_batch([(3, 5), (2, 1), (1, 4)], vocabulary_size=12)
-
-    def value() -> Tensor:
-        context = make_context(model, batch)
-        method = OaXe(truncation_margin=margin, label_smoothing=0.1)
-        total: Tensor = method(context, context.fully_masked_input()).value.sum()
-        return total
-
-    parameters = list(model.parameters())
-    found = torch.nn.utils.parameters_to_vector(torch.autograd.grad(value(), parameters))
-    start = torch.nn.utils.parameters_to_vector(parameters).detach().clone()
-    direction = torch.randn(start.shape, generator=torch.Generator().manual_seed(0)).double()
-    values = []
-    for move in (1e-6, -1e-6):
-        torch.nn.utils.vector_to_parameters(start + move * direction, parameters)
-        values.append(value().item())
-    slope = (values[0] - values[1]) / 2e-6
-    assert float(found @ direction) == pytest.approx(slope, rel=1e-5)
-    assert abs(slope) > 1e-3
-
-
-def test_bfloat16_is_finite(
-    make_model: MakeModel, make_batch: MakeBatch, make_objective: Any
-) -> None:
-    model = make_model(length="offset", dtype=torch.float32).train()
-    with torch.no_grad():
-        model.embedding.weight *= 60  # logits of hundreds: most probabilities are zero
-    target = {"method": "oaxe", "truncation_margin": None, "label_smoothing": 0.1}
-    objective = make_objective(model, "full_mask", target, bfloat16=True)
-    loss = objective(model, make_batch([(3, 5), (7, 2), (1, 9), (2, 0)]), 0)
-    loss.value.sum().backward()
-    assert loss.value.isfinite().all()
-    for parameter in model.parameters():
-        assert parameter.grad is None or parameter.grad.isfinite().all()
-
-
-@pytest.mark.parametrize(
-    "options", [{"truncation_margin": 0.0}, {"truncation_margin": 1.0}, {"label_smoothing": -0.1}]
-)
-def test_senseless_options_are_refused(options: dict[str, float]) -> None:
-    with told(next(iter(options))):
-        registry.build("targets", Method(method="oaxe", **options))

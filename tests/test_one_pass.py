@@ -12,9 +12,8 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.one_pass import OnePass
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.model import Encoded, Transformer
-
-MakeModel = Callable[..., Transformer]
+from nat.transformer.model import Encoded
+from tests.tiny import make_model
 
 
 class LoggedModel:
@@ -131,22 +130,6 @@ def test_a_half_stays_one_where_the_factor_has_no_finite_binary_form() -> None:
     assert [sum(token == MASK for token in row) for row in rows] == [104, 60]
 
 
-def test_an_absurd_length_is_decoded_apart() -> None:
-    model: Any = LoggedModel(
-        [[7, 40], [6, 14], [8, 1]],
-        lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1),
-    )
-    found = OnePass(length_beam=2)(model, source_tensor([[6], [6], [6]]))
-    assert [[len(row) for row in call] for call in model.seen] == [[40], [14] * 2, [7] * 2, [1]]
-    assert [[row.count(MASK) for row in call] for call in model.seen] == [
-        [40],
-        [14, 8],
-        [7, 6],
-        [1],
-    ]
-    assert [len(hypothesis.tokens) for hypothesis in found] == [7, 6, 8]
-
-
 def test_repeated_tokens_can_be_dropped() -> None:
     logits = favourites([7, 7, BLANK, 7, 9, UNK, UNK, 9])
     model: Any = LoggedModel([[8]], lambda tokens: logits)
@@ -158,22 +141,6 @@ def test_repeated_tokens_can_be_dropped() -> None:
     assert found.score == plain.score
 
 
-def test_a_model_without_length_predictor_is_refused(make_model: MakeModel) -> None:
+def test_a_model_without_length_predictor_is_refused() -> None:
     with pytest.raises(ValueError, match="length predictor"):
         OnePass()(make_model(), source_tensor([[7]]))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("length", ["target", "offset"])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: MakeModel, dtype: torch.dtype, length: str
-) -> None:
-    model = make_model(seed=7, length=length, dtype=dtype)
-    texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8]]
-    method = OnePass(length_beam=4)
-    together = method(model, source_tensor(texts))
-    for text, found in zip(texts, together, strict=True):
-        (alone,) = method(model, source_tensor([text]))
-        assert found.tokens == alone.tokens
-        assert 1 <= len(found.tokens) <= 40
-        assert found.score == pytest.approx(alone.score, abs=1e-4)

@@ -11,15 +11,15 @@ import onnxruntime
 import pytest
 import torch
 from onnx import TensorProto, numpy_helper
-from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
+from test_decode_corpus import VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD, SPECIALS, VocabularySizes
+from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.network import OnnxNetwork, never_chosen, silent
+from nat.decoding.network import never_chosen, silent
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
@@ -28,6 +28,7 @@ from nat.jobs.translate import matching_engine
 from nat.transformer import projection
 from nat.transformer.projection import best_symbols
 from tests.messages import told
+from tests.tiny import make_model
 
 SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
 
@@ -50,9 +51,7 @@ DECODERS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", DECODERS, ids=lambda options: json.dumps(options))
-def test_translations_are_those_of_the_model(
-    make_model: Callable[..., Any], options: dict[str, Any]
-) -> None:
+def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
     model = make_model(dtype=torch.float32, dropout=0.1, **options)
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
@@ -78,11 +77,7 @@ def test_translations_are_those_of_the_model(
     ids=["other symbols", "forbidden symbols", "other log-probabilities"],
 )
 def test_graphs_that_compute_something_else_are_not_written(
-    make_model: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    wrong: Callable[..., Any],
-    named: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: Callable[..., Any], named: str
 ) -> None:
     right = onnx.ChoiceGraph.forward
     monkeypatch.setattr(
@@ -95,7 +90,7 @@ def test_graphs_that_compute_something_else_are_not_written(
 
 
 @pytest.mark.parametrize("penalty", [-2.0, -1.0])
-def test_a_penalty_of_blank_is_that_of_ctc(make_model: Callable[..., Any], penalty: float) -> None:
+def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
     model = make_model(dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0})
     with torch.no_grad():
         model.embedding.weight[BLANK] *= 2
@@ -108,33 +103,10 @@ def test_a_penalty_of_blank_is_that_of_ctc(make_model: Callable[..., Any], penal
         assert one.score == pytest.approx(other.score, abs=1e-4)
 
 
-def test_a_graph_that_knows_no_penalty_is_not_used_with_one(make_model: Callable[..., Any]) -> None:
-    """As those are that were exported before there was a penalty."""
-    model = make_model(dtype=torch.float32, length="offset")
-    opened = engine(model, "float32", "onnx")
-    network, tokens = OnnxNetwork(model, opened), torch.full((1, 3), MASK)
-    encoded = network.encode(source_tensor(texts([3])))
-    everywhere = torch.ones_like(tokens, dtype=torch.bool)
-    assert len(network.predict(tokens, encoded, everywhere, 0.0).symbols) == 3
-    with told("blank_penalty"):
-        network.predict(tokens, encoded, everywhere, 0.5)
-
-
-def test_what_is_never_written_is_never_chosen(make_model: Callable[..., Any]) -> None:
-    model = make_model(dtype=torch.float32, length="offset")
-    with torch.no_grad():
-        model.embedding.weight[list(NEVER_WRITTEN)] *= 9
-    found = OnnxParallel()(model, SOURCE, engine(model, "float32", "onnx"))
-    assert not {token for each in found for token in each.tokens} & set(NEVER_WRITTEN)
-
-
 @pytest.mark.parametrize("penalty", [None, 0.0, 3.0])
 @pytest.mark.parametrize("words", [1, 5, 6, 7, 23])
 def test_symbols_are_chosen_as_by_the_projection(
-    make_model: Callable[..., Any],
-    words: int,
-    penalty: float | None,
-    monkeypatch: pytest.MonkeyPatch,
+    words: int, penalty: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether or not the words fill the blocks in which the largest is searched."""
     monkeypatch.setattr(projection, "BLOCK", 6)
@@ -156,7 +128,7 @@ def test_symbols_are_chosen_as_by_the_projection(
     assert len(symbols.unique()) > min(words, 9)
 
 
-def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) -> None:
+def test_int8_is_near_float32(tmp_path: Path) -> None:
     model = make_model(
         dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64
     )
@@ -185,36 +157,8 @@ def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) ->
     assert weights and all(np.abs(each.astype(int)).max() * 255 * 2 < 2**15 for each in weights)
 
 
-def test_the_graphs_can_be_used_without_this_project(
-    make_model: Callable[..., Any], tmp_path: Path
-) -> None:
-    model = make_model(dtype=torch.float32, decoder={"copy": "soft_upsampled", "upsample": 2.5})
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
-    about = json.loads((tmp_path / "onnx/model.json").read_text())
-    encoder, decoder = (
-        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
-        for part in ("encoder", "decoder")
-    )
-    given = texts([3, 9, 1])
-    for text, expected in zip(given, Ctc()(model, source_tensor(given)), strict=True):
-        source = np.append(text.astype(np.int64), about["end"])[None]
-        width = int(np.ceil(len(text) * about["upsample"]))
-        tokens = np.full((1, width), about["mask"])
-        (states,) = encoder.run(None, {"source": source})
-        given_to = {"source": source, "states": states, "tokens": tokens}
-        labels, _ = decoder.run(None, {**given_to, "blank_penalty": np.array(0, dtype=np.float32)})
-        written = [
-            label
-            for label, before in zip(labels[0], [BLANK, *labels[0][:-1]], strict=True)
-            if label not in (before, about["blank"])
-        ]
-        assert written == expected.tokens
-
-
 @pytest.mark.parametrize("length", ["target", "offset", "constant"])
-def test_what_the_graphs_do_not_do_is_in_model_json(
-    make_model: Callable[..., Any], tmp_path: Path, length: str
-) -> None:
+def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str) -> None:
     """Lengths and empty tokens, as docs/deployment.md describes them."""
     model = make_model(dtype=torch.float32, length=length)
     model.empty_token = True
@@ -253,67 +197,13 @@ def test_what_the_graphs_do_not_do_is_in_model_json(
     assert dropped
 
 
-def test_several_lengths_and_steps_are_decoded_as_the_docs_describe(
-    make_model: Callable[..., Any], tmp_path: Path
-) -> None:
-    model = make_model(dtype=torch.float32, length="target")
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
-    about = json.loads((tmp_path / "onnx/model.json").read_text())
-    encoder, decoder = (
-        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
-        for part in ("encoder", "decoder")
-    )
-    given, steps, beam = texts([3, 9, 1, 12, 5]), 4, 3
-    method = MaskPredict(steps=steps, length_beam=beam)
-    for text, expected in zip(given, method(model, source_tensor(given)), strict=True):
-        source = np.append(text.astype(np.int64), about["end"])[None]
-        states, lengths = encoder.run(None, {"source": source})
-        possible = range(1, about["positions"] + 1)
-        found = []
-        for width in sorted(possible, key=lambda length: -lengths[0, length])[:beam]:
-            symbols, scores, masked = np.zeros(width, dtype=np.int64), np.zeros(width), width
-            for step in range(1, steps + 1):
-                masks = np.argsort(scores, kind="stable")[:masked]
-                if masks.size:
-                    tokens = symbols.copy()
-                    tokens[masks] = about["mask"]
-                    inputs = {"source": source, "states": states, "tokens": tokens[None]}
-                    predicted, their_scores = decoder.run(None, inputs)
-                    symbols[masks], scores[masks] = predicted[0, masks], their_scores[0, masks]
-                masked = width * (steps - step) // steps
-            found.append((scores.mean(), symbols.tolist()))
-        assert max(found, key=lambda each: each[0])[1] == expected.tokens
-
-
-def test_the_lengths_of_the_graph_are_those_of_the_predictor(
-    make_model: Callable[..., Any], tmp_path: Path
-) -> None:
-    model = make_model(dtype=torch.float32, length="offset")
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
-    encoder = onnxruntime.InferenceSession(tmp_path / "onnx/encoder.float32.onnx")
-    assert [each.name for each in encoder.get_outputs()] == ["states", "lengths"]
-    encoded = model.encode(SOURCE)
-    expected = model.length_predictor(encoded.states, encoded.padding)
-    found = encoder.run(["lengths"], {"source": SOURCE.numpy()})[0]
-    torch.testing.assert_close(torch.from_numpy(found), expected, atol=1e-4, rtol=0)
-
-
-def test_an_autoregressive_model_is_refused(make_model: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_autoregressive_model_is_refused(tmp_path: Path) -> None:
     with told("length", "decoder.upsample"):
         write_onnx(make_model(), VOCABULARIES, tmp_path / "onnx")
     assert not (tmp_path / "onnx").exists()
 
 
-def test_only_parallel_systems_are_translated() -> None:
-    CONFIGURATION.check_decoding("ctc-kd", "onnx-int8-1-lb1")
-    CONFIGURATION.check_decoding("cmlm-kd", "onnx-int8-4-lb5")
-    with told("'onnx-int8-1-lb1'"):
-        CONFIGURATION.check_decoding("at-base", "onnx-int8-1-lb1")
-    with told("2 steps"):
-        CONFIGURATION.check_decoding("ctc-kd", "onnx-int8-2-lb1")
-
-
-def test_what_is_no_exported_model_is_told(make_model: Callable[..., Any], tmp_path: Path) -> None:
+def test_what_is_no_exported_model_is_told(tmp_path: Path) -> None:
     with told("vocabulary.json"):
         matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
     write_onnx(make_model(length="offset"), VOCABULARIES, tmp_path / "onnx")

@@ -18,6 +18,7 @@ from nat.decoding.mask_correct import MaskCorrect
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from nat.decoding.passes import Pass
+from tests.tiny import make_model
 
 LENGTH, CHUNK = {"length": "offset"}, {"decoder": {"chunk": 2}}
 UPSAMPLED = {"decoder": {"upsample": 2}}
@@ -52,7 +53,7 @@ def written(one: Pass, frames: bool) -> list[int]:
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )
 def test_passes_end_in_the_translation_with_its_score(
-    make_model: Any, source: Any, method: Any, options: Any
+    source: Any, method: Any, options: Any
 ) -> None:
     model = make_model(seed=2, **options)
     for passes, one in zip(method.passes(model, source), method(model, source), strict=True):
@@ -69,9 +70,7 @@ def test_passes_end_in_the_translation_with_its_score(
     [(MaskCorrect(steps=4), LENGTH), (Imputer(steps=4), UPSAMPLED), (Hybrid(beam=2), CHUNK)],
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )
-def test_a_pass_says_what_it_saw_and_what_it_chose(
-    make_model: Any, source: Any, method: Any, options: Any
-) -> None:
+def test_a_pass_says_what_it_saw_and_what_it_chose(source: Any, method: Any, options: Any) -> None:
     for passes in method.passes(make_model(seed=2, **options), source):
         chosen: set[int] = set()
         for number, one in enumerate(passes):

@@ -63,26 +63,6 @@ def test_gathered_values_and_gradients(rows: int) -> None:
     assert_same_gradients((mine * upstream).sum(), (its * upstream).sum(), states, weight)
 
 
-def test_gathered_gradient_by_finite_differences() -> None:
-    states, weight, symbols = tensors(6)
-    assert torch.autograd.gradcheck(
-        lambda states, weight: gathered_log_probabilities(states, weight, symbols),
-        (states, weight),
-    )
-
-
-def test_gathered_without_a_gradient_to_the_weight_or_the_states() -> None:
-    states, weight, symbols = tensors(6)
-    reference = gradients(plain(states, weight, symbols).sum(), states, weight)
-    of_states = gradients(
-        gathered_log_probabilities(states, weight.detach(), symbols).sum(), states
-    )
-    of_weight = gradients(
-        gathered_log_probabilities(states.detach(), weight, symbols).sum(), weight
-    )
-    torch.testing.assert_close((*of_states, *of_weight), reference)
-
-
 SENTENCES = 3
 
 
@@ -128,49 +108,6 @@ def test_own_values_and_gradients(positions: int, weights: str, shares: Tensor |
         strict=True,
     ):
         torch.testing.assert_close(one, other)
-
-
-def test_own_gradient_of_equal_weights_needs_logits_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, weight, chosen, symbols = sentences()
-    value = own_log_probabilities(states.float(), weight.float(), chosen, symbols)
-    rows = 0
-    chunks = projection.chunks_of_logits
-
-    def counted(states: Tensor, operand: Tensor) -> Any:
-        nonlocal rows
-        rows += states.size(0)
-        return chunks(states, operand)
-
-    monkeypatch.setattr(projection, "chunks_of_logits", counted)
-    totals = torch.full(chosen.shape, 0.125)
-    for different in range(3):
-        totals[0, :different] = 1
-        rows = 0
-        upstream = labels_of_weight(totals, symbols)
-        torch.autograd.grad(value, (states, weight), upstream, retain_graph=True)
-        assert rows == different
-
-
-def test_own_gradient_of_known_weights_needs_logits_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, weight, chosen, symbols = sentences()
-    shares = torch.tensor([0.5, 1.0, 3.0])
-    inputs = states.float(), weight.float()
-    mine = own_log_probabilities(*inputs, chosen, symbols, shares=shares)
-    its = plain_own(*inputs, chosen, symbols)
-    upstream = labels_of_weight(2 * shares[:, None].expand(chosen.shape), symbols)
-    expected = torch.autograd.grad(its, (states, weight), upstream)
-    monkeypatch.setattr(projection, "_logits", None)  # calling it would fail
-    found = torch.autograd.grad(mine, (states, weight), upstream)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_own_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, weight, chosen, symbols = sentences()
-    expected = plain_own(states, weight, chosen, symbols).detach()
-    monkeypatch.setattr(projection, "_accumulate", None)  # calling it would fail
-    with torch.no_grad():
-        found = own_log_probabilities(states, weight, chosen, symbols)
-    torch.testing.assert_close(found, expected)
 
 
 def test_own_without_a_gradient_to_the_weight_or_the_states() -> None:
@@ -227,26 +164,6 @@ def test_cross_entropy_values_and_gradients(rows: int, smoothing: float, equal_r
     assert_same_gradients((mine.value * upstream).sum(), (its * upstream).sum(), states, weight)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_cross_entropy_by_finite_differences(smoothing: float) -> None:
-    states, weight, symbols = tensors(6)
-    assert torch.autograd.gradcheck(
-        lambda states, weight: cross_entropy(states, weight, symbols[:, 0], smoothing).value,
-        (states, weight),
-    )
-
-
-def test_gradient_can_be_asked_for_twice() -> None:
-    states, weight, symbols = tensors(9)
-    value = cross_entropy(states, weight, symbols[:, 0]).value
-    first, second, third = (
-        torch.autograd.grad((value * factor).sum(), (states, weight), retain_graph=True)
-        for factor in (torch.tensor(1.0), torch.arange(9), torch.tensor(1.0))
-    )
-    torch.testing.assert_close(first, third)
-    assert not torch.allclose(first[1], second[1])
-
-
 def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     states, weight, symbols = tensors(9)
     expected = cross_entropy(states, weight, symbols[:, 0], 0.1).value.detach()
@@ -255,14 +172,6 @@ def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) ->
         assert torch.equal(cross_entropy(states, weight, symbols[:, 0], 0.1).value, expected)
     detached = cross_entropy(states.detach(), weight.detach(), symbols[:, 0], 0.1)
     assert torch.equal(detached.value, expected)
-
-
-def test_gathered_all_columns_are_a_distribution() -> None:
-    states, weight, _ = tensors(5)
-    everything = torch.arange(VOCABULARY).expand(5, -1)
-    found = gathered_log_probabilities(states, weight, everything)
-    torch.testing.assert_close(found.exp().sum(1), torch.ones(5, dtype=torch.float64))
-    torch.testing.assert_close(found, (states @ weight.t()).log_softmax(-1))
 
 
 def plain_divergence(
@@ -307,13 +216,6 @@ def test_divergence_by_finite_differences_and_no_gradient_to_the_teacher() -> No
     )
     value = divergence(states, weight, teacher, teacher_weight, 0.5).sum()
     assert torch.autograd.grad(value, (teacher, teacher_weight), allow_unused=True) == (None, None)
-
-
-def test_divergence_is_zero_only_for_the_same_distribution() -> None:
-    states, weight, _ = tensors(6)
-    same = divergence(states, weight, states, weight, 1.0)
-    torch.testing.assert_close(same, torch.zeros_like(same))
-    assert (divergence(states, weight, states, weight, 0.5) > 0).all()
 
 
 def test_certain_labels_are_finite() -> None:
@@ -445,13 +347,3 @@ def test_largest_symbols_are_those_of_a_search_through_all(
 def test_log_sums_are_exact() -> None:
     logits = 5 * torch.randn(20, VOCABULARY, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(log_sums(logits), logits.double().logsumexp(1).float())
-
-
-def test_many_logits_are_computed_in_aligned_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "FEW", 1)
-    states, weight, _ = tensors(9, torch.float32)
-    with torch.no_grad():
-        found = [logits for _, logits in projection.chunks_of_logits(states, weight)]
-    assert [each.shape for each in found] == [(4, VOCABULARY), (4, VOCABULARY), (1, VOCABULARY)]
-    assert [each.stride() for each in found] == [(48, 1)] * 3
-    torch.testing.assert_close(torch.cat(found), states.detach() @ weight.detach().t())

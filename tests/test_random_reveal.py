@@ -1,16 +1,13 @@
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from nat.data.vocabulary import MASK
 from nat.inputs.random_reveal import RandomReveal
+from tests.tiny import make_batch, make_context, make_model
 
 
-def test_every_number_is_as_likely(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
+def test_every_number_is_as_likely() -> None:
     model, batch = make_model(), make_batch([(2, 4)] * 400)
     found = RandomReveal()(make_context(model, batch))
     shown = found.tokens.ne(MASK)
@@ -24,9 +21,7 @@ def test_every_number_is_as_likely(
     assert all(abs(shown[:, place].double().mean() - 0.45) < 0.12 for place in range(4))
 
 
-def test_the_whole_alignment_may_be_revealed(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
-) -> None:
+def test_the_whole_alignment_may_be_revealed() -> None:
     model = make_model(decoder={"upsample": 2.0})
     batch = make_batch([(2, 3)] * 200 + [(1, 5)])  # the last has no alignment
     found = RandomReveal()(make_context(model, batch))

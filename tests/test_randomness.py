@@ -6,11 +6,6 @@ from nat import randomness
 IDS = torch.arange(20_000)
 
 
-def test_same_numbers_for_the_same_question() -> None:
-    first = randomness.uniform(1, 7, IDS, 5, stream=2)
-    assert torch.equal(first, randomness.uniform(1, 7, IDS, 5, stream=2))
-
-
 def test_numbers_never_change() -> None:
     # A change here changes every mask of a training that is resumed.
     found = randomness.uniform(1, 2, torch.tensor([0, 3]), 2, stream=1)
@@ -48,11 +43,6 @@ def test_uniform_between_zero_and_one() -> None:
     expected = numbers.numel() / 50
     chi_square = ((counts - expected) ** 2 / expected).sum()
     assert chi_square < 49 + 6 * (2 * 49) ** 0.5
-
-
-def test_no_sentence_and_no_number() -> None:
-    assert randomness.uniform(1, 0, IDS[:0], 4).shape == (0, 4)
-    assert randomness.uniform(1, 0, IDS[:3], 0).shape == (3, 0)
 
 
 def test_normal_numbers() -> None:

@@ -1,6 +1,5 @@
 """Candidates by lengths and by latents, of which an autoregressive model chooses."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,9 +18,8 @@ from nat.decoding.length_rescoring import LengthRescoring
 from nat.decoding.one_pass import OnePass
 from nat.decoding.rescoring import best_of_assistant
 from nat.registry import Method, build
-from tests.messages import told
+from tests.tiny import make_model
 
-MakeModel = Callable[..., Any]
 SENTENCES = [[6, 7, 8, 9], [20], [11] * 9, [9, 8]]
 LATENT = {"dim": 3, "posterior_layers": 1}
 UPSAMPLED = {"copy": "soft", "upsample": 2.0}
@@ -33,7 +31,7 @@ def mean_score(assistant: Any, sentence: list[int], tokens: list[int]) -> float:
     return forced_scores(assistant, encoded, [tokens]).item() / (len(tokens) + 1)
 
 
-def test_the_assistant_chooses_by_the_mean_per_token(make_model: MakeModel) -> None:
+def test_the_assistant_chooses_by_the_mean_per_token() -> None:
     assistant = make_model(seed=2)
     groups = [
         [Hypothesis(tokens, score, steps) for tokens, score, steps in group]
@@ -50,7 +48,7 @@ def test_the_assistant_chooses_by_the_mean_per_token(make_model: MakeModel) -> N
     assert [one.steps for one in found] == [4, 2]
 
 
-def test_the_assistant_chooses_by_the_sum(make_model: MakeModel) -> None:
+def test_the_assistant_chooses_by_the_sum() -> None:
     assistant, (sentence,) = make_model(seed=2), SENTENCES[:1]
     group = [Hypothesis(tokens, -1.0, 1) for tokens in ([7], [7, 8], [8, 9, 10, 11, 12, 13, 14])]
     (best,) = best_of_assistant(assistant, source_tensor([sentence]), [group], "sum")
@@ -64,17 +62,7 @@ def test_the_assistant_chooses_by_the_sum(make_model: MakeModel) -> None:
     assert method.length_penalty == "mean"
 
 
-@pytest.mark.parametrize("length_penalty", ["median", 0.6])
-def test_other_length_penalties_are_refused(length_penalty: Any) -> None:
-    for method in ("length_rescoring", "latent_rescoring"):
-        options: dict[str, Any] = {"method": method, "length_penalty": length_penalty}
-        if method == "length_rescoring":
-            options["length_beam"] = 3
-        with told("length_penalty"):
-            build("decoding", Method(**options))
-
-
-def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> None:
+def test_what_is_too_long_or_no_number_is_not_chosen() -> None:
     assistant, source = make_model(), source_tensor([[6, 7]])
     longest, too_long = Hypothesis([7] * 39, -1.0, 1), Hypothesis([7] * 40, -1.0, 1)
     (found,) = best_of_assistant(assistant, source, [[too_long, longest]])
@@ -91,7 +79,7 @@ def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> N
 
 
 @pytest.mark.parametrize("length", ["offset", "constant"])
-def test_lengths_are_candidates(make_model: MakeModel, length: str) -> None:
+def test_lengths_are_candidates(length: str) -> None:
     model, assistant = make_model(seed=3, length=length), make_model(seed=4)
     source = source_tensor(SENTENCES)
     found = LengthRescoring(length_beam=5)(model, source, assistant)
@@ -115,7 +103,7 @@ def test_lengths_are_candidates(make_model: MakeModel, length: str) -> None:
 
 
 @pytest.mark.parametrize("upsampled", [True, False])
-def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
+def test_draws_are_candidates(upsampled: bool) -> None:
     canvas = {"decoder": UPSAMPLED} if upsampled else {"length": "offset"}
     model, assistant = make_model(seed=5, latent=LATENT, **canvas), make_model(seed=6)
     source = source_tensor(SENTENCES)
@@ -141,7 +129,7 @@ def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
     assert [one.tokens for one in cold] == [one.tokens for one in plain]
 
 
-def test_draws_are_searched(make_model: MakeModel) -> None:
+def test_draws_are_searched() -> None:
     model, assistant = make_model(seed=5, latent=LATENT, decoder=UPSAMPLED), make_model(seed=6)
     source = source_tensor(SENTENCES[:2])
     cold = LatentBeamRescoring(beam=4, symbols=5, samples=2, temperature=0.0)

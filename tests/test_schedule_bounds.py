@@ -42,7 +42,6 @@ def error(of: Law, schedule: list[list[int]]) -> float:
 def test_no_schedule_is_better(seed: int) -> None:
     [(_, of)] = by_length(law(seed, (4,), 9)).values()
     sets = sets_of(of)
-    assert sets is not None
     found = least_errors(sets, 4)
     for steps in (1, 2, 3):
         least = min(error(of, each) for each in schedules(4, steps))
@@ -62,7 +61,6 @@ def test_no_schedule_that_reveals_as_many_positions_is_better(
         of.weights,
     )
     sets = sets_of(of)
-    assert sets is not None
     every = schedules(4, len(sizes))
     least = min(error(of, each) for each in every if list(map(len, each)) == sizes)
     assert least_error(sets, sizes) == pytest.approx(least, abs=1e-12)
@@ -87,7 +85,6 @@ def test_positions_that_determine_each_other_are_one_class() -> None:
 def test_random_positions_are_no_better_than_the_bound() -> None:
     [(_, of)] = by_length(law(4, (6,), 12)).values()
     sets = sets_of(of)
-    assert sets is not None
     found = least_errors(sets, 6)
     for steps in (1, 2, 3, 6):
         drawn = [split([root(0, of)], at_random(steps, seed), smallest=0)[0] for seed in range(20)]

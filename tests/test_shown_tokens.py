@@ -10,13 +10,11 @@ from nat.analyses import analysis, shown_tokens
 from nat.analyses.shown_tokens import marked, right, shown
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
-from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK
-from nat.decoding.group_beam_search import GroupBeamSearch
-from nat.decoding.hybrid import Hybrid
 from nat.decoding.passes import Pass
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
+from tests.tiny import make_model
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
 SOURCE_SYMBOLS: Any = SimpleNamespace(symbols=[f"s{number}" for number in range(29)])
@@ -30,41 +28,6 @@ def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
 def sources() -> list[np.ndarray]:
     numbers = np.random.default_rng(4)
     return [numbers.integers(6, 29, length) for length in (3, 7, 0, 9, 4, 400)]
-
-
-@pytest.mark.parametrize("chunk", [2, 3])
-def test_stage_one_writes_every_kth_token_and_stage_two_the_rest(
-    make_model: Any, sources: Any, chunk: int
-) -> None:
-    model = make_model(decoder={"chunk": chunk}, seed=2)
-    source = source_tensor([sources[number] for number in (0, 1, 3, 4)])
-    method = Hybrid(beam=3)
-    translations = method(model, source)
-    for found, translation in zip(method.passes(model, source), translations, strict=True):
-        *first, last = found
-        assert [each.chosen for each in first] == [
-            [chunk * number - 1] for number in range(1, len(first) + 1)
-        ]
-        width = chunk * len(first)
-        assert last.chosen == [place for place in range(width) if (place + 1) % chunk]
-        assert len(last.tokens) == width and last.tokens[-1] == EOS
-        assert last.tokens[: last.tokens.index(EOS)] == translation.tokens
-        for number, each in enumerate(first, 1):
-            kth = last.tokens[chunk - 1 : chunk * number : chunk]
-            between = [MASK] * (chunk - 1)
-            assert each.tokens == [symbol for token in kth for symbol in (*between, token)]
-
-
-def test_a_group_is_written_at_once(make_model: Any, sources: Any) -> None:
-    model = make_model(decoder={"chunk": 2}, seed=2)
-    source = source_tensor([sources[number] for number in (0, 1, 3)])
-    method = GroupBeamSearch(beam=3)
-    for found, one in zip(method.passes(model, source), method(model, source), strict=True):
-        assert found[-1].tokens == [*one.tokens, EOS]
-        places = [place for each in found for place in each.chosen]
-        assert places == list(range(len(one.tokens) + 1))
-        assert all(len(each.chosen) == 2 for each in found[:-1])
-        assert len(found) <= one.steps
 
 
 def test_right_tokens_count_once() -> None:
@@ -83,9 +46,7 @@ def test_right_tokens_count_once() -> None:
         ("cmlm-kd", {"length": "offset"}),
     ],
 )
-def test_analyses(
-    make_model: Any, sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any
-) -> None:
+def test_analyses(sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any) -> None:
     model = make_model(max_positions=60, seed=3, **options)
     split = analysis.Split("valid", sources, sources)
     vocabularies = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
@@ -117,9 +78,3 @@ def test_analyses(
     if system == "hrt":
         assert found["order"]["text"].startswith("b → d")
         assert " ⇒ a" in found["order"]["text"]
-
-
-def test_every_place_has_a_name_of_its_own() -> None:
-    names = [shown_tokens._letter(place) for place in range(60)]
-    assert names[:3] == ["a", "b", "c"] and names[25:28] == ["z", "a1", "b1"]
-    assert len(set(names)) == 60 and names[52] == "a2"

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, MASK, PAD
 from nat.inputs.grouped_tokens import GroupedTokens
 from nat.inputs.skip import BEGIN_OF_CHUNKS, Skip
+from tests.tiny import make_batch, make_context, make_model
 
 
 def rows(decoder_input: Any, row: int) -> tuple[list[int], list[int], list[int], list[bool]]:
@@ -27,9 +27,7 @@ def batch() -> Batch:
     return Batch.collate(range(4), [[9, 9]] * 4, targets)
 
 
-def test_the_primary_tasks_of_every_second_token(
-    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
-) -> None:
+def test_the_primary_tasks_of_every_second_token(batch: Batch) -> None:
     context = make_context(make_model(decoder={"chunk": 2}), batch)
     causal, at_once = Skip(curriculum=None)(context)
     assert causal.causal and not at_once.causal
@@ -49,9 +47,7 @@ def test_the_primary_tasks_of_every_second_token(
         assert torch.equal(task.tokens.eq(PAD), task.padding)
 
 
-def test_nothing_is_learned_behind_the_end(
-    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
-) -> None:
+def test_nothing_is_learned_behind_the_end(batch: Batch) -> None:
     context = make_context(make_model(decoder={"chunk": 4}), batch)
     causal, at_once = Skip(curriculum=None)(context)
     assert rows(causal, 0)[:3] == ([BEGIN_OF_CHUNKS, 14], [14, EOS], [0, 4])
@@ -62,9 +58,7 @@ def test_nothing_is_learned_behind_the_end(
     assert positions == [*range(1, 9)]
 
 
-def test_the_auxiliary_tasks_come_first(
-    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
-) -> None:
+def test_the_auxiliary_tasks_come_first(batch: Batch) -> None:
     context = make_context(make_model(decoder={"chunk": 2}), batch, progress=0.0)
     causal, at_once = Skip()(context)
     target = [11, 12, 13, 14, 15]
@@ -78,13 +72,7 @@ def test_the_auxiliary_tasks_come_first(
 
 
 @pytest.mark.parametrize(("curriculum", "share"), [(1.0, 0.36), (0.5, 0.6), (2.0, 0.1296)])
-def test_the_curriculum(
-    make_model: Callable[..., Any],
-    make_context: Callable[..., Any],
-    make_batch: Callable[..., Batch],
-    curriculum: float,
-    share: float,
-) -> None:
+def test_the_curriculum(curriculum: float, share: float) -> None:
     batch = make_batch([(1, 4)] * 3000)
     context = make_context(make_model(decoder={"chunk": 2}), batch, progress=0.36)
     causal, _ = Skip(curriculum=curriculum)(context)
@@ -93,9 +81,7 @@ def test_the_curriculum(
 
 
 @pytest.mark.parametrize("chunk", [2, 3, 4])
-def test_the_longest_target_that_is_let_through_fits_the_positions(
-    make_model: Callable[..., Any], make_context: Callable[..., Any], chunk: int
-) -> None:
+def test_the_longest_target_that_is_let_through_fits_the_positions(chunk: int) -> None:
     model = make_model(decoder={"chunk": chunk}, max_positions=16)
     longest = model.longest_target
     assert longest % chunk == chunk - 1 and longest + chunk + 1 > 16 - chunk

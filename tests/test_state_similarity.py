@@ -9,22 +9,23 @@ import torch
 import torch.nn.functional as F
 
 from nat.analyses import state_similarity
-from nat.analyses.state_similarity import cosines, coverage, covered, maps, trace
+from nat.analyses.state_similarity import cosines, coverage, covered, maps
 from nat.data.batch import Batch
-from nat.data.vocabulary import BOS, EOS, Vocabularies, Vocabulary
+from nat.data.vocabulary import BOS, Vocabularies, Vocabulary
 from nat.files import write_json
 from nat.transformer.trace import DecoderTrace
+from tests.tiny import make_model, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
 
 @pytest.fixture
-def texts(make_texts: Any) -> Any:
+def texts() -> Any:
     return make_texts(LENGTHS)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_pairs_of_all_sentences_count_alike(texts: Any, make_model: Any, causal: bool) -> None:
+def test_pairs_of_all_sentences_count_alike(texts: Any, causal: bool) -> None:
     model = make_model()
     found = cosines(model, *texts, causal, 1000)
     assert found == pytest.approx(cosines(model, *texts, causal, 1))
@@ -49,16 +50,9 @@ def test_pairs_of_all_sentences_count_alike(texts: Any, make_model: Any, causal:
         assert found[f"state_cosine_below_{limit}"] == pytest.approx(share)
 
 
-def test_without_a_pair_there_is_nothing(texts: Any, make_model: Any) -> None:
-    sources, targets = ([each[4]] for each in texts)
-    assert cosines(make_model(), sources, targets, False, 100) == {}
-    # an AT has its end as a second position
-    assert "state_cosine" in cosines(make_model(), sources, targets, True, 100)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("layers", [2, 4])
-def test_maps(texts: Any, make_model: Any, causal: bool, layers: int) -> None:
+def test_maps(texts: Any, causal: bool, layers: int) -> None:
     model = make_model(decoder_layers=layers)
     vocabulary = Vocabulary([f"w{number}" for number in range(29 - 6)])
     assert len(vocabulary) == 29
@@ -80,17 +74,7 @@ def test_maps(texts: Any, make_model: Any, causal: bool, layers: int) -> None:
     assert "" not in found["source"]
 
 
-def test_of_an_upsampled_canvas(texts: Any, make_model: Any) -> None:
-    model = make_model(decoder={"upsample": 2.0, "copy": "soft"})
-    batch = Batch.collate([0, 1], texts[0][:2], texts[1][:2])
-    found = trace(model, batch, causal=False)
-    assert found.real.sum(1).tolist() == [6, 14]
-    assert found.attention.shape == (2, 4, 14, 8)
-    assert found.attention[0, :, :, 4:].abs().max() == 0  # padding of the source
-    assert EOS not in texts[0][0]
-
-
-def test_the_head_that_aligns_words_covers_them_best(texts: Any, make_model: Any) -> None:
+def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
     sharp, even, at_end = torch.eye(4)[:3], torch.full((3, 4), 0.25), torch.zeros(3, 4)
     at_end[:, 3] = 1.0
     traced = state_similarity.Traced(

@@ -16,14 +16,15 @@ from nat.analyses import revealing, step_errors
 from nat.analyses.known_law import Known, Targets
 from nat.analyses.revealing import Law, by_length, ended, root, split
 from nat.artifacts import Analysis
-from nat.data.batch import pad, source_tensor
-from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.measures import significance
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
 from tests.test_revealing import law
+from tests.tiny import make_model
 
 PARTS = ("kl", "learning", "factorisation", "passes")
 SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
@@ -49,7 +50,7 @@ def divergence(targets: Any, log_q: Any) -> float:
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
 @pytest.mark.parametrize("number", [0, 1])
-def test_masks(make_model: Any, steps: int, number: int) -> None:
+def test_masks(steps: int, number: int) -> None:
     """Target by target, with the sets that mask-predict would reveal."""
     model = make_model(length="target", seed=3)
     targets = law(1, (5,), 12)
@@ -75,7 +76,7 @@ def test_masks(make_model: Any, steps: int, number: int) -> None:
     assert found.passes == pytest.approx(steps)
 
 
-def test_the_sets_are_those_of_mask_predict(make_model: Any) -> None:
+def test_the_sets_are_those_of_mask_predict() -> None:
     """If the most probable symbols are drawn, the passes reveal what the decoding reveals."""
     model = make_model(length="target", seed=5)
     [passes] = MaskPredict(steps=3, remask=False).passes(model, source_tensor(SOURCES[:1]))
@@ -94,7 +95,7 @@ def test_the_sets_are_those_of_mask_predict(make_model: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_left_to_right(make_model: Any, number: int) -> None:
+def test_left_to_right(number: int) -> None:
     model = make_model(seed=1)
     targets = law(2, (1, 2, 4))
     translations = list(targets)
@@ -107,7 +108,7 @@ def test_left_to_right(make_model: Any, number: int) -> None:
 
 
 @pytest.mark.parametrize("chunk", [2, 3])
-def test_hybrid(make_model: Any, chunk: int) -> None:
+def test_hybrid(chunk: int) -> None:
     model = make_model(decoder={"chunk": chunk}, seed=2)
     targets = law(4, (1, 2, 3, 5), 4)
 
@@ -174,13 +175,6 @@ def test_frames_of_ctc_against_all_alignments() -> None:
     assert step_errors.alignment_errors(frames, longer).divergence == pytest.approx(total)
 
 
-def test_frames_of_a_single_alignment_have_no_error() -> None:
-    frames = torch.full((3, 9), -60.0, dtype=torch.float64)
-    frames[[0, 1, 2], [6, BLANK, 7]] = 0.0
-    found = step_errors.alignment_errors(frames.log_softmax(1), {(6, 7): 1.0})
-    assert found[:2] == pytest.approx((0, 0), abs=1e-9)
-
-
 def test_labels_that_no_alignment_has_do_not_count() -> None:
     """Their posterior is zero, but comes out of the sums just above or below."""
     targets = {(6, *range(7, last)): 1 / 12 for last in range(7, 19)}  # the first frame has no 7
@@ -191,7 +185,7 @@ def test_labels_that_no_alignment_has_do_not_count() -> None:
         assert all(map(math.isfinite, found)) and min(found) >= 0
 
 
-def test_the_error_of_frames_is_that_of_the_model(make_model: Any) -> None:
+def test_the_error_of_frames_is_that_of_the_model() -> None:
     model = make_model(decoder={"upsample": 2.0}, seed=2)
     laws = [law(0, (2, 3)), law(1, (4, 5))]
     found = list(step_errors.of_alignments(model, encoded(model, 1), laws))
@@ -227,22 +221,7 @@ def test_a_mixture_against_its_completed_law(components: int) -> None:
     assert learning > 0 and factorisation > 0
 
 
-def test_a_perfect_mixture_has_no_error() -> None:
-    """Two registers: a component for each."""
-    rows = np.array([[6, 7, 8], [7, 8, 6]])
-    table = np.full((2, 3, 9), -800.0)
-    for component, row in enumerate(rows):
-        table[component, np.arange(3), row] = 0
-    of = Law(rows, np.array([0.3, 0.7]))
-    log_weights = np.log(np.array([0.3, 0.7]) * 2)
-    assert step_errors.mixture_errors(table, log_weights, of) == pytest.approx((0, 0))
-    # a single component has to make do with the marginals
-    both = np.log(np.maximum(0.3 * np.exp(table[:1]) + 0.7 * np.exp(table[1:]), 1e-300))
-    entropy = -0.3 * math.log(0.3) - 0.7 * math.log(0.7)
-    assert step_errors.mixture_errors(both, np.zeros(1), of) == pytest.approx((0, 2 * entropy))
-
-
-def test_draws_of_latents_weigh_what_the_prior_does(make_model: Any) -> None:
+def test_draws_of_latents_weigh_what_the_prior_does() -> None:
     """Importance weights have mean one; latents that are ignored leave their mean and no more."""
     model = make_model(length="target", latent={"dim": 2}, seed=4)
     with torch.no_grad():
@@ -268,7 +247,7 @@ def test_draws_of_latents_weigh_what_the_prior_does(make_model: Any) -> None:
     assert found.factorisation == pytest.approx(expected.factorisation)
 
 
-def test_length(make_model: Any) -> None:
+def test_length() -> None:
     model = make_model(length="offset", seed=4)
     laws: list[Targets] = [{(6,): 0.5, (7,): 0.2, (7, 8): 0.3}, {(6, 6): 1.0}]
     both = encoded(model, 1)
@@ -306,7 +285,7 @@ def test_intervals_are_as_those_of_scores() -> None:
     ],
 )
 def test_analyses(
-    make_model: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any, steps: list[Any]
+    monkeypatch: pytest.MonkeyPatch, system: str, options: Any, steps: list[Any]
 ) -> None:
     model = make_model(**options)
     known = Known([np.array(source) for source in SOURCES], [law(0, (2, 3)), law(1, (4,))], 5)
@@ -330,16 +309,3 @@ def test_analyses(
         assert (factorisation == 0) == (system == "at-base" or number in (4, 8))
         assert passes >= 1 and measures[f"law_kl_{number}"]["unit"] == "bits per sentence"
         assert measures[f"law_kl_{number}"]["low"] <= kl <= measures[f"law_kl_{number}"]["high"]
-
-
-def test_begin_symbols_are_those_of_decodings(make_model: Any) -> None:
-    """A law of one target: minus its log-probability, whatever the batches."""
-    model = make_model(seed=1)
-    target = (6, 7, 8)
-    found = split(
-        [root(0, ended({target: 1.0}))], step_errors.left_to_right(model, encoded(model), 5), 0
-    )[0]
-    table = log_probabilities(model, [BOS, *target], causal=True)
-    expected = -sum(float(table[i, symbol]) for i, symbol in enumerate((*target, EOS)))
-    assert found.learning == pytest.approx(expected)
-    assert pad([target]).tolist() == [[6, 7, 8]]

@@ -33,7 +33,7 @@ STORED = Path(__file__).parent / "stored"
 @pytest.mark.parametrize("name", ["cmlm", "ctc", "at"])
 def test_a_stored_model_loads_and_translates_as_it_did(name: str, mapped: bool) -> None:
     found = load_model(STORED / f"{name}.pt", mapped=mapped)
-    expected: dict[str, Any] = json.loads((STORED / f"{name}.json").read_text())
+    expected: dict[str, Any] = json.loads((STORED / "translations.json").read_text())[name]
     assert found.updates == expected["updates"]
     decoding = registry.build("decoding", Method(**expected["decoding"]))
     hypotheses = decoding(found.model, torch.tensor(expected["source"]))

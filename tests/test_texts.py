@@ -1,7 +1,6 @@
 """Which of several targets a pair learns from: mixed and dynamic distillation."""
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +9,11 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import Batch
-from nat.data.candidates import Text, joined_names
+from nat.data.candidates import Text
 from nat.data.vocabulary import BLANK, PAD
 from nat.distillation.dynamic import Dynamic, empty_or_repeated, full_mask_nll
 from nat.distillation.mixed import Mixed
+from tests.tiny import make_context, make_model, make_objective
 
 TEACHER = {"system": "at", "decoding": "beam"}
 OTHER = {"system": "at-big", "decoding": "beam"}
@@ -40,18 +40,6 @@ def batch_of(targets: Any = TARGETS, first_id: int = 0, regulariser: Any = None)
     return Batch.collate_candidates(ids, sources, targets, costs)
 
 
-def test_the_texts_that_a_system_names() -> None:
-    names = [[each.name for each in Text.of(text).candidates] for text in TEXTS]
-    both = ["raw", "at.beam"]
-    three = ["at.beam", "at-big.beam", "raw"]
-    assert names == [["raw"], ["at.beam"], both, three, ["at.beam", "raw"]]
-    for text in map(Text.of, TEXTS):
-        seeded = text.with_seed(7)
-        assert seeded.choice == text.choice
-        for before, after in zip(text.candidates, seeded.candidates, strict=True):
-            assert after == replace(before, seed=None if before.system is None else 7)
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_becomes_json_and_is_read_again(text: Any) -> None:
     assert Text.of(text).as_json() == text
@@ -59,27 +47,18 @@ def test_a_text_becomes_json_and_is_read_again(text: Any) -> None:
     assert Text.of(seeded.as_json()) == seeded
 
 
-def test_only_a_regulariser_compares_texts() -> None:
-    found = [Text.of(text).compared for text in TEXTS]
-    assert [bool(texts) for texts in found] == [False, False, False, False, True]
-    assert joined_names(found[4]) == "at.beam+raw"
-
-
 def test_a_batch_holds_candidates_until_one_is_chosen() -> None:
     batch = batch_of([*TARGETS, [[], [17], []]])
-    assert batch.candidates is not None
     assert batch.candidates.shape == (3, 3, 4)
     # the first that is there
     assert batch.target.tolist() == [[10, 11, 12], [20, 21, PAD], [17, PAD, PAD]]
     chosen = batch.choose(torch.tensor([1, 2, 1]))
     assert chosen.target.tolist() == [[13], [26], [17]]
     assert chosen.ids.tolist() == [0, 1, 2]
-    assert batch.to("meta").candidates.device.type == "meta"  # type: ignore[union-attr]
+    assert batch.to("meta").candidates.device.type == "meta"
 
 
-def test_a_mixture_has_the_shares_that_were_asked_for(
-    make_model: Any, make_context: Callable[..., Any]
-) -> None:
+def test_a_mixture_has_the_shares_that_were_asked_for() -> None:
     number = 4000
     batch = Batch.collate_candidates(range(number), [[9]] * number, [[[10], [11]]] * number)
     model = make_model()
@@ -93,7 +72,7 @@ def test_a_mixture_has_the_shares_that_were_asked_for(
     assert torch.equal(Mixed(raw=0.2)(make_context(model, part, update=1)), second[3:9])
 
 
-def test_a_mixture_never_takes_an_empty_text(make_model: Any, make_context: Any) -> None:
+def test_a_mixture_never_takes_an_empty_text() -> None:
     number = 50
     targets = [[[10], []], [[], [11]]] * number
     batch = Batch.collate_candidates(range(2 * number), [[9]] * 2 * number, targets)
@@ -118,12 +97,12 @@ def alone(context: Any, target: list[int], row: int) -> Tensor:
 
 
 @pytest.mark.parametrize("decoder", [{}, {"copy": "uniform"}, {"copy": "soft", "upsample": 1.5}])
-def test_likelihood_of_candidates(make_model: Any, make_context: Any, decoder: Any) -> None:
+def test_likelihood_of_candidates(decoder: Any) -> None:
     model = make_model(decoder=decoder, dropout=0.5)  # without effect: evaluation mode
     # of one length, repeated symbols, and an empty one; none too long for an upsampled canvas
     batch = batch_of([[[10, 11, 12], [13, 13], [14, 15, 16]], [[20, 21], [22], []]])
     context = make_context(model, batch)
-    found = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
+    found = full_mask_nll(context, batch.candidates)
     for row, targets in enumerate([[[10, 11, 12], [13, 13], [14, 15, 16]], [[20, 21], [22]]]):
         for number, target in enumerate(targets):
             torch.testing.assert_close(found[row, number], alone(context, target, row))
@@ -131,28 +110,24 @@ def test_likelihood_of_candidates(make_model: Any, make_context: Any, decoder: A
         assert found[1, 2] == 0
 
 
-def test_the_choice_drops_nothing_and_leaves_the_model_training(
-    make_model: Any, make_context: Any
-) -> None:
+def test_the_choice_drops_nothing_and_leaves_the_model_training() -> None:
     model = make_model(dropout=0.3)
     batch = batch_of()
     context = make_context(model, batch)
-    expected = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
+    expected = full_mask_nll(context, batch.candidates)
     model.train()
     state = torch.random.get_rng_state()
-    assert torch.equal(full_mask_nll(context, batch.candidates), expected)  # type: ignore[arg-type]
+    assert torch.equal(full_mask_nll(context, batch.candidates), expected)
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(module.training for module in model.modules())
     assert not Dynamic()(context).requires_grad
 
 
-def test_the_likeliest_candidate_is_chosen_unless_the_regulariser_objects(
-    make_model: Any, make_context: Any
-) -> None:
+def test_the_likeliest_candidate_is_chosen_unless_the_regulariser_objects() -> None:
     model = make_model()
     batch = batch_of()
     context = make_context(model, batch)
-    nll = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
+    nll = full_mask_nll(context, batch.candidates)
     assert torch.equal(Dynamic()(context), nll.argmin(1))
     for wanted in itertools.product(range(3), repeat=2):
         costs = torch.zeros(2, 3)
@@ -161,10 +136,9 @@ def test_the_likeliest_candidate_is_chosen_unless_the_regulariser_objects(
         assert Dynamic()(regularised).tolist() == list(wanted)
 
 
-def test_empty_and_repeated_candidates(make_model: Any, make_context: Any) -> None:
+def test_empty_and_repeated_candidates() -> None:
     targets = [[[10], [10], [10, 11]], [[], [20], []], [[], [], []]]
     batch = batch_of(targets)
-    assert batch.candidates is not None
     assert empty_or_repeated(batch.candidates).tolist() == [
         [False, True, False],
         [True, False, True],
@@ -178,7 +152,7 @@ def test_empty_and_repeated_candidates(make_model: Any, make_context: Any) -> No
     assert chosen[1:].tolist() == [1, 0]
 
 
-def test_candidates_too_long_for_the_canvas_come_last(make_model: Any, make_context: Any) -> None:
+def test_candidates_too_long_for_the_canvas_come_last() -> None:
     model = make_model(decoder={"copy": "soft", "upsample": 1.0})
     # source of two tokens: two frames
     batch = batch_of([[[10, 11, 12], [], [13]], [[20, 21, 22], [23, 24], []]])
@@ -205,14 +179,11 @@ OBJECTIVES = {
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_objectives_learn_from_what_was_chosen(
-    make_model: Any, make_objective: Any, name: str
-) -> None:
+def test_objectives_learn_from_what_was_chosen(name: str) -> None:
     input, target, keywords, text = OBJECTIVES[name]
     number = len(Text.of(text).candidates)
     targets = [each[:number] for each in [*TARGETS, [[15, 16], [], [17]], [[18], [19], [18]]]]
     batch = batch_of(targets, first_id=5)
-    assert batch.candidates is not None
     model = make_model(**keywords)
     objective = make_objective(model, input, target, text=text)
     whole = objective(model, batch, 3)

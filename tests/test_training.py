@@ -2,7 +2,6 @@
 
 import ast
 import csv
-import importlib.util
 import json
 import resource
 import shutil
@@ -32,13 +31,13 @@ from nat.fairseq_plugin.dataset import Pairs, batches_per_epoch, passes
 from nat.fairseq_plugin.task import Task
 from nat.job import write_jobs
 from nat.jobs import train as train_module
-from nat.jobs.train import describe, flags, train_system
+from nat.jobs.train import flags, train_system
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.objective.objective import Objective
 from nat.targets.cross_entropy import CrossEntropy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.record import Record
-from nat.training.run import Run, forget_ended
+from nat.training.run import forget_ended
 from nat.workflow.specification import job
 from tests.messages import must_name, told
 
@@ -170,15 +169,11 @@ def train(system: str) -> dict[str, torch.Tensor]:
 
 
 def weights(system: str) -> dict[str, torch.Tensor]:
-    found = torch.load(model_file(system), weights_only=True)["weights"]
-    assert isinstance(found, dict)
-    return found
+    return torch.load(model_file(system), weights_only=True)["weights"]
 
 
 def report(system: str) -> dict[str, Any]:
-    found = json.loads((model_file(system).parent / "training.json").read_text())
-    assert isinstance(found, dict)
-    return found
+    return json.loads((model_file(system).parent / "training.json").read_text())
 
 
 def curve(system: str) -> list[dict[str, str]]:
@@ -451,20 +446,17 @@ def test_event_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of an earlier training are removed, and nothing else; nor do they change a training."""
     made, _ = undisturbed("at")
     write_yaml("config/config.yaml", {**SETTINGS, "tensorboard": True})
-    is_written = any(map(importlib.util.find_spec, train_module.WRITERS))
     monkeypatch.setattr(train_module, "WRITERS", ["no_such_package"])
     with told("config/config.yaml", "tensorboard"):
         train("at")
     monkeypatch.setattr(train_module, "WRITERS", ["json"])
     events = model_file("at").parent / "tensorboard"
-    old = events / "valid/events.out.tfevents.1.host"
-    mine = [events / "notes.txt", events / "baseline/events.out.tfevents.1.host"]
-    for path in (old, *mine):
+    old, mine = events / "valid/events.out.tfevents.1.host", events / "notes.txt"
+    for path in (old, mine):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert same(train("at"), made)
-    assert not old.exists() and all(path.exists() for path in mine)
-    assert any((events / "valid").glob("events.out.*")) == is_written
+    assert not old.exists() and mine.exists()
 
 
 def test_counts_and_report(folder: Path) -> None:
@@ -495,9 +487,7 @@ def keeping(folder: Path) -> Path:
 
 
 def kept(name: str) -> dict[str, torch.Tensor]:
-    found = torch.load(model_file("at").parent / f"kept/{name}.pt", weights_only=True)["weights"]
-    assert isinstance(found, dict)
-    return found
+    return torch.load(model_file("at").parent / f"kept/{name}.pt", weights_only=True)["weights"]
 
 
 @pytest.mark.parametrize("update", [3, 9])
@@ -692,22 +682,6 @@ def test_what_is_not_finite_is_told(
     assert same(clean, train("at"))
 
 
-def test_damaged_weights_of_a_training_name_a_remedy_that_works(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clean, _ = undisturbed("at")
-    interrupt_at("at", 6, monkeypatch)
-    checkpoints = model_file("at").parent / "checkpoints"
-    weights = sorted(checkpoints.glob("weights_*.pt"))[-1]
-    damaged = bytearray(weights.read_bytes())
-    damaged[len(damaged) // 2] ^= 1
-    weights.write_bytes(damaged)
-    with told(weights.name, "damaged", "checkpoints"):
-        train("at")
-    shutil.rmtree(checkpoints)
-    assert same(clean, train("at"))
-
-
 def test_what_is_suspicious_is_flagged() -> None:
     record = Record(rows=[{"split": "valid", "bleu": 3.0}, {"split": "valid", "bleu": 0.0}])
     few = {"used": 72, "left_out": {"empty": 0, "longer_than_batch": 228}}
@@ -719,18 +693,6 @@ def test_what_is_suspicious_is_flagged() -> None:
     for infeasible, flagged in ((0.0, False), (0.1, False), (1.69, True)):
         found = flags(Record(rows=[{"split": "valid", "infeasible": infeasible}]), many)
         assert ["1.69 such tokens" in flag for flag in found] == [True] * flagged
-
-
-def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def described(given: str) -> Run:
-        monkeypatch.setenv("OMP_NUM_THREADS", given)
-        return describe(job(load(), Model("demo", "toy", "at", 1)))
-
-    one, two = described("1"), described("2")
-    assert described("2,4") == two
-    assert one.fingerprint == two.fingerprint and one.exact_fingerprint != two.exact_fingerprint
-    with told("OMP_NUM_THREADS", "'many'"):
-        described("many")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.training.model_file import load_model
 from tests.messages import must_name, told
 from tests.test_training import (
+    CORPUS,
     SCALE,
     SYSTEM,
     SYSTEMS,
@@ -109,6 +110,9 @@ def test_the_regulariser_decides_where_it_is_strong() -> None:
 
 def test_tuned_weights_are_read_and_recorded() -> None:
     write_yaml("config/scales/demo.yaml", {**SCALE, "regulariser": {"gamma": "tuned"}})
+    valid = {**CORPUS["splits"]["valid"], "references": [{"files": {"lu": "valid.lu1"}}]}
+    splits = {**CORPUS["splits"], "valid": valid}
+    write_yaml("config/corpora/toy.yaml", {**CORPUS, "splits": splits})
     gamma = PAIRWISE_BLEU.with_name("gamma.json")
     with told("gamma.json"):
         train("dynamic")

@@ -1,22 +1,17 @@
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
-from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, MASK, PAD
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.layers import DecoderLayer
-from nat.transformer.model import Encoded, Transformer, sinusoidal_positions
+from nat.transformer.latent_options import LatentOptions
+from nat.transformer.model import Transformer, sinusoidal_positions
 from tests.messages import told
-
-MakeModel = Callable[..., Transformer]
-MakeBatch = Callable[..., Batch]
+from tests.tiny import make_batch, make_model, one_sentence
 
 KINDS = [
     {"pre_norm": pre_norm, "positions": positions}
@@ -43,9 +38,7 @@ def previous(target: Tensor) -> Tensor:
 
 
 @kinds
-def test_token_by_token_is_the_same_as_all_at_once(
-    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object]
-) -> None:
+def test_token_by_token_is_the_same_as_all_at_once(kind: dict[str, object]) -> None:
     model, batch = make_model(**kind), make_batch([(3, 6), (5, 6), (1, 6)])
     tokens = previous(batch.target)
     encoded = model.encode(batch.source)
@@ -58,49 +51,9 @@ def test_token_by_token_is_the_same_as_all_at_once(
 
 
 @kinds
-def test_hypotheses_of_a_beam_are_selected_and_sentences_finish(
-    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object]
-) -> None:
-    beam = 3
-    model, batch = make_model(**kind), make_batch([(3, 1), (6, 1), (2, 1)])
-    encoded = model.encode(batch.source)
-    cache = model.start(encoded, beam)
-    generator = torch.Generator().manual_seed(5)
-    sentences = torch.arange(3)
-    history = torch.full((9, 1), BOS)
-    for step in range(5):
-        found = model.step(history[:, -1:], cache)[:, 0]
-        whole = model.decode(
-            history,
-            torch.zeros_like(history, dtype=torch.bool),
-            model.encode(batch.source[sentences]).repeat(beam),
-            causal=True,
-        )
-        torch.testing.assert_close(found, whole[:, -1])
-        kept = torch.tensor([2, 0]) if step == 1 else torch.arange(len(sentences))
-        # each sentence goes on from hypotheses of its own, some of them more than once
-        origin = torch.randint(beam, (len(kept), beam), generator=generator)
-        origin = (origin + kept[:, None] * beam).flatten()
-        if step == 1:
-            cache.keep_sentences(kept, origin)
-        else:
-            cache.select(origin)
-        sentences = sentences[kept]
-        new = torch.randint(6, 29, (len(origin), 1), generator=generator)
-        history = torch.cat((history[origin], new), 1)
-
-
-@kinds
 @pytest.mark.parametrize("causal", [True, False])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    make_model: MakeModel,
-    make_batch: MakeBatch,
-    one_sentence: Callable[[Batch, int], Batch],
-    kind: dict[str, object],
-    causal: bool,
-) -> None:
+def test_a_sentence_is_the_same_alone_and_in_a_batch(kind: dict[str, object], causal: bool) -> None:
     model, batch = make_model(length="offset", **kind), make_batch()
-    assert model.length_predictor is not None
     encoded = model.encode(batch.source)
     states = model.decode(batch.target, batch.target_padding, encoded, causal)
     lengths = model.length_predictor(encoded.states, encoded.padding)
@@ -115,9 +68,7 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(
         torch.testing.assert_close(model.length_predictor(own.states, own.padding)[0], lengths[row])
 
 
-def test_a_causal_decoder_never_sees_the_future(
-    make_model: MakeModel, make_batch: MakeBatch
-) -> None:
+def test_a_causal_decoder_never_sees_the_future() -> None:
     model, batch = make_model(), make_batch([(3, 6), (2, 6)])
     seen = torch.zeros(6, 6, dtype=torch.bool)
     for causal in (True, False):
@@ -127,7 +78,6 @@ def test_a_causal_decoder_never_sees_the_future(
             states = model.decode(batch.target, batch.target_padding, encoded, causal)
             states[:, position].square().sum().backward()
             _, of_decoder = embedded
-            assert of_decoder.grad is not None
             seen[position] = of_decoder.grad.abs().sum((0, 2)) != 0
         expected = torch.ones(6, 6, dtype=torch.bool)
         assert torch.equal(seen, expected.tril() if causal else expected)
@@ -135,9 +85,7 @@ def test_a_causal_decoder_never_sees_the_future(
 
 @kinds
 @pytest.mark.parametrize("causal", [True, False])
-def test_an_empty_target_in_a_batch_gives_no_nan(
-    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object], causal: bool
-) -> None:
+def test_an_empty_target_in_a_batch_gives_no_nan(kind: dict[str, object], causal: bool) -> None:
     model, batch = make_model(**kind).train(), make_batch([(3, 4), (2, 0), (0, 3), (0, 0)])
     states = model.decode(batch.target, batch.target_padding, model.encode(batch.source), causal)
     assert states.isfinite().all()
@@ -146,7 +94,7 @@ def test_an_empty_target_in_a_batch_gives_no_nan(
         assert parameter.grad is not None and parameter.grad.isfinite().all(), name
 
 
-def test_padding_sends_no_gradient(make_model: MakeModel, make_batch: MakeBatch) -> None:
+def test_padding_sends_no_gradient() -> None:
     model, batch = make_model(), make_batch()
     embedded = note_embeddings(model)
     states = model.decode(
@@ -154,24 +102,8 @@ def test_padding_sends_no_gradient(make_model: MakeModel, make_batch: MakeBatch)
     )
     states[batch.target.ne(PAD)].square().sum().backward()
     for output, tokens in zip(embedded, (batch.source, batch.target), strict=True):
-        assert output.grad is not None
         assert (output.grad[tokens.eq(PAD)] == 0).all()
         assert (output.grad[tokens.ne(PAD)] != 0).any(1).all()
-
-
-def test_masks_differ_by_position_only(make_model: MakeModel, make_batch: MakeBatch) -> None:
-    model, batch = make_model(), make_batch([(3, 5)])
-    masks = torch.full_like(batch.target, MASK)
-    states = model.decode(masks, batch.target_padding, model.encode(batch.source), causal=False)
-    assert torch.pdist(states[0]).min() > 1e-3
-
-
-def test_dropout_only_in_training(make_model: MakeModel, make_batch: MakeBatch) -> None:
-    model, batch = make_model(dropout=0.5), make_batch()
-    first = model.encode(batch.source).states
-    assert torch.equal(first, model.encode(batch.source).states)
-    model.train()
-    assert not torch.equal(model.encode(batch.source).states, model.encode(batch.source).states)
 
 
 def test_sinusoids() -> None:
@@ -183,9 +115,7 @@ def test_sinusoids() -> None:
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_too_long_a_sentence_is_refused(
-    make_model: MakeModel, make_batch: MakeBatch, positions: str
-) -> None:
+def test_too_long_a_sentence_is_refused(positions: str) -> None:
     model = make_model(positions=positions)  # for 40 positions
     model.encode(make_batch([(39, 1)]).source)
     with told("41 tokens", "max_positions", "40"):
@@ -194,71 +124,6 @@ def test_too_long_a_sentence_is_refused(
     cache.length = 40
     with told("41 tokens"):
         model.step(torch.tensor([[BOS]]), cache)
-
-
-def test_saved_weights_fit_any_longest_sentence(make_model: MakeModel) -> None:
-    short, long = make_model(seed=1), make_model(seed=2, max_positions=80)
-    long.load_state_dict(short.state_dict())  # sinusoids are no weights
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"heads": 3}, {"model_dim": 0}, {"activation": "tanh"}, {"width": 3}, {"positions": "rotary"}],
-)
-def test_senseless_sizes_are_refused(make_model: MakeModel, wrong: dict[str, object]) -> None:
-    with pytest.raises((ValidationError, TypeError)):
-        make_model(**wrong)
-
-
-def test_sizes_come_from_the_architecture() -> None:
-    model = Transformer(Architecture(16, 24, 3, 1, 4), 29)
-    assert (len(model.encoder_layers), len(model.decoder_layers)) == (3, 1)
-    encoder = 4 * 16 * 16 + 4 * 16 + 2 * 16 * 24 + 24 + 16 + 4 * 16
-    decoder = encoder + 4 * 16 * 16 + 4 * 16 + 2 * 16
-    count = sum(parameter.numel() for parameter in model.parameters())
-    assert count == 29 * 16 + 3 * encoder + decoder
-
-
-def test_passes_share_the_keys_of_the_source(
-    make_model: MakeModel, make_batch: MakeBatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, batch = make_model(), make_batch([(3, 6), (5, 2), (1, 6)])
-    calls = []
-
-    def noted(layer: DecoderLayer) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
-        original = layer.keys_and_values
-
-        def note(states: Tensor) -> tuple[Tensor, Tensor]:
-            calls.append(layer)
-            return original(states)
-
-        return note
-
-    for layer in model.decoder_layers:
-        assert isinstance(layer, DecoderLayer)
-        monkeypatch.setattr(layer, "keys_and_values", noted(layer))
-
-    def decode(encoded: Encoded, rows: Tensor) -> Tensor:
-        target = batch.target[rows]
-        return model.decode(target, target.eq(PAD), encoded, causal=False)
-
-    everyone, some = torch.arange(3), torch.tensor([2, 0])
-    twice = everyone.repeat_interleave(2)
-    four = torch.tensor([1, 4])
-    with torch.no_grad():
-        rows = (everyone, some, twice, twice[four])
-        expected = [decode(model.encode(batch.source[each]), each) for each in rows]
-        calls.clear()
-        encoded = model.encode(batch.source)
-        repeated = encoded.repeat(2)
-        shared = (encoded, encoded.rows(some), repeated, repeated.rows(four))
-        found = [decode(one, each) for one, each in zip(shared, rows, strict=True)]
-    assert calls == list(model.decoder_layers)
-    for mine, its in zip(found, expected, strict=True):
-        torch.testing.assert_close(mine, its)
-    # with gradients nothing is shared, so that each pass has its own way back
-    assert decode(encoded, everyone).requires_grad
-    assert len(calls) == 4
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
@@ -286,9 +151,7 @@ def test_bert_initialisation(positions: Any) -> None:
     assert bool(learned) == (positions == "learned")
 
 
-def test_source_symbols_have_an_embedding_of_their_own(
-    make_model: MakeModel, make_batch: MakeBatch
-) -> None:
+def test_source_symbols_have_an_embedding_of_their_own() -> None:
     batch = make_batch()
     options = {"decoder": {"copy": "uniform"}, "latent": {"dim": 3, "posterior_layers": 1}}
     joint = make_model(**options)
@@ -317,16 +180,6 @@ def test_source_symbols_have_an_embedding_of_their_own(
     torch.testing.assert_close(model.scaled_embedding(tokens), joint.scaled_embedding(tokens))
 
 
-def test_bert_initialisation_of_both_embeddings() -> None:
-    torch.manual_seed(1)
-    architecture = Architecture(16, 32, 1, 1, 2, initialisation="bert")
-    model = Transformer(architecture, 300, source_vocabulary_size=400)
-    assert model.source_embedding is not None
-    for embedding in (model.embedding, model.source_embedding):
-        assert embedding.weight[PAD].eq(0).all()
-        assert embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
-
-
 def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
     torch.manual_seed(1)
     model = Transformer(Architecture(64, 128, 1, 1, 4), 300)
@@ -335,30 +188,15 @@ def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
     assert inner.abs().max().item() <= math.sqrt(6 / (64 + 128))
 
 
-@pytest.mark.parametrize("options", [{}, {"positions": "concatenated"}])
-def test_embeddings_without_their_scale(
-    make_model: MakeModel, make_batch: MakeBatch, options: dict[str, Any]
-) -> None:
-    batch = make_batch()
-    plain = make_model(positions="learned", scale_embeddings=False, decoder=options)
-    assert torch.equal(plain.scaled_embedding(batch.source), plain.embedding(batch.source))
-    scaled = make_model(positions="learned", decoder=options)
-    scaled.load_state_dict(plain.state_dict())
-    expected = plain.scaled_embedding(batch.source) * math.sqrt(16)
-    torch.testing.assert_close(scaled.scaled_embedding(batch.source), expected)
-    # with scaled weights both are the same model: positions have the scale of the embeddings, too
-    with torch.no_grad():
-        scaled.embedding.weight /= math.sqrt(16)
-        if options:
-            scaled.positions /= math.sqrt(16)
-            padding = batch.target_padding
-            tokens = batch.target.masked_fill(~padding, MASK)
-            vectors = plain.scaled_embedding(tokens)
-            numbers = plain.positions[None, : tokens.size(1)]
-            torch.testing.assert_close(
-                scaled._numbered(vectors, scaled.positions[None, : tokens.size(1)]),
-                plain._numbered(vectors, numbers),
-            )
-    torch.testing.assert_close(
-        scaled.scaled_embedding(batch.source), plain.scaled_embedding(batch.source)
-    )
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: make_model(heads=3), ["heads", "model_dim"]),
+        (lambda: make_model(model_dim=15, heads=3), ["model_dim"]),
+        (lambda: make_model(length="ratio"), ["length", "ratio"]),
+        (lambda: LatentOptions(free_until=0.5, annealed_at=0.4), ["free_until", "annealed_at"]),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(make: Any, named: list[str]) -> None:
+    with told(*named, error=ValueError, one_line=False):
+        make()

@@ -10,9 +10,7 @@ import torch
 from nat.analyses import weight_plane
 from nat.analyses.likelihood import losses
 from nat.analyses.weight_plane import interpolated
-from nat.configuration.models import Recipe, Training
-from nat.data.candidates import Text
-from nat.registry import Method
+from tests.tiny import make_model, make_objective, make_training
 
 
 class Vocabulary:
@@ -35,9 +33,7 @@ def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
     torch.testing.assert_close(middle, 0.25 * start["a"] + 0.5 * other["a"] + 0.25 * own["a"])
 
 
-def test_the_corners_of_the_map_are_measured_models(
-    make_model: Any, make_objective: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = np.random.default_rng(2)
     texts = [[numbers.integers(6, 29, length) for length in (3, 5, 4)] for _ in range(2)]
     models = {name: make_model(seed, length="offset") for seed, name in enumerate("soe")}
@@ -47,16 +43,10 @@ def test_the_corners_of_the_map_are_measured_models(
         name: -losses(objective, model, *texts, 100).by_position["nll"] / 12
         for name, model in models.items()
     }
-    training = Training.model_construct(
-        input=Method(method="full_mask"),
-        target=Method(method="cross_entropy"),
-        text=Text.of("raw"),
-        recipe=Recipe.model_construct(length_loss_weight=0.1),
-    )
     split = SimpleNamespace(name="valid", sources=texts[0], targets=texts[1])
     subject = SimpleNamespace(
         model=models["e"],
-        training=training,
+        training=make_training(),
         vocabularies=SimpleNamespace(target=Vocabulary(), sizes=None),
         splits=[split],
         batch_tokens=100,

@@ -1,7 +1,6 @@
 """Figures of planes and of texts: heat maps, contours, alignments, and decodings pass by pass."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import made_up_run
@@ -9,10 +8,9 @@ import pandas as pd
 import pytest
 from drawn import Drawn, configuration, described, plot_of
 from made_up_run import TASK
-from matplotlib.figure import Figure
 
 from nat.configuration import Configuration
-from nat.figures import figures, word_panels
+from nat.figures import figures
 from nat.figures.points import Plot
 from nat.files import write_json
 from nat.jobs.analyse import with_measures
@@ -106,16 +104,6 @@ def test_a_heat_map_of_an_analysis(tmp_path: Path) -> None:
     write(plain, {"map": {"label": ["a", "b"], "cosines": []}})
     with told("config/papers/paper.yaml", "figures.2", path.name, "map.labels", "test", "label"):
         plot_of(plain)
-
-
-def test_every_position_of_a_long_sentence_is_named_upright(tmp_path: Path) -> None:
-    plain = configuration(tmp_path, described(MAP))
-    words = [f"aratherlongword{number}" for number in range(30)]
-    write(plain, similar(words), similar(["a", "b"]))
-    axes = Drawn(plot_of(plain)).axes[:2]
-    names = [each.get_xticklabels() for each in axes]
-    assert [[each.get_text() for each in panel] for panel in names] == [words, ["a", "b"]]
-    assert [{each.get_rotation() for each in panel} for panel in names] == [{90}, {0}]
 
 
 CONTOUR = """
@@ -258,15 +246,3 @@ def test_texts_that_do_not_fit_are_refused(
     path = write(plain, content)
     with told("config/papers/paper.yaml", "figures.2", path.name, *named):
         plot_of(plain)
-
-
-def test_a_pass_that_has_not_reached_a_block_is_not_drawn_there() -> None:
-    words = ["word"] * 60
-    passes = [SimpleNamespace(tokens=each, predicted=[0]) for each in (words[:1], words)]
-    panel: Any = SimpleNamespace(
-        label="a", plot=SimpleNamespace(contents={"a": {"passes": passes}})
-    )
-    axes = Figure().add_subplot()
-    word_panels.steps(axes, panel)
-    shown = [text.get_text() for text in axes.texts if text.get_text() != "word"]
-    assert len(shown) > 3 and shown == ["pass 1"] + ["pass 2"] * (len(shown) - 1)

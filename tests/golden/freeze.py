@@ -8,17 +8,23 @@ import argparse
 import difflib
 import json
 import lzma
+import re
 import sys
-import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from nat.artifacts import Latency
 from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
+from nat.files import write_json
+from nat.measures import statistics
+from nat.nested import leaves
 from nat.papers import claims, judgements, reports
 from nat.papers.cells import Cell, shown
 from nat.workflow import dry_run
@@ -37,7 +43,7 @@ def cells(scale: str) -> Iterator[str]:
         if kind == "claims":
             for check in claims.checks(configuration, paper):
                 said = (check.kind, check.relation, check.margin, check.share, check.number)
-                head = paper, kind, check.claim, check.case, *said
+                head = paper, kind, check.claim, check.case, *said, len(check.sides)
                 yield from (_line(*head, *_shown(*side)) for side in check.sides)
             continue
         for own, over in shown(reports.all_cells(configuration, target)).values():
@@ -63,22 +69,31 @@ def _files(found: Sequence[Cell]) -> str:
 
 
 def trainings(scale: str) -> Iterator[str]:
-    """The effective training of every system on every task."""
+    """The effective training of every system on every task: the value of each key."""
     configuration = load(Choice(scale), checked=False)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
     for task, corpus in configuration.tasks.items():
         for system in configuration.systems:
             try:
-                training: Any = configuration.training(corpus, system).as_json()
+                training = configuration.training(corpus, system).as_json()
             except UserError:
-                training = "cannot be trained"
-            yield _line(task, system, json.dumps(training, sort_keys=True))
+                training = {"": "cannot be trained"}
+            found[task, system] = dict(leaves(training))
+    keys = sorted({key for values in found.values() for key in values})
+    for where, values in found.items():
+        said = (f"{key}={_json(values[key])}" if key in values else "" for key in keys)
+        yield _line(*where, *said)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def graph(scale: str) -> Iterator[str]:
-    """The jobs of `all`: rule, inputs, outputs."""
+    """The jobs of `all`: rule, outputs, inputs."""
     arguments = ["--forceall", "--nolock", "--config", f"scale={scale}"]
     for job in dry_run.pending(["all"], arguments):
-        yield _line(job.rule, " ".join(sorted(job.inputs)), " ".join(sorted(job.outputs)))
+        yield _line(job.rule, " ".join(sorted(job.outputs)), " ".join(sorted(job.inputs)))
 
 
 def records(scale: str) -> Iterator[str]:
@@ -86,8 +101,7 @@ def records(scale: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "config").symlink_to(Path("config").resolve())
-        with tarfile.open(HERE / "results.tar.xz") as archive:
-            archive.extractall(root, filter="data")
+        restore(root)
         configuration = load(Choice(scale), root=root, checked=False)
         for target in reports.targets(configuration):
             paper, kind, number = target
@@ -102,6 +116,17 @@ def records(scale: str) -> Iterator[str]:
             for record in found:
                 if _has_number(record):
                     yield _line(*target, *(_number(record.get(key)) for key in keys))
+
+
+def restore(root: Path) -> None:
+    """Write the stored results: of those of `all` at scale micro, what papers and figures read."""
+    for path, content in json.loads(_read("results")).items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix == ".npz":
+            statistics.write(file, {name: np.array(counts) for name, counts in content.items()})
+        else:
+            write_json(file, content)
 
 
 def _has_number(record: dict[str, Any]) -> bool:
@@ -126,15 +151,58 @@ FACTS: dict[str, tuple[Callable[[str], Iterator[str]], Sequence[str]]] = {
 
 
 def now(name: str) -> list[str]:
-    """What is the case now, scale by scale, in order."""
+    """What is the case now, in order."""
     found, scales = FACTS[name]
-    return [f"{scale}\t{line}" for scale in scales for line in sorted(found(scale))]
+    return sorted(f"{scale}\t{line}" for scale in scales for line in found(scale))
 
 
 def stored(name: str) -> list[str]:
     """What is stored; nothing before the first time."""
-    path = HERE / f"{name}.xz"
-    return lzma.decompress(path.read_bytes()).decode().splitlines() if path.exists() else []
+    return unpacked(_read(name)) if (HERE / f"{name}.xz").exists() else []
+
+
+def _read(name: str) -> bytes:
+    return lzma.decompress((HERE / f"{name}.xz").read_bytes())
+
+
+def packed(lines: Iterable[str]) -> str:
+    """Lines as columns of runs of equal values, which compress well."""
+    rows = [line.split("\t") for line in _shortened(sorted(lines, key=_fields), restore=False)]
+    tables = [[*each] for _, each in groupby(rows, key=len)]
+    return json.dumps([[_runs(column) for column in zip(*table, strict=True)] for table in tables])
+
+
+def _runs(column: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The values of a column and how often each stands there in succession."""
+    return [*zip(*((value, len([*same])) for value, same in groupby(column)), strict=True)]
+
+
+def unpacked(text: str | bytes) -> list[str]:
+    """The lines of `packed`, in order."""
+    tables = [[chain.from_iterable(map(repeat, *runs)) for runs in t] for t in json.loads(text)]
+    rows = (row for columns in tables for row in zip(*columns, strict=True))
+    return sorted(_shortened(map("\t".join, rows), restore=True))
+
+
+def _fields(line: str) -> int:
+    return line.count("\t")
+
+
+def _shortened(lines: Iterable[str], restore: bool) -> Iterator[str]:
+    """Lines whose paths have `^` for what the path before has at the same place, and back."""
+    before: list[str] = []
+
+    def changed(path: re.Match[str]) -> str:
+        nonlocal before
+        given = path[0].split("/")
+        pairs = [*zip(given, [*before, *[""] * len(given)], strict=False)]
+        full = [old if restore and part == "^" else part for part, old in pairs]
+        short = ["^" if part == old else part for part, old in pairs]
+        before = full
+        return "/".join(full if restore else short)
+
+    for line in lines:
+        yield re.sub(r"\S+/\S+", changed, line)
 
 
 def differences(name: str) -> list[str]:
@@ -144,7 +212,7 @@ def differences(name: str) -> list[str]:
 
 
 def _renew(name: str) -> None:
-    text = "\n".join(now(name)) + "\n"
+    text = packed(now(name))
     (HERE / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 

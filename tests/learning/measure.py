@@ -24,7 +24,7 @@ from tests.learning.small_trainings import Point, configuration, learn, systems,
 FOUND = 20
 """Mistakes that are found."""
 FURTHER = 5
-"""Healthy trainings of a system with seeds that no file and no other system has."""
+"""Healthy trainings of a system with seeds that are not stored and that no other system has."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.learning.measure")
     commands = parser.add_subparsers(required=True)
     renew = commands.add_parser(
-        "points", help="train five or ten seeds of each system and write its file"
+        "points", help="train five or ten seeds of each system and store them"
     )
     renew.add_argument("systems", nargs="*", help="by default all")
     renew.set_defaults(run=lambda options: write_points(options.systems))
@@ -51,7 +51,7 @@ def write_points(names: Sequence[str]) -> int:
             glancing = configuration().system(name).input.method == "glancing"
         seeds = points.SEEDS + points.MORE_SEEDS if glancing else points.SEEDS
         points.write(name, glancing, dict(zip(seeds, train(name, seeds), strict=True)))
-        print(f"tests/learning/points/{name}.json", flush=True)
+        print(name, flush=True)
     return 0
 
 

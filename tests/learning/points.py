@@ -1,7 +1,7 @@
 """Reference points: what healthy trainings of a system found, and what follows for others.
 
-A file of `tests/learning/points` has, for one system, the validation losses (nats per position) and
-the BLEU of five seeds at three updates, and the mean training losses between them; of a system with
+`tests/learning/points.csv` has, for each system, the validation losses (nats per position) and the
+BLEU of five seeds at three updates, and the mean training losses between them; of a system with
 glancing, of ten seeds, since these learn early or late, depending on the seed. New trainings with
 the first five seeds are refused where
 
@@ -10,7 +10,7 @@ the first five seeds are refused where
   those of the same seeds by more than the spread of the differences explains. If a change of the
   code leaves the random numbers as they are, the differences are alike, and small mistakes show;
   if not, they spread as seeds do, which says more about their variance than five differences
-  alone. Both are tried. Where the trainings went as those of the file, or differ by rounding, so
+  alone. Both are tried. Where the trainings went as the stored ones, or differ by rounding, so
   do validations, and a larger spread of theirs is no explanation (`ROUNDING`).
 
 All intervals of a system together hold 99% of healthy trainings, by Bonferroni's inequality.
@@ -21,23 +21,22 @@ t-test, Smyth 2004). What is usual comes from the median over all systems with g
 without: some systems vary much more than the others, and would widen the intervals of all.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from tests.learning.small_trainings import Point
 
-FOLDER = Path(__file__).parent / "points"
+FILE = Path(__file__).with_suffix(".csv")
 SEEDS = (1, 2, 3, 4, 5)
-"""Of the trainings in the files, and of those that are compared with them."""
+"""Of the stored trainings, and of those that are compared with them."""
 MORE_SEEDS = (6, 7, 8, 9, 10)
-"""Of further trainings in the files of systems with glancing."""
+"""Of further stored trainings of systems with glancing."""
 LEVEL = 0.99
 PRIOR = 4
 """Degrees of freedom of the usual variance."""
@@ -46,17 +45,17 @@ LEAST_SPREAD = {"training loss": 0.005, "loss": 0.005, "BLEU": 0.25}
 ROUNDING = {1e-4: LEAST_SPREAD, 0.005: {"training loss": 0.005, "loss": 0.01, "BLEU": 1.0}}
 """Largest spread of healthy differences, by the largest difference of training losses.
 
-The first are equal to the precision of the files. The second were trained on another processor,
+The first are equal to the precision of the file. The second were trained on another processor,
 which rounds differently: measured with thirteen systems.
 """
 
 
 @dataclass(frozen=True)
 class Known:
-    """A file.
+    """What is stored of a system.
 
     Attributes:
-        glancing: whether the system learns with glancing.
+        glancing: whether it learns with glancing.
         values: of each quantity, over seeds.
     """
 
@@ -65,28 +64,22 @@ class Known:
 
 
 def write(system: str, glancing: bool, trainings: Mapping[int, Sequence[Point]]) -> None:
-    """Write the file of a system from its trainings, by seed."""
-    seeds = sorted(trainings)
-    quantities = [as_quantities(trainings[seed]) for seed in seeds]
-    found: dict[str, Any] = {
-        "system": system,
-        "glancing": glancing,
-        "seeds": seeds,
-        **{name: [round(each[name], 4) for each in quantities] for name in quantities[0]},
-    }
-    lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in found.items()]
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{system}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    """Write the rows of a system from its trainings, by seed."""
+    rows = [
+        {"system": system, "glancing": int(glancing), "seed": seed, **as_quantities(points)}
+        for seed, points in sorted(trainings.items())
+    ]
+    known = pd.read_csv(FILE)
+    found = pd.concat([known[known.system != system], pd.DataFrame(rows).round(4)])
+    found.sort_values(["system", "seed"]).to_csv(FILE, index=False)
 
 
 def read_all() -> dict[str, Known]:
-    """All files, by system."""
+    """What is stored, by system."""
     found = {}
-    for path in sorted(FOLDER.glob("*.json")):
-        values = json.loads(path.read_text())
-        system, glancing = values.pop("system"), values.pop("glancing")
-        del values["seeds"]
-        found[system] = Known(glancing, values)
+    for system, rows in pd.read_csv(FILE).groupby("system"):
+        values = rows.drop(columns=["system", "glancing", "seed"]).dropna(axis=1)
+        found[str(system)] = Known(bool(rows.glancing.all()), values.to_dict("list"))
     return found
 
 
@@ -125,8 +118,8 @@ def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
     """What is outside of its interval, each as a sentence.
 
     Args:
-        system: one with a file.
-        trainings: with the first seeds of the file, in their order.
+        system: one that is stored.
+        trainings: with the first of the stored seeds, in their order.
     """
     quantities = [as_quantities(points) for points in trainings]
     mine = read_all()[system].values
@@ -178,14 +171,14 @@ def _reach(kind: str, differences: np.ndarray, usual: float, apart: float) -> fl
 def _differences(
     kind: str, quantities: Sequence[Mapping[str, float]], known: Mapping[str, Sequence[float]]
 ) -> np.ndarray:
-    """New values of one kind less those of the file, seeds x updates; no updates if it has none."""
+    """New values of one kind less the stored ones, seeds x updates; no updates if it has none."""
     names = [name for name in known if name.startswith(kind + " ")]
     new = np.array([[each[name] for name in names] for each in quantities])
     return new - _known(kind, known)[: len(new)]
 
 
 def _known(kind: str, known: Mapping[str, Sequence[float]]) -> np.ndarray:
-    """Values of one kind in the file, seeds x updates."""
+    """Stored values of one kind, seeds x updates."""
     return np.array([known[name] for name in known if name.startswith(kind + " ")]).T
 
 

@@ -5,18 +5,13 @@ what the points are worth.
 """
 
 import datetime
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tests.learning import points
 from tests.learning.measure import everything, train
 from tests.learning.small_trainings import Point
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def system_of_today() -> str:
@@ -37,14 +32,8 @@ def test_every_kind_of_system_has_reference_points() -> None:
     assert sorted(points.read_all()) == sorted(everything())
 
 
-def test_reference_points_are_written_outside_of_pytest() -> None:
-    command = [sys.executable, "-m", "tests.learning.measure", "--help"]
-    ended = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
-    assert ended.returncode == 0, ended.stderr
-
-
 def known(system: str) -> list[list[Point]]:
-    """Those of the trainings in the file of a system that are repeated."""
+    """Those of the stored trainings of a system that are repeated."""
     values = points.read_all()[system].values
     updates = sorted({int(name.split()[-1]) for name in values})
     return [
@@ -62,7 +51,6 @@ def known(system: str) -> list[list[Point]]:
 
 
 def trained_worse(point: Point, more: float) -> Point:
-    assert point.training_loss is not None
     return replace(point, training_loss=point.training_loss + more)
 
 

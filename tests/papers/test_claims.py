@@ -10,7 +10,7 @@ import made_up_run
 import numpy as np
 import pytest
 import yaml
-from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies, write_training
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_training
 from rich.console import Console
 
 from nat.configuration import Configuration
@@ -140,10 +140,7 @@ def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
     ("compared", "bound"),
     [
         ("student > teacher", ""),
-        ("student > teacher + 12", "above 12"),
         ("student < teacher - 2", "below −2"),
-        ("student <= teacher + 0.5", "at most 0.5"),
-        ("student >= teacher - 1", "at least −1"),
         ("student >= teacher + 7", "at least 7"),
         ("student ~ teacher ± 50%", "within ±50%"),
     ],
@@ -194,31 +191,6 @@ def test_each_case_is_judged(root: Path) -> None:
     assert claim_formats.summary(found) == f"1 {HOLDS}, 1 {FAILS}, 1 {UNJUDGED}"
 
 
-def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
-    found = checked(root, f"{IN_TABLE}, task: null, compare: DiMS > NAT")
-    cases = [(check.case, check.sides[1].first.published) for check in found]
-    assert cases == [("WMT14 En-De", 20.5), ("WMT14 De-En", None)]
-    decoding = {"decoding": "mask-predict-{steps}-lb5"}
-    where = {name: WHERE[name] | decoding for name in ("student", "teacher")}
-    text = f"where: {where}, steps: [1, 4], label: '{{steps}} passes'"
-    found = checked(root, f"{BETTER}, {text}")
-    assert [(check.case, check.sides[0].first.decoding) for check in found] == [
-        ("1 step passes", "mask-predict-1-lb5"),
-        ("4 steps passes", "mask-predict-4-lb5"),
-    ]
-
-
-def test_names_of_the_paper_and_systems_of_cases(root: Path) -> None:
-    where = {
-        "better": {"system": "dims-{system}", "decoding": STEP},
-        "worse": {"system": "{system}", "decoding": STEP},
-    }
-    text = "system: [cmlm-kd], compare: better > worse"
-    (check,) = checked(root, text, where=where)
-    assert check.case == "cmlm-kd"
-    assert [side.first.system for side in check.sides] == ["dims-cmlm-kd", "cmlm-kd"]
-
-
 def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
     run(root, {"nat-kd": 0.6}, "one-pass")
     student, nat = WHERE["student"], WHERE["nat"]
@@ -251,17 +223,6 @@ def test_trends_and_the_largest(root: Path) -> None:
     assert verdict(root, f"largest: {{{of}, is: '4'}}") == FAILS
     run(root, {"nat-kd": 0.06}, "one-pass")  # as good
     assert verdict(root, f"largest: {{of: [{', '.join(sides)}, nat], is: '8'}}") == UNDECIDED
-
-
-def test_gains_by_length(root: Path) -> None:
-    fifths = "[{label: 'fifth {fifth}', with: {fifth: [1, 2, 3, 4, 5]}}]"
-    gains = f"gains: {{system: student, over: teacher, of: {fifths}, is: fifth 5}}"
-    record = judge(root, f"{gains}, measure: 'tokenised_bleu_bucket_{{fifth}}'")
-    named = record["numbers"].split(";")[0].split(", ")
-    values = [float(each.split()[-1].replace("−", "-")) for each in named]
-    assert record["verdict"] == UNDECIDED and len(values) == 5
-    assert record["ours"] == pytest.approx(values[4] - max(values[:4]), abs=0.011)
-    assert record["low"] < record["ours"] < record["high"]
 
 
 def correlation(over: str, more: str = "") -> str:
@@ -309,41 +270,6 @@ def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
 
 
 # Other measures
-
-
-TIMES = {"cpu-1": {"AT": 8.0, "DiMS": 2.0}, "cpu-32": {"AT": 3.0, "DiMS": 1.0}, "cuda-1": {}}
-"""Milliseconds; there is no GPU."""
-
-
-@pytest.mark.parametrize(
-    ("compared", "found"),
-    [
-        ("DiMS > 3", (HOLDS, 1.0, "[+1.00, +1.00]", "", 1)),
-        ("batch < DiMS", (HOLDS, -1.0, "[−1.00, −1.00]", "", 2)),
-        ("gpu < DiMS", (UNJUDGED, None, "–", "no GPU", 2)),
-        ("DiMS > gpu", (UNJUDGED, None, "–", "no GPU", 2)),
-    ],
-)
-def test_speed_ups_are_over_a_named_system(
-    root: Path, compared: str, found: tuple[Any, ...]
-) -> None:
-    table = {
-        "title": "latencies",
-        "cells": {"task": TASK, "measure": "latency"},
-        "columns": [{"label": "{setting}", "setting": [*TIMES]}],
-        "rows": [{"label": "AT", **WHERE["teacher"]}, {"label": "DiMS", **WHERE["student"]}],
-    }
-    where = "{batch: {of: DiMS, setting: cpu-32}, gpu: {of: DiMS, setting: cuda-1}}"
-    text = f"in: table 2, measure: speed_up, setting: cpu-1, over: AT, where: {where}"
-    tables = {**PAPER["tables"], "2": table}
-    plain = configuration(root, f"{text}, compare: {compared}", tables=tables)
-    cells = reports.cells(plain, ("paper", "table", "2"))
-    times = {cell: TIMES[cell.setting].get(cell.row) for cell in cells}
-    repeats = {cell: [time] * 5 if time else "no GPU" for cell, time in times.items()}
-    write_latencies(root, repeats)
-    (record,) = judgements.judge(plain, "paper")
-    judged = (record["verdict"], record["ours"], shown(record, "95% interval"), record["reason"])
-    assert (*judged, len(reports.files(plain, TARGET))) == found
 
 
 def test_what_a_training_counted_needs_no_interval(root: Path) -> None:
@@ -430,7 +356,6 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     (check,) = checked(root, BETTER)
     one, other = (side.own for side in check.sides)
     found = difference(one, other, Reader(root))
-    assert found is not None
 
     def minus(second: Difference) -> Any:
         return combined([found, second], lambda pair: pair[0] - pair[1]).interval()
@@ -439,22 +364,6 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     elsewhere = minus(replace(found, sentences=("another", "test", "")))
     assert elsewhere.low < 0 < elsewhere.high
     assert minus(replace(found, seeds=(2,))) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "files"),
-    [
-        (BETTER, 4),  # each score, and the counts beside it
-        ("compare: student > 3", 2),
-        (correlation("student, teacher, nat"), 3),
-    ],
-)
-def test_files_are_those_that_are_read(root: Path, text: str, files: int) -> None:
-    run(root, {"nat-kd": 0.25}, "one-pass")
-    found = configuration(root, text)
-    assert TARGET in reports.targets(found)
-    paths = [root / each.path for each in reports.files(found, TARGET)]
-    assert len(paths) == files and all(path.exists() for path in paths)
 
 
 @pytest.mark.parametrize(("seeds", "said"), [([1], "one training"), ([1, 2, 3], "3 trainings")])
@@ -470,15 +379,6 @@ def test_what_is_written_and_shown(root: Path, seeds: list[int], said: str) -> N
     for text in (written, screen):
         must_name(text, "1 holds, 1 not run", "scale demo", said, CORPUS, TASK, "teacher: not run")
     must_name(screen, "holds first", "not run second")
-
-
-def test_judgements_that_are_incomplete_are_not_read(root: Path) -> None:
-    plain, csv = configuration(root, BETTER), root / "claims.csv"
-    claim_formats.write(plain, "paper", judgements.judge(plain, "paper"), csv)
-    heading, line, *_ = csv.read_text().splitlines()
-    csv.write_text(f"{heading}\n{line[: len(line) // 4]}\n")
-    with told("claims.csv"):
-        claim_formats.read(csv)
 
 
 # Mistakes
@@ -545,21 +445,3 @@ SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
 def test_errors_name_the_claim(root: Path, text: str, named: list[str]) -> None:
     with told("config/papers/paper.yaml", "claims.it", *named):
         checked(root, text, tables=TABLES)
-
-
-def test_a_claim_takes_the_only_measure_of_its_table(root: Path) -> None:
-    text = "in: table 1, measure: null, compare: DiMS > NAT"
-    tables = copy.deepcopy(PAPER["tables"])
-    columns, cells = tables["1"]["columns"], tables["1"]["cells"]
-    columns[:] = [column | {"measure": cells["measure"]} for column in columns]
-    del cells["measure"]
-    (check,) = checked(root, text, tables=tables)
-    assert {side.first.measure for side in check.sides} == {"sacrebleu"}
-    columns.append({"label": "chrF", "measure": "chrf", "task": TASK, "ours_only": True})
-    with told("claims.it", "measure"):
-        checked(root, text, tables=tables)
-
-
-def test_a_paper_without_claims_is_not_judged(root: Path) -> None:
-    with told("config/papers/paper.yaml", "claims"):
-        judgements.judge(configuration(root, BETTER, claims={}), "paper")

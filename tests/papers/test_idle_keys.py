@@ -6,8 +6,10 @@ cells or another layout follow from it.
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from typing import Any
 
 import pytest
@@ -19,9 +21,8 @@ from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.figures import points
 from nat.papers import hyper_parameters, texts
-from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
-from nat.papers.description import Figure, Paper, PrintedSystem, Table
+from nat.papers.description import Figure, PrintedSystem, Table
 from nat.papers.figure_cells import figure_cells
 from nat.papers.table_cells import table_cells
 
@@ -40,13 +41,11 @@ FOR_CLAIMS = {"fully_nat: tables.3.cells.measure"}
 def configured() -> Configuration:
     """Of the papers' scale with one seed, which takes a third of the time."""
     found = read("paper", REPOSITORY, checked=False)
-    papers = {
-        name: {key: value for key, value in content.items() if key != "seeds"}
-        for name, content in found.files["papers"].items()
-    }
-    scale = {**found.files["scales"]["paper"], "seeds": [1]}
-    scales = {**found.files["scales"], "paper": scale}
-    return replace(found, files={**found.files, "papers": papers, "scales": scales})
+    files = deepcopy(dict(found.files))
+    for content in files["papers"].values():
+        content.pop("seeds", None)
+    files["scales"]["paper"]["seeds"] = [1]
+    return replace(found, files=files)
 
 
 def keys(content: Any, at: Path = ()) -> Iterator[Path]:
@@ -54,29 +53,24 @@ def keys(content: Any, at: Path = ()) -> Iterator[Path]:
 
     A key that has a mapping has the effects of the keys in it.
     """
-    if isinstance(content, dict):
-        for key, value in content.items():
-            if key not in WORDS or at[-1:] == ("with",):
-                if not isinstance(value, dict):
-                    yield (*at, key)
+    named = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in named:
+        if not isinstance(content, dict) or key not in WORDS or at[-1:] == ("with",):
+            if isinstance(content, dict) and not isinstance(value, dict):
+                yield (*at, key)
+            if isinstance(value, dict | list):
                 yield from keys(value, (*at, key))
-    elif isinstance(content, list):
-        for number, value in enumerate(content):
-            yield from keys(value, (*at, number))
 
 
 def changes(content: Any, path: Path) -> Iterator[Any]:
-    """The content without a key, and with another value of it."""
-    key, *rest = path
-    same = content.copy()
-    if rest:
-        for each in changes(content[key], tuple(rest)):
-            same[key] = each
-            yield same
-        return
-    yield {**content, key: _other(content[key])}
-    del same[key]
-    yield same
+    """The content with another value of a key, and without it."""
+    *outer, key = path
+    changed = deepcopy(content)
+    at = reduce(getitem, outer, changed)
+    at[key] = _other(at[key])
+    yield changed
+    del at[key]
+    yield changed
 
 
 def _other(value: Any) -> Any:
@@ -93,7 +87,7 @@ class Described:
     """A paper, and what follows from changes of it."""
 
     def __init__(self, name: str, patch: pytest.MonkeyPatch) -> None:
-        self.name, self.patch = name, patch
+        self.name = name
         self.paper = self.changed = configured().paper(name)
         patch.setattr(Configuration, "paper", lambda *_: self.changed)
         content = configured().files["papers"][name]
@@ -103,68 +97,46 @@ class Described:
         }
         resolver = Resolver(configured(), name)
         self.cells = {number: table_cells(resolver, number) for number in self.paper.tables}
-        self.tables = {number: self._table(number) for number in self.paper.tables}
-        self.figures = {number: self._figure(number) for number in self.paper.figures}
+        reports = [("tables", each) for each in self.paper.tables]
+        reports += [("figures", each) for each in self.paper.figures]
+        self.shown = {report: self._shown(*report) for report in reports}
 
-    def _table(self, number: str) -> Any:
-        """The cells of a table, and the settings or keys of texts that it shows."""
-        resolver, kind = Resolver(configured(), self.name), self.changed.tables[number].kind
-        if kind == "settings":
-            return hyper_parameters.records(configured(), self.name, number)
-        return table_cells(resolver, number), kind == "texts" and texts._keys(resolver, number)
-
-    def _figure(self, number: str) -> Any:
-        """The cells of a figure, and the keys of the analyses that it shows."""
+    def _shown(self, kind: str, number: str) -> Any:
+        """Cells of a table or figure, and the settings, or keys of texts and analyses, it shows."""
         resolver = Resolver(configured(), self.name)
+        if kind == "tables":
+            of = self.changed.tables[number].kind
+            if of == "settings":
+                return hyper_parameters.records(configured(), self.name, number)
+            return table_cells(resolver, number), of == "texts" and texts._keys(resolver, number)
 
-        def quoted(table: str) -> list[Cell]:
+        def quoted(table: str) -> Any:
             if table not in self.cells:
                 raise resolver.unknown("quotes", "table", table, self.cells)
             return self.cells[table]
 
-        keys_ = self.changed.figures[number].keys and points._keys(resolver, number)
-        return figure_cells(resolver, number, quoted), keys_
+        analysed = self.changed.figures[number].keys and points._keys(resolver, number)
+        return figure_cells(resolver, number, quoted), analysed
 
     def has_effect(self, kind: str, name: str, path: Path) -> bool:
         """Tell whether a key has an effect."""
-        return any(
-            self._differs(kind, name, path, changed)
-            for changed in changes(self.content[kind][name], path)
-        )
+        changed = changes(self.content[kind][name], path)
+        return any(self._differs(kind, name, path, each) for each in changed)
 
     def _differs(self, kind: str, name: str, path: Path, changed: Any) -> bool:
         parts = getattr(self.paper, kind)
         try:
             made = MODELS[kind].model_validate(changed)
-            if self._is_layout(kind, path):
+            of_axis = kind == "figures" and path[0] in DRAWN and path[-1] == "label"
+            if path[-1] in LAYOUT or of_axis or path[0] == "footnotes":
                 return bool(made != parts[name])
-            paper = self.paper.model_copy(update={kind: {**parts, name: made}})
-            return self._shows_others(kind, name, paper)
+            self.changed = self.paper.model_copy(update={kind: {**parts, name: made}})
+            reports = [*self.shown] if kind == "systems" else [(kind, name)]
+            # first those that name the system
+            reports.sort(key=lambda at: f'"{name}"' not in json.dumps(self.content[at[0]][at[1]]))
+            return any(self._shown(*report) != self.shown[report] for report in reports)
         except (UserError, ValidationError):
             return True
-
-    @staticmethod
-    def _is_layout(kind: str, path: Path) -> bool:
-        of_axis = kind == "figures" and path[0] in DRAWN and path[-1] == "label"
-        return path[-1] in LAYOUT or of_axis or path[0] == "footnotes"
-
-    def _shows_others(self, kind: str, name: str, paper: Paper) -> bool:
-        self.changed = paper
-        if kind == "tables":
-            return bool(self._table(name) != self.tables[name])
-        if kind == "figures":
-            return bool(self._figure(name) != self.figures[name])
-        reports = [
-            (of, number, make, shown)
-            for of, make, known in (
-                ("tables", self._table, self.tables),
-                ("figures", self._figure, self.figures),
-            )
-            for number, shown in known.items()
-        ]
-        # first those that name the system
-        reports.sort(key=lambda each: f'"{name}"' not in json.dumps(self.content[each[0]][each[1]]))
-        return any(make(number) != shown for _, number, make, shown in reports)
 
 
 @pytest.mark.parametrize("paper", configured().papers)

@@ -3,21 +3,18 @@
 The cells that the papers' files stand for are those of `tests/golden`.
 """
 
-import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import made_up_run
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
+from made_up_run import CORPUS, OTHER_TASK, TASK
 from messages import told
 
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.papers import relation, reports
 from nat.papers.cells import Cell
-from nat.papers.coordinates import check_setting, heading
 from nat.papers.relation import report
 
 FILE = "config/papers/paper.yaml"
@@ -61,19 +58,6 @@ def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
             )
         ),
     ]
-
-
-def test_headings_of_tasks(tmp_path: Path) -> None:
-    tasks = ("wmt14-en-de", "multi30k-en-de", "mine")
-    assert [heading(task) for task in tasks] == ["WMT14 En-De", "Multi30k En-De", "Mine"]
-    described = {"title": "t", "columns": ["mine"], "rows": [NAT]}
-    found = made_up_run.paper(tmp_path, cells=CELLS, tables={"1": described})
-    known = found.files["scales"][found.scale]["tasks"]
-    for task, label in ((CORPUS, "Mine"), ({"corpus": CORPUS, "heading": "My news"}, "My news")):
-        known.clear()
-        known["mine"] = task
-        (cell,) = report(replace(found), "paper", "table 1")
-        assert (cell.column, cell.corpus) == (label, CORPUS)
 
 
 @pytest.mark.parametrize(
@@ -127,12 +111,6 @@ def test_mistakes_of_a_table(tmp_path: Path, changes: dict[str, Any], names: lis
         table(tmp_path, {**NAT, "task": TASK}, **changes)
 
 
-def test_samples_are_of_bleu(tmp_path: Path) -> None:
-    row = {"system": "CMLM + DiMS", "task": TASK, "steps": 1, "measure": "length_ratio"}
-    with told(FILE, "tables.1", "measure", "length_ratio"):
-        table(tmp_path, row, kind="samples")
-
-
 @pytest.mark.parametrize(
     ("derived", "names"),
     [
@@ -148,12 +126,6 @@ def test_what_a_row_cannot_be_derived_from(
     rows = [{**NAT, "task": TASK}, {"label": "x", "derived": derived}]
     with told(FILE, "tables.1.rows", "derived", *names):
         table(tmp_path, *rows, columns=["sacrebleu"])
-
-
-def test_a_column_is_no_correlation(tmp_path: Path) -> None:
-    correlation = {"label": "r", "derived": {"correlation": "NAT"}}
-    with told(FILE, "tables.1.columns", "derived"):
-        table(tmp_path, {**NAT, "task": TASK}, columns=["sacrebleu", correlation])
 
 
 @pytest.mark.parametrize(
@@ -173,17 +145,6 @@ def test_mistakes_of_the_systems_of_a_paper(tmp_path: Path, system: Any, names: 
     systems = {"A": system, "B": {"like": "A"}, "CMLM": SYSTEMS["CMLM"]}
     with told(FILE, *names):
         table(tmp_path, {"system": "A", "steps": 4}, systems=systems)
-
-
-@pytest.mark.parametrize(
-    ("measure", "setting"),
-    [("latency", "tpu-1"), ("speed_up", ""), ("l_mple", "-1"), ("sacrebleu", "cpu-1")],
-)
-def test_a_setting_that_a_measure_cannot_have(measure: str, setting: str) -> None:
-    with told("setting", f"'{setting}'"):
-        check_setting(measure, setting)
-    for known, fits in (("latency", "cuda-largest"), ("l_target", "0.25"), ("sacrebleu", "")):
-        check_setting(known, fits)
 
 
 # Figures
@@ -221,19 +182,6 @@ def test_what_figures_cannot_show(
     shown = described.get("series", [{"label": "s", "system": "CMLM", "steps": 1, **series}])
     with told(FILE, "figures.1", "series 's'", *names):
         figure(tmp_path, **{**described, "panels": panels, "series": shown})
-
-
-def test_figures_quote_the_papers_own_values_of_the_same_cells(tmp_path: Path) -> None:
-    made_up_run.publish(tmp_path)
-    paper = copy.deepcopy(PAPER)
-    series = {"label": "NAT", "system": "nat-kd", "points": [{"x": 1, "decoding": "one-pass"}]}
-    paper["figures"]["2"]["quotes"] = [1]
-    paper["figures"]["2"]["series"].append(series)
-    found = report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
-    assert {each.row: each.published for each in found} == {"CMLM": None, "NAT": 20.5}
-    paper["figures"]["2"]["quotes"] = [7]
-    with told(FILE, "quotes", "table '7'"):
-        report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
 
 
 # What is timed together
@@ -276,18 +224,3 @@ def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
         relation.latency(plain, CORPUS, "paper_tabel_1", 1, "cpu-1")
     with told("paper_table_1", "cpu-2", "cpu-1"):
         relation.latency(plain, CORPUS, "paper_table_1", 1, "cpu-2")
-
-
-def test_a_group_within_another_of_the_paper_is_not_measured_again(tmp_path: Path) -> None:
-    def tables(*rows: Any) -> Configuration:
-        figures = {"3": {"title": "f", **SCATTER, "panels": [TASK], "series": [AT, NAT]}}
-        smaller = {**SPEED, "rows": [*rows]}
-        return timed(tmp_path, tables={"1": smaller, "2": SPEED}, figures=figures)
-
-    within = tables(AT)
-    (path,) = latencies(within, "figure", "3")
-    assert path.endswith("/paper_table_2/seed1/cpu-1.json")
-    assert latencies(within, "table", "1") == latencies(within, "table", "2")
-    apart = tables(AT, {"label": "CMLM", "system": "cmlm-kd", "decoding": "one-pass"})
-    for number in ("1", "2"):
-        assert all(f"/paper_table_{number}/" in each for each in latencies(apart, "table", number))

@@ -26,40 +26,6 @@ def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) ->
     return made_up_run.configuration(root, {"paper": paper}, seeds)
 
 
-def test_targets_are_all_tables_figures_and_claims(root: Path) -> None:
-    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
-    plain = configuration(root, claims={"better": claim})
-    assert reports.targets(plain) == [TABLE, FIGURE, ("paper", "claims", "")]
-    names = ("paper_table_1", "paper_figure_2", "paper_claims")
-    paths = ("table_1.csv", "figure_2.pdf", "claims.csv")
-    titles = ("table 1, rows against tasks", "figure 2, steps", "claims")
-    for target, name, path, title in zip(reports.targets(plain), names, paths, titles, strict=True):
-        made = reports.report(plain, target)
-        assert (reports.name(target), reports.title(plain, target)) == (name, title)
-        assert made.path == f"results/demo/papers/paper/{path}" and made.target == target
-        values = made.inputs(plain).published
-        assert values is not None and values.path == "config/published/paper.csv"
-        assert all(part in reports.module(plain, target) for part in ("nat.", target[1][:-1]))
-
-
-def test_a_table_needs_scores_and_what_its_tests_are_computed_from(root: Path) -> None:
-    scores = {
-        f"results/demo/scores/{made_up_run.CORPUS}/{system}/seed{seed}/{decoding}/test"
-        for system, decoding in (
-            ("nat-kd", "one-pass"),
-            ("dims-cmlm-kd", "mask-predict-1-lb5"),
-        )
-        for seed in (1, 2)
-    }
-    found = [each.path for each in reports.files(configuration(root, [1, 2]), TABLE)]
-    assert sorted(found) == sorted(f"{each}.{end}" for each in scores for end in ("json", "npz"))
-
-
-def test_a_figure_needs_what_tells_that_a_training_collapsed(root: Path) -> None:
-    found = {Path(each.path).name for each in reports.files(configuration(root), FIGURE)}
-    assert found == {"test.json", "training.json"}
-
-
 def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
     def configured(root: Path = Path("nowhere"), seeds: Any = None, **systems: Any) -> Any:
         described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}

@@ -33,13 +33,6 @@ def test_signs(value: float, text: str) -> None:
     assert table_formats.signed(value, 2) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "p < 0.001"), (0.001, "p = 0.001"), (0.25, "p = 0.250")]
-)
-def test_a_p_value_is_not_zero(value: float, text: str) -> None:
-    assert table_formats.p_value(value) == text
-
-
 def test_records_survive_the_csv(tmp_path: Path) -> None:
     csv = tmp_path / "table_1.csv"
     table_formats.write(TABLE, csv)
@@ -88,10 +81,6 @@ def test_a_wide_table_is_broken_in_latex() -> None:
     assert found.count(r"\begin{tabular}") == found.count(r"\resizebox{\ifdim") == 2
     assert (found.count("short"), found.count("long")) == (1, 2)
     assert [found.count(f" {heading} ") for heading in headings] == [1] * len(headings)
-
-
-def test_columns_of_sentences_have_a_width() -> None:
-    assert r"p{0.35\linewidth}" in table_formats.latex(replace(TABLE, prose=True))
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -20,9 +20,7 @@ from nat.papers.verdicts import (
 def normal(value: float, error: float, level: float) -> Interval:
     """The interval of a normal estimate; 1.96 errors at the level 0.05."""
     estimate = Estimate((value,), np.random.default_rng(2).normal(value, error, 200_000))
-    found = estimate.interval(level)
-    assert found is not None
-    return found
+    return estimate.interval(level)
 
 
 def judged(value: float, relation: str, margin: float = 0.0, error: float = 1.0) -> Judged:

@@ -17,7 +17,7 @@ from nat.configuration import Configuration
 from nat.files import read_json, write_json
 from nat.measures.results import read
 from nat.papers import reports
-from nat.report import papers, site, systems
+from nat.report import site, systems
 from nat.report.page import COMPLETE, NOTHING, PART
 from nat.report.results import CONFIGURED, Results, stand_ins
 from tests.messages import must_name
@@ -156,20 +156,13 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
         assert each == {"test-set": [f"{CORPUS}/test"], "b": each["b"]} and each["b"][0] in names
 
 
-NOT_COMPARABLE = f"the published value is not comparable: corpus {CORPUS} at scale demo"
-
-
 @pytest.mark.parametrize(
     ("page", "place", "said"),
     [
         ("index.html", "papers-rows", "2 of 3 0 1 holds, 1 cannot be judged here 2 of 3 0.05"),
-        ("index.html", "", "Trainings: 2 of 3, 0.05 device hours"),
-        ("index.html", "reports-rows", "Figure 1 How it works a diagram, not reproduced"),
         (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
-        (OF_PAPER, "figure-2", "not run Made by"),
         (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
         (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
-        (OF_PAPER, "claims-rows", NOT_COMPARABLE),
         (OF_NAT, "", "best validation BLEU 30.50"),
         (f"systems/{CORPUS}/dims-cmlm-kd.html", "", systems.WITH_TEACHER),
     ],
@@ -188,18 +181,6 @@ def test_numbers_have_intervals_and_published_values(written: Path) -> None:
     assert "20.5<" in source and "20.50" not in source
     entry = f">{found.value:.2f}<small>[{ends}]</small>"
     assert entry in Page(written / OF_NAT).source
-
-
-def test_intervals_stand_below_the_numbers_of_every_column(root: Path) -> None:
-    first, *others = TABLE["columns"]
-    noted = {"row": "NAT", "column": first["label"], "text": "a note"}
-    columns = [{**first, "interval": True}, *others]
-    made_up.publish(root, made_up.HEADER)
-    found = configuration(root, tables={"1": TABLE | {"columns": columns, "footnotes": [noted]}})
-    ours = read(root / SCORE, "test")["sacrebleu"]
-    interval = re.escape(f"[{ours.low:.1f}, {ours.high:.1f}]")
-    source = Page(write(found) / OF_PAPER).source
-    assert re.search(rf">{ours.value:.2f}¹</button><small>{interval}<", source)
 
 
 def test_texts_are_not_taken_for_html(written: Path) -> None:
@@ -333,21 +314,6 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
 # Papers, claims and systems
 
 
-def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nat.papers.claims.are_complete", lambda *_: True)
-    worse, more = ({**CLAIM, "compare": f"NAT > {other}"} for other in ("DiMS", 90))
-    found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
-    source = Page(write(found) / OF_PAPER).source
-    rows = source[source.index('id="claims-rows"') :].partition("</table>")[0].split("<tr>")[2:]
-    records = {record["claim"]: record for _, record in Results(found).claims["paper"]}
-    keys = ("ours", "low", "detectable", "in_own_measure", "published")
-    for row, record in zip(rows, records.values(), strict=True):
-        sorted_by = ["" if record[key] is None else str(record[key]) for key in keys]
-        assert re.findall(r'data-sort="([^"]*)"', row) == sorted_by
-    assert records["worse"]["in_own_measure"] < 0 and records["more"]["published"] < 0
-    assert records["state-of-the-art"]["ours"] is None
-
-
 @pytest.mark.parametrize(
     ("chosen", "parts"),
     [
@@ -360,22 +326,3 @@ def test_what_stands_in_for_the_papers_is_told(chosen: str, parts: list[str]) ->
     said = stand_ins(configured(chosen))
     must_name(said, *parts)
     assert bool(said) == bool(parts)
-
-
-def test_papers_stand_before_what_else_is_measured(root: Path) -> None:
-    found = made_up.configuration(root, {"a-look": {"title": "A look"}, "paper": PAPER})
-    source = Page(write(found) / "index.html").source.partition("</nav>")[0]
-    assert source.index(">Paper<") < source.index(">A look<")
-
-
-def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
-    assert papers.label("table", "10") == "Table 10"
-    assert papers.label("figure", "shares") == "Figure"
-
-
-def test_ancestors_stand_before_what_learns_from_them(root: Path) -> None:
-    found = systems.ancestors(configuration(root).on(CORPUS), "dims-cmlm-kd")
-    assert list(found) == ["at-base", "cmlm-kd", "dims-cmlm-kd"]
-    page = Page(write(configuration(root)) / f"systems/{CORPUS}/dims-cmlm-kd.html")
-    assert "dims-cmlm-kd text of at-base, starts from cmlm-kd" in page.text("ancestors-rows")
-    assert "../../systems/made-up/cmlm-kd.html" in page.links

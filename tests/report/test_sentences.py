@@ -22,6 +22,7 @@ from nat.report.results import Results
 from nat.workflow.graph import Graph
 from nat.workflow.specification import job
 from tests.messages import told
+from tests.tiny import make_model
 
 NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
 CMLM = ("cmlm-kd", "mask-predict-4-lb5")
@@ -148,22 +149,6 @@ def test_a_reference_that_bleu_is_not_against_is_told(
     assert nat["bleu"][3] == pytest.approx(right.score, abs=0.051) and nat["bleu"][3] < 100
 
 
-@needs_chromium
-def test_the_nearest_reference_is_one_that_bleu_is_against(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    only_others(root, 3)
-    monkeypatch.setattr(sentences, "references", lambda *_: step_of(CORPUS, "test", "references"))
-    folder = write_page(root)
-    with Browser(tmp_path) as browser:
-        browser.open(folder / "sentences.html", place=f"#a={'/'.join(NAT)}&sentence=4")
-        items = "[...document.querySelectorAll('.references li')]"
-        tags = browser.run(f"{items}.map((each) => each.querySelector('.tag')?.textContent ?? '')")
-        assert tags[0] == sentences.UNLISTED
-        assert "nearest" not in tags[1] and tags[2].startswith("nearest to A")
-        assert browser.problems == []
-
-
 def test_only_the_first_sentences_are_shown(root: Path) -> None:
     found = write(root, shown=7)
     assert found["sentences"] == SENTENCES
@@ -230,9 +215,7 @@ def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:
         trace_of("nat-kd", "npd5").inputs(configuration(root))
 
 
-def test_a_trace_is_what_each_pass_chose(
-    root: Path, make_model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trace_is_what_each_pass_chose(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = root / "results/corpora" / CORPUS / "tests/test/binarised"
     folder.mkdir()
     words = [f"w{number}" for number in range(23)]
@@ -334,109 +317,6 @@ def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
 
 
 @needs_chromium
-def test_the_page_opens_with_one_pass_against_several(root: Path, tmp_path: Path) -> None:
-    probe = ("cmlm-kd", "masked-at-chunk-2")
-    for names, errors in ((CMLM, 0.2), (probe, 0.0)):
-        run(root, *names, errors)
-    several = root / Translations(**vars(trace_of(*CMLM))).path
-    several.write_text(several.read_text().replace('"steps": 1', '"steps": 4'))
-    found = configuration(root)
-    rows = found.files["papers"]["paper"]["tables"]["1"]["rows"]
-    probed = {"label": "probe", "system": probe[0], "decoding": probe[1]}
-    table = {**PAPER["tables"]["1"], "rows": [*rows, probed]}
-    found.files["papers"]["paper"] = {**PAPER, "tables": {"1": table}}
-    folder = write_page(root, found)
-    with Browser(tmp_path) as browser:
-        browser.open(folder / "sentences.html")
-        assert browser.run("a.value") == "/".join(DIMS)
-        assert browser.run("b.value") == "/".join(CMLM)
-        assert browser.problems == []
-
-
-@needs_chromium
-def test_what_is_shown_is_of_the_test_set_that_is_chosen(root: Path, tmp_path: Path) -> None:
-    folder = write_page(root)
-    name = f"{CORPUS}/test"
-    text = (folder / f"sentences/{CORPUS}.test.js").read_text()
-    # of another test set: the file tells when it was run
-    text = text.replace(f"{CORPUS}.test", "other").replace('"sources":["', '"sources":["OTHER ')
-    (folder / "sentences/other.js").write_text(text + "window.arrived = true;")
-    with Browser(tmp_path) as browser:
-        browser.open(folder / "sentences.html")
-        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
-        browser.run(
-            """window.failures = [];
-               for (const kind of ["error", "unhandledrejection"])
-                 window.addEventListener(kind, (event) => window.failures.push(kind));
-               for (const name of ["other", "missing"]) {
-                 const option = new Option(name, name);
-                 option.dataset.file = `sentences/${name}.js`;
-                 document.getElementById("test-set").append(option);
-               }"""
-        )
-        shown = "document.getElementById('list').textContent"
-
-        # the first one is there at once, and the other one arrives after it
-        browser.run(f"(({CHOOSE})('test-set', 'other'), ({CHOOSE})('test-set', '{name}'))")
-        browser.wait_for("window.arrived")
-        assert "OTHER" not in browser.run(shown)
-        browser.run(f"({CHOOSE})('test-set', 'other')")
-        browser.wait_for(f"{shown}.includes('OTHER')")
-
-        browser.run(f"({CHOOSE})('test-set', 'missing')")
-        browser.wait_for(
-            "document.getElementById('summary').textContent.includes('missing.js cannot be')"
-        )
-        for key, value in (("query", "a"), ("order", "shortest"), ("against", "nothing")):
-            browser.run(f"({CHOOSE})('{key}', '{value}')")
-        assert browser.run(shown) == ""
-        assert "cannot be read" in browser.run("document.getElementById('summary').textContent")
-        browser.run(f"({CHOOSE})('query', ''), ({CHOOSE})('test-set', '{name}')")
-        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
-        assert browser.run("window.failures") == []
-
-
-@needs_chromium
-def test_the_link_to_the_content_keeps_what_is_chosen(root: Path, tmp_path: Path) -> None:
-    folder = write_page(root)
-    with Browser(tmp_path) as browser:
-        browser.open(folder / "sentences.html", place="#content")
-        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
-        systems = browser.run("[a.value, b.value]")
-        browser.run("document.getElementById('swap').click()")
-        browser.wait_for("location.hash.includes('sentence=')")
-        browser.run(
-            """window.addEventListener("hashchange", () => setTimeout(() => (window.after = true)));
-               document.querySelector(".skip").click()"""
-        )
-        browser.wait_for("window.after")
-        assert browser.run("location.hash") == "#content"
-        assert browser.run("[a.value, b.value]") == systems[::-1]
-        assert browser.problems == []
-
-
-@needs_chromium
-def test_texts_have_the_direction_of_their_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(made_up, "WORDS", [f"{first}{last}" for first in "אבגד" for last in "הוזח"])
-    write_corpus(tmp_path, several=False)
-    run(tmp_path, *NAT, 0.0)
-    path = tmp_path / Translations(**vars(trace_of(*NAT))).path
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for row in rows:  # begins with what is missing, which the page says in English
-        row["text"] = row["text"].partition(" ")[2]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    folder = write_page(tmp_path)
-    with Browser(tmp_path) as browser:
-        browser.open(folder / "sentences.html")
-        texts = "[...document.querySelectorAll('#list .text, .running, .references li')]"
-        directions = browser.run(f"{texts}.map((each) => getComputedStyle(each).direction)")
-        assert len(directions) == SENTENCES + 4 and set(directions) == {"rtl"}
-        assert browser.run("document.querySelectorAll('.running .missing').length")
-
-
-@needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_fits_a_phone(root: Path, tmp_path: Path, dark: bool) -> None:
     write_trace(root, *DIMS)
@@ -452,13 +332,3 @@ def test_a_report_of_nothing_has_the_page(tmp_path: Path) -> None:
     write_corpus(tmp_path)
     page = (write_page(tmp_path) / "sentences.html").read_text()
     assert "Nothing has been translated" in page and "sentences.js" not in page
-
-
-def test_the_decodings_of_the_browser_must_exist(tmp_path: Path) -> None:
-    from nat.configuration.checks import check_names
-    from nat.configuration.reading import read
-
-    found = configuration(tmp_path, steps=("mask-predikt-4-lb5",))
-    found.files["scales"]["paper"] = read("paper", made_up.REPOSITORY).files["scales"]["paper"]
-    with told("browser.steps", "mask-predict-4-lb5"):
-        check_names(found)

@@ -1,0 +1,142 @@
+"""Tiny models, batches of random sentences, and objectives, for all tests of the field.
+
+Models are in float64 and evaluation mode.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from nat.configuration.models import Recipe, Training
+from nat.data.batch import Batch
+from nat.data.candidates import Text
+from nat.data.vocabulary import EOS, PAD, SPECIALS
+from nat.objective.context import BatchContext
+from nat.objective.objective import Objective
+from nat.registry import Method
+from nat.transformer.architecture import Architecture
+from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.latent_options import LatentOptions
+from nat.transformer.model import Transformer
+
+VOCABULARY = 29
+"""Symbols of the tiny models, the six special ones included."""
+
+CROSS_ENTROPY = {"method": "cross_entropy"}
+ARCHITECTURE = {
+    "model_dim": 16,
+    "ffn_dim": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "heads": 4,
+    "max_positions": 40,
+}
+
+
+def make_model(
+    seed: int = 0,
+    length: str | None = None,
+    dropout: float = 0.0,
+    vocabulary_size: int = VOCABULARY,
+    dtype: torch.dtype = torch.float64,
+    decoder: Mapping[str, Any] | None = None,
+    latent: Mapping[str, Any] | None = None,
+    source_vocabulary_size: int | None = None,
+    **architecture: Any,
+) -> Any:
+    """Build a model; further keywords change its architecture."""
+    torch.manual_seed(seed)
+    model = Transformer(
+        Architecture(**{**ARCHITECTURE, **architecture}),
+        vocabulary_size,
+        length,
+        dropout,
+        DecoderOptions(**(decoder or {})),
+        latent=None if latent is None else LatentOptions(**latent),
+        source_vocabulary_size=source_vocabulary_size,
+    )
+    with torch.no_grad():  # so that no bias or normalisation is the identity
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return model.to(dtype).eval()
+
+
+def make_texts(pairs: Sequence[tuple[int, int]]) -> tuple[list[Any], list[Any]]:
+    """Draw sources and targets of the given (source, target) lengths, without specials."""
+    numbers = np.random.default_rng(4)
+    sources, targets = (
+        [numbers.integers(6, 29, lengths[side]) for lengths in pairs] for side in (0, 1)
+    )
+    return sources, targets
+
+
+def make_batch(
+    lengths: Sequence[tuple[int, int]] = ((3, 5), (7, 2), (1, 9), (4, 1)),
+    seed: int = 0,
+    first_id: int = 0,
+    vocabulary_size: int = VOCABULARY,
+) -> Batch:
+    """Build a batch of random sentences of the given (source, target) lengths."""
+    numbers = np.random.default_rng(seed)
+
+    def sentence(length: int) -> Any:
+        return numbers.integers(len(SPECIALS), vocabulary_size, length)
+
+    return Batch.collate(
+        range(first_id, first_id + len(lengths)),
+        [sentence(source) for source, _ in lengths],
+        [sentence(target) for _, target in lengths],
+    )
+
+
+def one_sentence(batch: Batch, row: int) -> Batch:
+    """Cut one sentence out of a batch, without the padding that the others gave it."""
+    source, target = batch.source[row], batch.target[row]
+    source, target = source[source.ne(PAD) & source.ne(EOS)], target[target.ne(PAD)]
+    return Batch.collate(batch.ids[row : row + 1].tolist(), [source.numpy()], [target.numpy()])
+
+
+def make_objective(
+    model: Transformer,
+    input: str | Mapping[str, Any],
+    target: Mapping[str, Any],
+    length_loss_weight: float = 0.1,
+    seed: int = 3,
+    bfloat16: bool = False,
+    teacher: Transformer | None = None,
+    updates: int = 100,
+    text: Any = "raw",
+) -> Any:
+    """Build an objective from the configuration of its proxy input and target."""
+    training = make_training(input, target, length_loss_weight, text)
+    return Objective(training, model, seed, bfloat16, teacher, updates).train()
+
+
+def make_training(
+    input: str | Mapping[str, Any] = "full_mask",
+    target: Mapping[str, Any] = CROSS_ENTROPY,
+    length_loss_weight: float = 0.1,
+    text: Any = "raw",
+) -> Training:
+    """Build the part of a training that says what is learned."""
+    return Training.model_construct(
+        input=Method(**({"method": input} if isinstance(input, str) else input)),
+        target=Method(**target),
+        text=Text.of(text),
+        recipe=Recipe.model_construct(length_loss_weight=length_loss_weight),
+    )
+
+
+def make_context(
+    model: Any,
+    batch: Batch,
+    update: int = 0,
+    seed: int = 3,
+    teacher: Any = None,
+    progress: float = 1.0,
+) -> Any:
+    """Build the step that a proxy input or target is called with."""
+    encoded = model.encode(batch.source)
+    return BatchContext(model, batch, encoded, seed, update, progress, teacher)
