@@ -17,12 +17,14 @@ from sacrebleu.metrics import BLEU
 from torch import Tensor
 
 from nat import registry
+from nat.checksums import remedy
 from nat.data.arrays import mapped_array
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.distillation.pairwise_bleu import distortion
+from nat.errors import UserError
 from nat.fairseq_plugin.criterion import Criterion
 from nat.fairseq_plugin.dataset import Pairs, passes
 from nat.fairseq_plugin.model import Model
@@ -133,7 +135,14 @@ class Task(FairseqTask):
             return None
         beta, gamma = self.run.training.text.regulariser["beta"], self.run.gamma
         assert gamma is not None
-        return distortion(mapped_array(self.run.pairwise_bleu), beta, gamma)
+        path = self.run.pairwise_bleu
+        found, number = mapped_array(path), len(gamma)
+        if found.shape[1:] != (number, number):
+            raise UserError(
+                f"{path} has the shape {list(found.shape)} instead of sentences x {number} x "
+                f"{number}; {remedy(path)}"
+            )
+        return distortion(found, beta, gamma)
 
     def get_batch_iterator(
         self,
