@@ -293,9 +293,9 @@ def test_what_is_no_checkpoint_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"prepend_bos": True}, "prepend_bos=True"),
-        ({"dynamic_upsample": False}, "dynamic_upsample=False"),
-        ({"left_pad_source": "True"}, "left_pad_source=True"),
+        ({"prepend_bos": True}, "prepend_bos"),
+        ({"dynamic_upsample": False}, "dynamic_upsample"),
+        ({"left_pad_source": "True"}, "left_pad_source"),
         ({"encoder_layers": 3}, "architecture.encoder_layers"),
         ({"src_upsample": 2}, "decoder.upsample"),
         ({"latent_dim": 8}, "latent"),

@@ -9,7 +9,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from torch import Tensor
 
-from nat.fairseq_plugin.model import Model, check_same_text
+from nat.fairseq_plugin.model import Model
 from nat.objective.objective import Objective
 from nat.training.model_file import load_model
 
@@ -45,9 +45,9 @@ class Criterion(FairseqCriterion):
     def build_criterion(cls, _options: CriterionOptions, task: Any) -> "Criterion":
         """Build the objective of the task's run, with the task's model as it is at the start."""
         run = task.run
-        teacher = None if run.teacher is None else load_model(run.teacher).model
-        if teacher is not None:
-            check_same_text(task.transformer, teacher, f"cannot learn from {run.teacher}")
+        teacher = None
+        if run.teacher is not None:
+            teacher = load_model(run.teacher, sizes=task.transformer.vocabulary_sizes).model
         objective = Objective(
             run.training, task.transformer, run.seed, run.bfloat16, teacher, run.updates
         )

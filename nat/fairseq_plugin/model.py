@@ -1,12 +1,13 @@
 """The one fairseq model: a wrapper around the Transformer that all systems share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 from fairseq.dataclass import FairseqDataclass
 from fairseq.models import BaseFairseqModel, register_model
 
+from nat.configuration import differences
 from nat.data.batch import Batch
 from nat.errors import UserError
 from nat.objective.context import Loss
@@ -46,56 +47,26 @@ def start_from(transformer: Transformer, path: str) -> None:
     """Load the weights of another system's model; dropout stays this system's own.
 
     Raises:
-        UserError: if the other model has another architecture, vocabulary or length predictor.
+        UserError: as `load_model`, and if the other model has another form.
     """
-    other = load_model(path).model
-    check_same_text(transformer, other, f"cannot start from {path}")
-    if transformer.architecture != other.architecture:
+    other = load_model(path, sizes=transformer.vocabulary_sizes).model
+    different = differences(_form(transformer), _form(other))
+    if different:
         raise UserError(
-            f"cannot start from {path}: its architecture is different ({other.architecture}, "
-            f"not {transformer.architecture}); give both systems the same 'size'"
-        )
-    # the chunk size of the projection does not concern the weights
-    if replace(transformer.decoder, chunk=None) != replace(other.decoder, chunk=None):
-        raise UserError(
-            f"cannot start from {path}: its decoder is different ({other.decoder}, not "
-            f"{transformer.decoder}); give both systems the same 'decoder'"
-        )
-    shapes = [
-        None
-        if model.latents is None
-        else (model.latents.options.dim, model.latents.options.posterior_layers)
-        for model in (transformer, other)
-    ]
-    if shapes[0] != shapes[1]:
-        raise UserError(
-            f"cannot start from {path}: its latents are different (dimensions and layers of the "
-            f"posterior {shapes[1]}, not {shapes[0]}); give both systems the same 'latent'"
-        )
-    kinds = [
-        None if model.length_predictor is None else model.length_predictor.predicts
-        for model in (transformer, other)
-    ]
-    if kinds[0] != kinds[1]:
-        raise UserError(
-            f"cannot start from {path}: its length predictor predicts {kinds[1]}, not {kinds[0]}; "
-            "give both systems the same 'length'"
+            f"cannot start from {path}: it has another form ({'; '.join(different)}); give both "
+            "systems the same keys 'size', 'decoder', 'latent' and 'length'"
         )
     transformer.load_state_dict(other.state_dict())
 
 
-def check_same_text(transformer: Transformer, other: Transformer, refused: str) -> None:
-    """Refuse another system's model whose ids are not those of this corpus.
-
-    Args:
-        transformer: that is trained.
-        other: that it starts or learns from.
-        refused: beginning of the message.
-
-    Raises:
-        UserError: if it has another vocabulary.
-    """
-    mine, its = transformer.vocabulary_sizes, other.vocabulary_sizes
-    if mine != its:
-        remedy = "train it again on this corpus"
-        raise UserError(f"{refused}: it has {its}, this corpus {mine}; {remedy}")
+def _form(model: Transformer) -> dict[str, Any]:
+    """The form of a model's weights, and what they are for."""
+    latents, predictor = model.latents, model.length_predictor
+    layers = None if latents is None else latents.options.posterior_layers
+    return {
+        "architecture": asdict(model.architecture),
+        # the chunk size of the projection does not concern the weights
+        "decoder": asdict(replace(model.decoder, chunk=None)),
+        "latent": None if latents is None else [latents.options.dim, layers],
+        "length": None if predictor is None else predictor.predicts,
+    }

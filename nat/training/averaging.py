@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nat.checksums import check_memory, remedy, verified
+from nat.checksums import remedy
 from nat.errors import UserError
-from nat.training.model_file import write_tensors
+from nat.training.model_file import reading, write_tensors
 
 _NAME = re.compile(r"weights_(\d+)\.pt")
 
@@ -42,20 +42,13 @@ def average(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of each weight over several files, summed in float64, in the weights' own type.
 
     Raises:
-        UserError: if a file is missing or damaged or does not fit the memory, or the files do not
-            contain the same weights.
+        UserError: as `reading`, and if the files do not contain the same weights.
     """
     sums: dict[str, Tensor] = {}
     types: dict[str, torch.dtype] = {}
     for path in paths:
-        verified(path)
-        try:
+        with reading(path):
             weights = torch.load(path, map_location="cpu", weights_only=True)
-        except FileNotFoundError as error:
-            raise UserError(f"{path} does not exist; {remedy(path)}") from error
-        except Exception as error:  # damage gives errors of many kinds
-            check_memory(path, error)
-            raise UserError(f"{path} is damaged; {remedy(path)}") from error
         if not sums:
             types = {name: value.dtype for name, value in weights.items()}
             sums = {name: value.double() for name, value in weights.items()}

@@ -17,7 +17,6 @@ What differs from models that are trained here:
 """
 
 import argparse
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nat.checksums import check_memory
 from nat.configuration import differences
 from nat.configuration.models import Training
 from nat.data.vocabulary import (
@@ -42,7 +40,7 @@ from nat.data.vocabulary import (
 )
 from nat.errors import UserError
 from nat.options import options_of
-from nat.training.model_file import build_model
+from nat.training.model_file import build_model, reading
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
@@ -91,48 +89,25 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint without executing anything in it.
 
     Raises:
-        UserError: if the file is missing, is no checkpoint of fairseq, does not fit the memory, or
-            holds objects.
+        UserError: if the file is missing, damaged or no checkpoint of fairseq, does not fit the
+            memory, or holds objects.
     """
-    try:
-        with torch.serialization.safe_globals([argparse.Namespace]):
-            found = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise UserError(f"checkpoint {path} does not exist; download it first") from error
-    except Exception as error:  # damage and other files give errors of many kinds
-        check_memory(path, error)
-        held = re.search(r"GLOBAL (\S+)", str(error))
-        if held is None:
-            raise UserError(f"{path} is damaged or no checkpoint; download it again") from error
-        raise UserError(
-            f"{path} holds an object of the class {held[1]}, which would be executed; only "
-            "tensors, plain values and argparse.Namespace are read, so save the checkpoint "
-            "without it"
-        ) from error
-    if isinstance(found, dict) and found.get("args") is None and "cfg" in found:
-        raise UserError(
-            f"{path} is a checkpoint of a newer fairseq, with its options under 'cfg'; only those "
-            "of fairseq 0.9 and 0.10, with the key 'args', can be imported"
-        )
-    if (
-        not isinstance(found, dict)
-        or not isinstance(found.get("args"), argparse.Namespace)
-        or not isinstance(found.get("model"), dict)
-        or not all(isinstance(value, Tensor) for value in found["model"].values())
-    ):
-        if isinstance(found, dict) and "weights" in found:
-            raise UserError(
-                f"{path} is a model of this project, which needs no import; 'nat pack' copies it"
-            )
-        raise UserError(
-            f"{path} is no checkpoint of fairseq 0.9 or 0.10, with the keys 'args' and 'model'"
-        )
+    with reading(path), torch.serialization.safe_globals([argparse.Namespace]):
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    match found:
+        case {"args": argparse.Namespace() as options, "model": dict(weights)}:
+            pass
+        case _:
+            kind = "is no checkpoint of fairseq 0.9 or 0.10, with the keys 'args' and 'model'"
+            if isinstance(found, dict) and "cfg" in found:
+                kind = "is a checkpoint of a newer fairseq; only those of 0.9 and 0.10 are imported"
+            raise UserError(f"{path} {kind} (docs/checkpoints.md)")
     match found.get("optimizer_history"):
         case [*_, {"num_updates": int(updates)}]:
             pass
         case _:
             updates = 0
-    return Checkpoint(path, vars(found["args"]), found["model"], updates)
+    return Checkpoint(path, vars(options), weights, updates)
 
 
 def converted(
@@ -150,60 +125,51 @@ def converted(
         UserError: if they do not fit, or the checkpoint has another form than is known.
     """
     _check_form(checkpoint, training)
-    symbols = _weights(checkpoint.path, checkpoint.weights, EMBEDDING).size(0)
-    if symbols != FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS) + 1:
+    left = dict(checkpoint.weights)
+    try:
+        rows = _rows(checkpoint, dictionary, vocabulary)
+        weights = dict(_converted(checkpoint.path, left, rows, training))
+    except KeyError as error:
         raise UserError(
-            f"{checkpoint.path} has {symbols:,} symbols, but with BLANK and the special symbols "
-            f"the dictionary has {FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS) + 1:,}; use the "
-            "dictionary that it was trained with"
-        )
-    left, rows = dict(checkpoint.weights), _rows(checkpoint, dictionary, vocabulary)
-    weights = dict(_converted(checkpoint.path, left, rows, training))
+            f"{checkpoint.path} lacks the weights {error}; only checkpoints of fairseq's "
+            "architecture cmlm_transformer_ctc can be imported"
+        ) from error
+    with torch.device("meta"):
+        model = build_model(training, VocabularySizes(len(vocabulary)))
     unknown = [
-        name
+        f"{name} is no part of it"
         for name in left
         if not name.startswith(POSTERIOR) and not name.endswith((".version", "._float_tensor"))
     ]
-    if unknown:
-        raise UserError(
-            f"{checkpoint.path} is of another architecture: no model here has its weights "
-            f"{unknown[0]} ({len(unknown)} such weights in all); import a checkpoint of "
-            "Fully-NAT's models (docs/checkpoints.md)"
-        )
-    with torch.device("meta"):
-        model = build_model(training, VocabularySizes(len(vocabulary)))
     for name, value in model.state_dict().items():
         if name not in weights and name.startswith("latents."):
             weights[name] = torch.full(value.shape, torch.nan)
         if name not in weights or weights[name].shape != value.shape:
-            found = tuple(weights[name].shape) if name in weights else "nothing"
-            raise UserError(
-                f"{checkpoint.path} does not fit the system '{training.system}': {name} is "
-                f"{tuple(value.shape)}, but it has {found} for it"
-            )
+            found = tuple(weights[name].shape) if name in weights else "missing"
+            unknown.append(f"{name} is {found}, expected {tuple(value.shape)}")
+    if unknown:
+        raise UserError(
+            f"{checkpoint.path} does not fit the system '{training.system}': {unknown[0]} "
+            f"({len(unknown)} such weights in all); import a checkpoint of Fully-NAT's models "
+            "(docs/checkpoints.md)"
+        )
     return weights
 
 
 def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     """Refuse a checkpoint of another form than the system's."""
-    options = {**checkpoint.options}
-    for name, wanted in NEEDED.items():
-        value = options.get(name, False)
-        if value in ("True", "False"):  # as fairseq's command line has them
-            value = value == "True"
-        if bool(value) != wanted:
-            raise UserError(
-                f"{checkpoint.path} was trained with {name}={value}, which models here do not "
-                f"have; only {name}={wanted} can be imported"
-            )
+    options = checkpoint.options
+    # as fairseq's command line has them, or as text
+    given = {name: options.get(name, False) in (True, 1, "True") for name in NEEDED}
     try:
-        described = described_by(options)
+        described = {**given, **described_by(options)}
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{checkpoint.path}: its options do not describe a CTC model ({error})"
         ) from error
     # how weights are drawn and how the posterior is trained does not concern a finished model
     own: dict[str, Any] = {
+        **NEEDED,
         "architecture": options_of(
             replace(training.architecture, initialisation=Architecture.initialisation)
         ),
@@ -214,7 +180,8 @@ def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     if different:
         raise UserError(
             f"the system '{training.system}' has another form than {checkpoint.path} "
-            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'latent'"
+            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'latent', or import "
+            "another checkpoint"
         )
 
 
@@ -261,13 +228,19 @@ def _form(latent: LatentOptions) -> dict[str, Any]:
 
 def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary) -> list[int]:
     """The row of fairseq's embedding for each symbol of a vocabulary."""
+    last = FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS)
+    symbols = checkpoint.weights[EMBEDDING].size(0)
+    if symbols != last + 1:
+        raise UserError(
+            f"{checkpoint.path} has {symbols:,} symbols, but with BLANK and the special symbols "
+            f"its dictionary has {last + 1:,}; use the dictionary that it was trained with"
+        )
     missing = [symbol for symbol in vocabulary.symbols if symbol not in dictionary.ids]
     if missing:
         raise UserError(
             f"the dictionary of {checkpoint.path} lacks {len(missing):,} symbols of the corpus, "
             f"such as '{missing[0]}'; make the corpus from the text that belongs to the checkpoint"
         )
-    last = FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS)
     blank, begin = (0, last) if checkpoint.options.get("force_eps_zero") else (last, 0)
     rows = [dictionary.ids[symbol] - len(SPECIALS) + FAIRSEQ_FIRST for symbol in vocabulary.symbols]
     special = {
@@ -281,24 +254,13 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
     return [special.get(number, row) for number, row in enumerate(rows)]
 
 
-def _weights(path: Path, weights: Mapping[str, Tensor], name: str) -> Tensor:
-    if name not in weights:
-        raise UserError(
-            f"{path} lacks the weights {name}; only checkpoints of fairseq's architecture "
-            "cmlm_transformer_ctc can be imported"
-        )
-    return weights[name]
-
-
 def _converted(
     path: Path, left: dict[str, Tensor], rows: list[int], training: Training
 ) -> Iterator[tuple[str, Tensor]]:
     """Names and weights; takes what it uses out of `left`, the weights of the checkpoint `path`."""
 
     def take(name: str) -> Tensor:
-        found = _weights(path, left, name)
-        del left[name]
-        return found.float()
+        return left.pop(name).float()
 
     embedding = take(EMBEDDING)
     for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):

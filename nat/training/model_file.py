@@ -1,8 +1,9 @@
 """The finished model of a training: weights and the configuration that made them."""
 
 import io
-from collections.abc import Mapping
-from contextlib import nullcontext
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +13,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from nat import registry
-from nat.checksums import check_memory, remedy, verified
+from nat.checksums import check_memory, remedy, unreadable, verified
 from nat.configuration.models import Training
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
@@ -78,15 +79,7 @@ def save_model(
     sizes: VocabularySizes,
     updates: int,
 ) -> None:
-    """Write `model.pt` atomically; it loads with `weights_only=True`.
-
-    Args:
-        path: the file.
-        weights: by name.
-        training: the system's effective configuration.
-        sizes: of the vocabularies.
-        updates: number of updates.
-    """
+    """Write `model.pt` atomically, with weights by name; it loads with `weights_only=True`."""
     separate = {} if sizes.source is None else {"source_vocabulary_size": sizes.source}
     write_tensors(
         path,
@@ -113,6 +106,29 @@ def write_tensors(path: Path | str, value: Any) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
+@contextmanager
+def reading(path: Path | str) -> Iterator[None]:
+    """Check a file of `torch.save`, and say why it cannot be read if the block fails.
+
+    Raises:
+        UserError: if the file is missing, damaged or of another kind, or memory does not suffice.
+    """
+    verified(path)
+    try:
+        yield
+    except Exception as error:  # damage and other files give errors of many kinds
+        check_memory(path, error)
+        if isinstance(error, OSError):
+            raise unreadable(path, error) from error
+        # torch refuses what would be executed with several lines
+        held = re.search(r"GLOBAL (\S+)", str(error))
+        said = str(error).partition("\n")[0].split(". ")[0] or type(error).__name__
+        reason = f"it holds an object of the class {held[1]}" if held else said
+        raise UserError(
+            f"{path} is damaged or of another kind ({reason}); {remedy(path)}"
+        ) from error
+
+
 class _WithoutDraws(TorchFunctionMode):
     """Models are built without initial weights, whose memory is then not touched.
 
@@ -128,35 +144,35 @@ class _WithoutDraws(TorchFunctionMode):
 
 
 def load_model(
-    path: Path | str, device: torch.device | str = "cpu", *, mapped: bool = False
+    path: Path | str,
+    device: torch.device | str = "cpu",
+    *,
+    sizes: VocabularySizes | None = None,
+    mapped: bool = False,
 ) -> TrainedModel:
     """Read `model.pt`.
 
     Args:
         path: the file.
         device: of the model.
+        sizes: of the vocabularies that it is used with; None for those that it has.
         mapped: on a processor, leave weights in the file until they are used: for an engine with
             weights of its own, which uses hardly any.
 
     Raises:
-        UserError: if the file is missing, is damaged, does not fit the memory or is not a model of
-            this project.
+        UserError: as `reading`, and if the model has vocabularies of other sizes.
     """
-    verified(path)
-    try:
+    with reading(path):
         saved = torch.load(path, map_location=device, weights_only=True, mmap=mapped)
         training = Training.of(saved["training"])
-        sizes = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
+        its = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
         with _WithoutDraws() if mapped else nullcontext():
-            model = build_model(training, sizes)
+            model = build_model(training, its)
         model.load_state_dict(saved["weights"], assign=mapped)
-    except FileNotFoundError as error:
-        raise UserError(f"model {path} does not exist; train it first") from error
-    except Exception as error:  # damage and other files give errors of many kinds
-        check_memory(path, error)
-        reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
+    if sizes not in (None, its):
         raise UserError(
-            f"{path} is damaged or not a model of this project ({reason}); {remedy(path)}"
-        ) from error
+            f"{path} has {its} but the corpus {sizes}; they do not belong together, so "
+            f"{remedy(path)}"
+        )
     model.to(device).eval().requires_grad_(False)
     return TrainedModel(model, training, saved["updates"])
