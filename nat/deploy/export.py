@@ -6,23 +6,13 @@ from typing import Any
 
 from nat import registry
 from nat.data.splits import sides
-from nat.deploy.package import (
-    MODEL,
-    Opened,
-    Package,
-    check_output,
-    chosen,
-    open_folder,
-    scores_of,
-    tuned_decodings,
-)
-from nat.deploy.translator import matching
+from nat.deploy.package import MODEL, Opened, check_output, open_folder, scores_of
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.jobs.convert import WRITERS
-from nat.training.model_file import TrainedModel
+from nat.training.model_file import TrainedModel, load_model
 from nat.training.weights import CONVERTED, checksum_of
 from nat.traits import KINDS
 from nat.transformer.model import Transformer
@@ -31,7 +21,7 @@ CORPUS = "corpus.json"
 """File of languages and preprocessing in an export."""
 
 DECODINGS = "decodings"
-"""Key of `CONVERTED` in an export for an engine."""
+"""Key of `CONVERTED` in an export for an engine: the options of its tuned decodings."""
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
@@ -43,27 +33,22 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             and `CORPUS`.
         to: one of `nat.deploy.command.FORMATS`.
         decodings: that the export can do, as for `nat.deploy.package.packed`; for fairseq and
-            huggingface only, since the other programs have their own.
+            huggingface only. One for another engine has the options of those that are tuned.
 
     Raises:
         UserError: if something is missing, the program cannot run the model or one of the
             decodings, or the folder to make holds something else or what is read; nothing is
             written.
     """
-    if decodings and to in WRITERS:
+    engine = to if to in WRITERS else None
+    if decodings and engine:
         raise UserError(
             f"an export to {to} has no decodings, only the model; leave out --decodings"
         )
-    # the usual decoding needs no other file, those that the run has scored may
-    opened = (
-        open_folder(folder, tuned_decodings(folder, to))
-        if to in WRITERS
-        else chosen(folder, decodings)
-    )
+    opened = open_folder(folder, decodings, scored=not engine, engine=engine)
     check_output(opened, output)
-    package = opened.package
-    vocabularies = opened.vocabularies
-    trained = matching(opened.files[MODEL], vocabularies.sizes, "cpu")
+    package, vocabularies = opened.package, opened.vocabularies
+    trained = load_model(opened.files[MODEL], sizes=vocabularies.sizes)
     if not isinstance(trained.model, Transformer):
         raise UserError(
             f"{folder}: models of fairseq's own are not exported; only fairseq runs them"
@@ -72,32 +57,26 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         _check_order(folder, trained)
     with atomic_directory(output) as temporary:
         made = temporary / to
-        if to == "fairseq":
-            methods = _methods(opened, to, decodings)
-            write_fairseq(trained, vocabularies, sides(package.text), methods, made)
-        elif to == "huggingface":
-            methods = _methods(opened, to, decodings)
-            scores = [each for each in scores_of(opened) if each["decoding"] in methods]
-            write_huggingface(trained, vocabularies, package.text, methods, scores, made)
-        else:
+        if engine:
             WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
-            _add_decodings(package, to, made / CONVERTED)
+            tuned = {
+                name: each.method.as_json()
+                for name, each in package.decodings.items()
+                if each.converted == engine
+            }
+            write_json(made / CONVERTED, {**read_json(made / CONVERTED), DECODINGS: tuned})
+        else:
+            methods = _methods(opened, to, decodings)
+            if to == "fairseq":
+                write_fairseq(trained, vocabularies, sides(package.text), methods, made)
+            else:
+                scores = [each for each in scores_of(opened) if each["decoding"] in methods]
+                write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
         write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
-
-
-def _add_decodings(package: Package, engine: str, path: Path) -> None:
-    """Add the options of the engine's decodings to the description of the model: those that are
-    tuned have their values."""
-    decodings = {
-        name: each.method.as_json()
-        for name, each in package.decodings.items()
-        if each.converted == engine
-    }
-    write_json(path, {**read_json(path), DECODINGS: decodings})
 
 
 def _check_order(folder: Path, trained: TrainedModel) -> None:
@@ -121,17 +100,12 @@ def _methods(opened: Opened, to: str, named: Sequence[str]) -> Mapping[str, Any]
         UserError: if one that is named does not, or none does.
     """
     decodings = opened.package.decodings
-    for name in named:
-        if decodings[name].files:
+    found = {name: each.method.as_json() for name, each in decodings.items() if not each.files}
+    for name in named or decodings:
+        if name not in found and (named or not found):
             raise UserError(
                 f"{opened.folder}: the decoding '{name}' also needs "
-                f"{', '.join(decodings[name].files)}, which an export to {to} does not have; leave "
-                "it out of --decodings"
+                f"{', '.join(decodings[name].files)}, which an export to {to} does not have; name "
+                "others with --decodings"
             )
-    found = {name: each.method.as_json() for name, each in decodings.items() if not each.files}
-    if not found:
-        raise UserError(
-            f"{opened.folder}: none of the decodings {', '.join(decodings)} works with the model "
-            "alone; name another one with --decodings"
-        )
     return found

@@ -24,26 +24,21 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nat import registry
-from nat.artifacts import CorpusStep, Decoded, Inputs, Model, TunedOptions
+from nat.artifacts import Artifact, CorpusStep, Decoded, Model, Score, TunedOptions
 from nat.checksums import PACKAGE, remedy
 from nat.configuration import Configuration, differences, load
 from nat.configuration.named_runs import choice_of
 from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
-from nat.data.vocabulary import (
-    SEPARATE_VOCABULARIES,
-    VOCABULARY,
-    Vocabularies,
-    vocabulary_files,
-)
-from nat.errors import UserError
+from nat.data.vocabulary import Vocabularies, vocabulary_files
+from nat.errors import UserError, told_of
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
 from nat.jobs.translate import chosen_options
 from nat.measures.results import read_file
-from nat.options import options_of, validated
+from nat.options import validated
 from nat.registry import Method
 from nat.spelling import hint
 from nat.training.run import REPORT
@@ -133,14 +128,8 @@ class Opened:
 
     @property
     def vocabularies(self) -> Vocabularies:
-        """Those of source and target.
-
-        Raises:
-            UserError: if one is missing or damaged.
-        """
-        names = (VOCABULARY, *SEPARATE_VOCABULARIES)
-        paths = [self.files[name] for name in names if name in self.files]
-        return Vocabularies.read(paths[0], paths[-1])
+        """Those of source and target, which lie beside the subwords."""
+        return Vocabularies.load(self.files[self.package.subwords].parent)
 
     def decoding(self, name: str | None) -> tuple[str, PackagedDecoding]:
         """A decoding by name; the first one for None.
@@ -158,86 +147,110 @@ class Opened:
             )
         return name, known[name]
 
+    def only(self, decodings: Sequence[str]) -> "Opened":
+        """The same with these decodings alone, the usual one first.
 
-def open_folder(folder: Path, decodings: Sequence[str] = ()) -> Opened:
+        Raises:
+            UserError: as `decoding`.
+        """
+        found = dict(map(self.decoding, decodings))
+        needed = {name for each in found.values() for name in each.files}
+        left_out = {name for each in self.package.decodings.values() for name in each.files}
+        return Opened(
+            self.package.model_copy(update={"decodings": found}),
+            {name: self.files[name] for name in self.files if name not in left_out - needed},
+            self.folder,
+        )
+
+
+def open_folder(
+    folder: Path,
+    decodings: Sequence[str] = (),
+    *,
+    scored: bool = False,
+    engine: str | None = None,
+) -> Opened:
     """Open a package, or the folder of a training in the results of a run.
 
     Args:
-        folder: that `write` made, or `results/RUN/models/CORPUS/SYSTEM/seedN`.
-        decodings: those of a training that are wanted; without any, the usual one.
+        folder: that `packed` made, or `results/RUN/models/CORPUS/SYSTEM/seedN`.
+        decodings: names, the usual one first; without any, all of a package, and of a training the
+            usual one.
+        scored: of a training, without `decodings`: also those that the run has scored.
+        engine: of a training, without `decodings`: only those of this engine that the run has
+            tuned, if there are any.
 
     Raises:
-        UserError: if it is neither, or something is missing.
+        UserError: if it is neither, something is missing, or a decoding does not suit the system.
     """
     if (folder / PACKAGE).exists():
-        package = _read(folder)
-        names = {MODEL, package.subwords, *(path.name for path in vocabulary_files(folder))}
-        names.update(name for each in package.decodings.values() for name in each.files)
-        opened = Opened(package, {name: folder / name for name in sorted(names)}, folder)
+        opened = _of_package(folder)
+        opened = opened.only(decodings) if decodings else opened
     else:
-        opened = of_training(folder, decodings)
+        opened = of_training(folder, decodings, scored, engine)
     for path in opened.files.values():
         if not path.exists():
             raise UserError(f"{folder} needs {path}, which does not exist; {remedy(path)}")
     return opened
 
 
-def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
+def _of_package(folder: Path) -> Opened:
+    path = folder / PACKAGE
+    content = read_json(path)
+    with told_of(f"{path}: "):
+        package = validated(Package, content)
+    names = {MODEL, package.subwords, *(each.name for each in vocabulary_files(folder))}
+    names.update(name for each in package.decodings.values() for name in each.files)
+    return Opened(package, {name: folder / name for name in sorted(names)}, folder)
+
+
+def of_training(
+    folder: Path, decodings: Sequence[str] = (), scored: bool = False, engine: str | None = None
+) -> Opened:
     """The files of a trained model in the results of a run, see `open_folder`.
 
     Raises:
         UserError: if the folder is not one of a training, a decoding does not suit the system, or
             the corpus is not described as it was when the model was trained.
     """
-    found = _place(folder)
-    if found is None or not (folder / MODEL).exists():
-        if folder.is_file():
-            raise UserError(f"{folder} is a file; give the folder that it lies in")
-        if (folder / MODEL).exists():
-            raise UserError(
-                f"{folder} holds {MODEL}, but its vocabulary and its corpus are not there: they "
-                "are where it was trained; use the folder there, or copy one that 'nat pack' makes "
-                "of it"
-            )
+    place = _place(folder)
+    if place is None or not (folder / MODEL).exists():
         raise UserError(
-            f"{folder} holds neither {PACKAGE} nor {MODEL} of a training; give a folder that "
-            "'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
+            f"{folder}: expected a folder that 'nat pack' made, with {PACKAGE}, or "
+            f"results/RUN/models/CORPUS/SYSTEM/seedN with {MODEL}, its corpus and its configuration"
         )
-    root = Path(found["root"])
-    run, corpus, system, seed = found["run"], found["corpus"], found["system"], int(found["seed"])
-    configuration = load(choice_of(root, run), root, checked=False).on(corpus)
-    trained = Model(run, corpus, system, seed)
-    model = root / trained.path
-    _check_corpus(configuration, corpus, model)
-    names = list(dict.fromkeys(decodings)) or [_usual(configuration, trained, root)]
-    bpe = root / CorpusStep(corpus, "bpe").path
+    root, trained = place
+    configuration = load(choice_of(root, trained.run), root, checked=False).on(trained.corpus)
+    whole, model = configuration.corpus(trained.corpus), root / trained.path
+    _check_corpus(configuration, trained.corpus, model)
+    bpe = root / CorpusStep(trained.corpus, "bpe").path
     subwords = subwords_file(bpe, "source")
-    files = {
-        MODEL: model,
-        **{path.name: path for path in (*vocabulary_files(bpe), subwords)},
-    }
+    files = {MODEL: model, **{path.name: path for path in (*vocabulary_files(bpe), subwords)}}
     packaged = {}
-    for name in names:
-        inputs = Decoded(run, corpus, system, seed, name, TRAIN).inputs(configuration)
-        packaged[name], more = _packaged(configuration, name, inputs, root)
+    for name in decodings or _defaults(configuration, trained, root, scored, engine):
+        packaged[name], more = _packaged(configuration, trained, name, root)
         files |= more
-    whole = configuration.corpus(corpus)
-    text = Corpus(
-        source=whole.source,
-        target=whole.target,
-        diacritics=whole.diacritics,
-        preprocessing=whole.preprocessing,
-    )
     package = Package(
-        corpus=corpus,
-        system=system,
-        seed=seed,
-        text=text,
+        corpus=trained.corpus,
+        system=trained.system,
+        seed=trained.seed,
+        text=Corpus(
+            source=whole.source,
+            target=whole.target,
+            diacritics=whole.diacritics,
+            preprocessing=whole.preprocessing,
+        ),
         subwords=subwords.name,
         batch_tokens=configuration.scale_settings.decoding_tokens,
         decodings=packaged,
     )
     return Opened(package, files, folder)
+
+
+def _record(model: Path) -> dict[str, Any]:
+    """The report of a model's training; empty if there is none."""
+    path = model.with_name(REPORT)
+    return dict(read_json(path)) if path.exists() else {}
 
 
 def _check_corpus(configuration: Configuration, corpus: str, model: Path) -> None:
@@ -246,9 +259,8 @@ def _check_corpus(configuration: Configuration, corpus: str, model: Path) -> Non
     Raises:
         UserError: if it is not; names the keys.
     """
-    record = model.with_name(REPORT)
     # records of imported models do not have the key
-    before = read_json(record).get("corpus") if record.exists() else None
+    before = _record(model).get("corpus")
     changes = differences(before, prepared_as(configuration.corpus(corpus), TRAIN))
     if before is not None and changes:
         raise UserError(
@@ -257,22 +269,34 @@ def _check_corpus(configuration: Configuration, corpus: str, model: Path) -> Non
         )
 
 
-def _place(folder: Path) -> re.Match[str] | None:
-    """Where in the results of a run a folder lies; None if it does not.
+def _place(folder: Path) -> tuple[Path, Model] | None:
+    """Where in the results of a run a folder lies: the root of the run, and the model.
 
-    `results` and what is in it may be links, so the path counts as it is given. But it may also be
-    a link to the folder of a training.
+    None if it lies elsewhere. `results` and what is in it may be links, so the path counts as it is
+    given. But it may also be a link to the folder of a training.
     """
-    paths = (os.path.normpath(folder.absolute()), str(folder.resolve()))
-    return next((found for path in paths if (found := _FOLDER.fullmatch(path))), None)
+    for path in (os.path.normpath(folder.absolute()), str(folder.resolve())):
+        if found := _FOLDER.fullmatch(path):
+            return Path(found["root"]), Model.of(found.groupdict())
+    return None
 
 
-def _usual(configuration: Configuration, model: Model, root: Path) -> str:
-    """The usual decoding of a trained model, with tuned options if the run has tuned them."""
-    usual = usual_decoding(configuration, model.system)
-    tuned = TunedOptions(model.run, model.corpus, model.system, model.seed, f"{usual}-tuned")
-    there = configuration.has_decoding(tuned.decoding) and (root / tuned.path).exists()
-    return tuned.decoding if there else usual
+def _defaults(
+    configuration: Configuration, trained: Model, root: Path, scored: bool, engine: str | None
+) -> list[str]:
+    """The decodings of a trained model where nobody names one, see `open_folder`.
+
+    The usual one has tuned options if the run has tuned them.
+    """
+    pattern = TunedOptions.of(vars(trained), decoding="[!.]*").path
+    tuned = filter(configuration.has_decoding, sorted(path.stem for path in root.glob(pattern)))
+    engines = {name: configuration.decoding_traits(name).converted for name in tuned}
+    if engine is not None and engine in engines.values():
+        return [name for name in engines if engines[name] == engine]
+    usual = usual_decoding(configuration, trained.system)
+    usual = f"{usual}-tuned" if f"{usual}-tuned" in engines else usual
+    others = sorted({path.parent.name for path in _scores(root, trained)}) if scored else []
+    return list(dict.fromkeys([usual, *filter(configuration.has_decoding, others)]))
 
 
 def usual_decoding(configuration: Configuration, system: str) -> str:
@@ -300,40 +324,28 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
     )
 
 
-def tuned_decodings(folder: Path, engine: str) -> list[str]:
-    """The decodings of an engine that the run of a trained model has tuned, in alphabetical order;
-    none of a package."""
-    found = _place(folder)
-    if found is None or (folder / PACKAGE).exists():
-        return []
-    root, run, corpus = Path(found["root"]), found["run"], found["corpus"]
-    one = TunedOptions(run, corpus, found["system"], int(found["seed"]), "one")
-    names = sorted(path.stem for path in (root / one.path).parent.glob("[!.]*.json"))
-    configuration = load(choice_of(root, run), root, checked=False).on(corpus)
-    return [
-        name
-        for name in names
-        if configuration.has_decoding(name)
-        and configuration.decoding_traits(name).converted == engine
-    ]
-
-
-def scored_decodings(folder: Path) -> list[str]:
-    """The decodings of a trained model that its run has scored, in alphabetical order."""
-    return sorted({path.parent.name for path in _scores(folder)})
-
-
 def scores_of(opened: Opened) -> list[dict[str, Any]]:
     """The BLEU of a model's decodings in its run, by decoding and split; the same of a package.
 
     Raises:
         UserError: if the run has measured one of them with other weights.
     """
-    if (opened.folder / PACKAGE).exists():
-        path = opened.folder / SCORES
-        found = read_json(path) if path.exists() else []
-    else:
-        found = _scores_of_training(opened)
+    wanted, model, place = opened.package.decodings, opened.files[MODEL], _place(opened.folder)
+    found: list[dict[str, Any]] = []
+    if (opened.folder / SCORES).exists():
+        found = read_json(opened.folder / SCORES)
+    elif place is not None and not (opened.folder / PACKAGE).exists():
+        its = _record(model).get("fingerprint")
+        for path in _scores(*place):
+            if path.parent.name not in wanted:
+                continue
+            score = read_file(path)
+            scored = score.get("model", {}).get("fingerprint")
+            if None not in (its, scored) and scored != its:
+                raise UserError(
+                    f"{path} was made from other weights than those of {model}; {remedy(path)}"
+                )
+            found.append({**score, "measures": score["measures"].get(path.stem, {})})
     return [
         {
             "decoding": score["decoding"],
@@ -341,100 +353,35 @@ def scores_of(opened: Opened) -> list[dict[str, Any]]:
             "measures": {"sacrebleu": score["measures"]["sacrebleu"]},
         }
         for score in found
-        if score.get("decoding") in opened.package.decodings
+        if score.get("decoding") in wanted
     ]
 
 
-def _scores_of_training(opened: Opened) -> list[dict[str, Any]]:
-    """The scores of a model's decodings in its run, see `scores_of`."""
-    model = opened.files[MODEL]
-    record = model.with_name(REPORT)
-    trained = read_json(record).get("fingerprint") if record.exists() else None
-    scores = []
-    for path in _scores(opened.folder):
-        if path.parent.name not in opened.package.decodings:
-            continue
-        score = read_file(path)
-        scored = score.get("model", {}).get("fingerprint")
-        if None not in (trained, scored) and scored != trained:
-            raise UserError(
-                f"{path} was made from other weights than those of {model}; {remedy(path)}"
-            )
-        scores.append({**score, "measures": score["measures"].get(path.stem, {})})
-    return scores
-
-
-def _scores(folder: Path) -> list[Path]:
-    found = _place(folder)
-    if found is None:
-        return []
-    where = "{root}results/{run}/scores/{corpus}/{system}/seed{seed}".format(**found.groupdict())
-    return sorted(Path(where).glob("*/[!.]*.json"))
+def _scores(root: Path, trained: Model) -> list[Path]:
+    """The files of scores that the run of a model has made of it."""
+    return sorted(root.glob(Score.of(vars(trained), decoding="*", split="[!.]*").path))
 
 
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
-    """Make a package of a trained model.
+    """Make a package of a trained model, which can be taken to another machine.
 
     Args:
         folder: of a training in the results of a run, or a package.
         output: folder to make.
-        decodings: see `chosen`.
+        decodings: see `open_folder`; without any, also those that the run has scored.
 
     Raises:
-        UserError: if something is missing, or a decoding does not suit the system; nothing is
-            written.
+        UserError: as `open_folder`, and if a file is damaged, a score is of other weights, the
+            folder cannot be made, see `check_output`, or the file system refuses the write; nothing
+            is written.
     """
-    write(chosen(folder, decodings), output)
-
-
-def chosen(folder: Path, decodings: Sequence[str] = ()) -> Opened:
-    """Open a model with some of its decodings.
-
-    Args:
-        folder: of a training in the results of a run, or a package.
-        decodings: names, the usual one first; without any, the usual one of the system and those
-            that the run has scored; of a package, all that it has.
-
-    Raises:
-        UserError: if something is missing, or a decoding does not suit the system.
-    """
-    if not decodings and not (folder / PACKAGE).exists():
-        (usual,) = open_folder(folder).package.decodings
-        decodings = [usual, *scored_decodings(folder)]
-        try:
-            opened = open_folder(folder, decodings)
-        except UserError as error:
-            raise UserError(
-                "a decoding that the run has scored cannot be taken, so name those that you want "
-                f"with --decodings: {error}"
-            ) from error
-    else:
-        opened = open_folder(folder, decodings)
-    if not decodings:
-        return opened
-    found = dict(opened.decoding(name) for name in decodings)
-    needed = {name for each in found.values() for name in each.files}
-    needed |= {MODEL, VOCABULARY, *SEPARATE_VOCABULARIES, opened.package.subwords}
-    return Opened(
-        opened.package.model_copy(update={"decodings": found}),
-        {name: path for name, path in opened.files.items() if name in needed},
-        folder,
-    )
-
-
-def write(opened: Opened, output: Path) -> None:
-    """Copy a package to a folder that can be taken to another machine.
-
-    Raises:
-        UserError: if a file is damaged, a score is of other weights, the folder cannot be made, see
-            `check_output`, or the file system refuses the write; nothing is written.
-    """
+    opened = open_folder(folder, decodings, scored=True)
     check_output(opened, output)
     scores = scores_of(opened)
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
             copy(path, temporary / name)
-        write_json(temporary / PACKAGE, _as_json(opened.package))
+        write_json(temporary / PACKAGE, opened.package.as_written())
         if scores:
             write_json(temporary / SCORES, scores)
 
@@ -458,38 +405,23 @@ def check_output(opened: Opened, output: Path) -> None:
 
 
 def _packaged(
-    configuration: Configuration, name: str, inputs: Inputs, root: Path
+    configuration: Configuration, trained: Model, name: str, root: Path
 ) -> tuple[PackagedDecoding, dict[str, Path]]:
-    """A decoding of a run, and its files."""
-    method = configuration.decoding(name)
+    """A decoding of a run, and its files by their names in a package."""
+    inputs = Decoded(**vars(trained), decoding=name, split=TRAIN).inputs(configuration)
+    method, model = configuration.decoding(name), root / inputs.model.path
     if inputs.tuned is not None:
-        tuned = chosen_options(root / inputs.tuned.path, root / inputs.model.path)
-        method = method.with_options(tuned)
-    options = options_of(registry.build("decoding", method))
-    names: dict[str, Any] = {"method": Method(method=method.method, **options)}
-    files = {}
+        method = method.with_options(chosen_options(root / inputs.tuned.path, model))
+    found: dict[str, tuple[str, Artifact]] = {}
     if inputs.assistant is not None:
-        names["assistant"] = f"assistant-{inputs.assistant.system}.pt"
-        files[names["assistant"]] = root / inputs.assistant.path
+        found["assistant"] = f"assistant-{inputs.assistant.system}.pt", inputs.assistant
     if inputs.language_model is not None:
-        names["language_model"] = f"ngrams-{name}.npz"
-        files[names["language_model"]] = root / inputs.language_model.path
+        found["language_model"] = f"ngrams-{name}.npz", inputs.language_model
     if inputs.converted is not None:
-        path = root / inputs.converted.path
-        check_weights(path, root / inputs.model.path)
-        names["converted"] = path.name
-        files[path.name] = path
-    return PackagedDecoding(**names), files
-
-
-def _read(folder: Path) -> Package:
-    path = folder / PACKAGE
-    content = read_json(path)
-    try:
-        return validated(Package, content)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from error
-
-
-def _as_json(package: Package) -> dict[str, Any]:
-    return package.model_dump(mode="json", exclude_unset=True)
+        check_weights(root / inputs.converted.path, model)
+        found["converted"] = inputs.converted.engine, inputs.converted
+    names: dict[str, Any] = {key: file for key, (file, _) in found.items()}
+    return (
+        PackagedDecoding(method=registry.describe("decoding", method).method, **names),
+        {file: root / artifact.path for file, artifact in found.values()},
+    )

@@ -14,16 +14,15 @@ import numpy as np
 import torch
 
 from nat import registry
-from nat.checksums import PACKAGE, remedy
+from nat.checksums import PACKAGE
 from nat.data.bpe import merge, segments_at
 from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
-from nat.data.vocabulary import VocabularySizes
 from nat.decoding.corpus import translate
 from nat.deploy.package import MODEL, Opened, open_folder
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.jobs.translate import consulting
-from nat.training.model_file import TrainedModel, load_model
+from nat.training.model_file import load_model
 
 ENDS = frozenset(".!?;:。！？；")
 """Tokens after which a long line is preferably cut."""
@@ -64,26 +63,22 @@ class TextTranslator:
         sizes = self.vocabularies.sizes
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         mapped = chosen.converted is not None
-        self.model = matching(files[MODEL], sizes, device, mapped=mapped).model
+        self.model = load_model(files[MODEL], device, sizes=sizes, mapped=mapped).model
         assistant, language_model, converted = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
-        try:
+        with told_of(f"{opened.folder / PACKAGE}: key 'decodings.{self.decoding}.method': "):
             method = registry.build("decoding", chosen.method)
-        except UserError as error:  # in a package, since a run has built it already
-            key = f"decodings.{self.decoding}.method"
-            raise UserError(f"{opened.folder / PACKAGE}: key '{key}': {error}") from error
         self.method = consulting(
             method,
             sizes,
             device,
-            None if assistant is None else matching(assistant, sizes, device).model,
+            None if assistant is None else load_model(assistant, device, sizes=sizes).model,
             language_model,
             converted,
         )
-        segments = segments_at(files[package.subwords])
-        self.raw_text = RawText(package.text, segments)
+        self.raw_text = RawText(package.text, segments_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text.
@@ -177,20 +172,3 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
 
 def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
-
-
-def matching(
-    path: Path, sizes: VocabularySizes, device: torch.device | str, *, mapped: bool = False
-) -> TrainedModel:
-    """Load a model, if it has as many symbols as the vocabularies; `mapped` as in `load_model`.
-
-    Raises:
-        UserError: if it has not, or the file is missing or damaged.
-    """
-    trained = load_model(path, device, mapped=mapped)
-    if trained.model.vocabulary_sizes != sizes:
-        raise UserError(
-            f"{path} has {trained.model.vocabulary_sizes} but the vocabulary {sizes}; they do not "
-            f"belong together, so {remedy(path)}"
-        )
-    return trained

@@ -1,19 +1,19 @@
 """Modules of this project as files of one folder, which import each other relatively.
 
 So code can travel with a model. `nat.transformer.model` becomes `nat_transformer_model.py`. An
-import within a function, of a package that only some models need, is put off until it is called
-for, so that programs that check imports beforehand do not ask for it.
+import within a function, of a package that only some models need, is put into a `try`, where
+transformers does not look for packages that have to be installed.
 """
 
 import ast
 import importlib.util
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 _CODE = "huggingface_code"
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def flattened(modules: Sequence[str]) -> dict[str, str]:
@@ -24,7 +24,7 @@ def flattened(modules: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
 
     def add(module: str) -> None:
-        name = _file(module)
+        name = f"{_name(module)}.py"
         if name in found:
             return
         text = _source(module)
@@ -41,12 +41,11 @@ def requirements(code: Iterable[str]) -> list[str]:
     """The packages that files of `flattened` import, with the versions that are installed here."""
     modules: set[str] = set()
     for text in code:
-        for node in ast.walk(ast.parse(text)):
+        for node in _imports(text):
             if isinstance(node, ast.Import):
                 modules.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
+            elif not node.level:
                 modules.add(str(node.module))
-        modules.update(re.findall(r"(?:__import__|import_module)\('([\w.]+)'\)", text))
     packages = {name.split(".")[0] for name in modules} - sys.stdlib_module_names
     of = packages_distributions()
     # some imports are for type checkers alone, of packages that nobody installs
@@ -55,13 +54,10 @@ def requirements(code: Iterable[str]) -> list[str]:
     return sorted(f"{name}=={version(name).split('+')[0]}" for name in found)
 
 
-def _file(module: str) -> str:
-    parts = module.split(".")
-    return f"{parts[-1] if _CODE in parts else '_'.join(parts)}.py"
-
-
 def _name(module: str) -> str:
-    return _file(module).removesuffix(".py")
+    """The name that a module has in the folder."""
+    parts = module.split(".")
+    return parts[-1] if _CODE in parts else "_".join(parts)
 
 
 def _source(module: str) -> str:
@@ -77,51 +73,44 @@ def _is_module(name: str) -> bool:
         return False
 
 
+def _imports(text: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, _IMPORTS))
+
+
+def _own(node: ast.Import | ast.ImportFrom) -> str:
+    """The module of this project that an import names; "" for another one."""
+    module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+    return module if module.split(".")[0] == "nat" else ""
+
+
 def _imported(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "nat":
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if _is_module(inner) else str(node.module)
+    """The modules of this project that a module imports."""
+    for node in filter(_own, _imports(text)):
+        for alias in node.names:
+            inner = f"{_own(node)}.{alias.name}"
+            yield inner if _is_module(inner) else _own(node)
 
 
 def _rewritten(text: str) -> str:
+    """A module with its imports as they are in the folder."""
     lines = text.split("\n")
     for node in sorted(_imports(text), key=lambda node: -node.lineno):
-        made = " " * node.col_offset + "; ".join(_statements(node))
-        lines[node.lineno - 1 : node.end_lineno] = [made]
+        made = lines[node.lineno - 1 : node.end_lineno]
+        if module := _own(node):
+            made = [" " * node.col_offset + "; ".join(_relative(module, node.names))]
+        elif node.col_offset:
+            block = ("try:", f"    {ast.unparse(node)}", "except ImportError:", "    raise")
+            made = [" " * node.col_offset + each for each in block]
+        lines[node.lineno - 1 : node.end_lineno] = made
     return "\n".join(lines)
 
 
-def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
-    return [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        and (node.col_offset or (getattr(node, "module", "") or "").split(".")[0] == "nat")
-    ]
-
-
-def _statements(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "nat":
-        whole = [each for each in node.names if _is_module(f"{node.module}.{each.name}")]
-        for alias in whole:
-            name = _name(f"{node.module}.{alias.name}")
-            yield f"from .{name} import __name__ as _{name}"
-            yield f"{alias.asname or alias.name} = __import__('sys').modules[_{name}]"
-        names = [ast.unparse(each) for each in node.names if each not in whole]
-        if names:
-            yield f"from .{_name(str(node.module))} import {', '.join(names)}"
-        return
-    for alias in node.names:
-        kept = alias.asname or alias.name.split(".")[0]
-        if isinstance(node, ast.ImportFrom):
-            yield f"{kept} = getattr({_module_of(node.module)}, '{alias.name}')"
-        elif alias.asname:
-            yield f"{kept} = {_module_of(alias.name)}"
-        else:
-            yield f"{kept} = __import__('{alias.name}')"
-
-
-def _module_of(name: str | None) -> str:
-    return f"__import__('importlib').import_module('{name}')"
+def _relative(module: str, names: Sequence[ast.alias]) -> Iterator[str]:
+    whole = [each for each in names if _is_module(f"{module}.{each.name}")]
+    for alias in whole:
+        name = _name(f"{module}.{alias.name}")
+        yield f"from .{name} import __name__ as _{name}"
+        yield f"{alias.asname or alias.name} = __import__('sys').modules[_{name}]"
+    others = [ast.unparse(each) for each in names if each not in whole]
+    if others:
+        yield f"from .{_name(module)} import {', '.join(others)}"

@@ -77,7 +77,8 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
 
 def _make(job: Job[Score], translator: Translator, shared: Shared, made_from: MadeFrom) -> None:
     score, ids = job.artifact, range(translator.sentences)
-    lines = translator.translate(score.decoding, job.inputs, ids, _name(score), shared)
+    method = translator.method(score.decoding, job.inputs, shared)
+    lines = translator.translate(method, ids, _name(score))
     translations = score.translations
     # without its summary, nothing of a decoding counts as made
     Path(translations.summary).unlink(missing_ok=True)

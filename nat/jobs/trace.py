@@ -15,23 +15,16 @@ an empty token is "". A position that no pass has chosen yet holds MASK.
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import torch
 
 from nat.analyses.decoding_steps import text_passes
 from nat.artifacts import Trace
-from nat.data.binarised import BinarisedText
-from nat.data.splits import sides
-from nat.data.vocabulary import Vocabularies, Vocabulary
+from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
 from nat.job import Job
-from nat.jobs.threads import threads
-from nat.jobs.translate import method_of
-from nat.training.trained_model import matching_model
+from nat.jobs.translate import Translator
 
 DIGITS = 3
 """Decimal places of probabilities."""
@@ -43,22 +36,14 @@ def trace_decoding(job: Job[Trace]) -> None:
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
-    trace, inputs, configuration = job.artifact, job.inputs, job.configuration
-    folder = Path(inputs.corpus.path)
-    source, _ = sides(job.corpus)
-    text = BinarisedText(folder / f"{trace.split}.{source}")
-    vocabularies = Vocabularies.load(folder)
-    vocabulary = vocabularies.target
-    torch.set_num_threads(threads(configuration))
-    model = matching_model(inputs.model, configuration, vocabularies.sizes)
-    device = next(model.parameters()).device
-    method: Any = method_of(configuration, trace.decoding, inputs, vocabularies.sizes, device)
-    shown = [
-        text[number] for number in range(min(configuration.settings.browser.sentences, len(text)))
-    ]
-    tokens = configuration.settings.decoding_tokens
-    passes = text_passes(method, model, shown, tokens)
-    translations = translate(model, method, shown, range(len(shown)), tokens)
+    trace, settings = job.artifact, job.configuration.settings
+    translator = Translator(job, trace.split)
+    model, vocabulary = translator.model, translator.vocabularies.target
+    method: Any = translator.method(trace.decoding, job.inputs)
+    ids = range(translator.sentences)[: settings.browser.sentences]
+    shown = [translator.text[number] for number in ids]
+    passes = text_passes(method, model, shown, settings.decoding_tokens)
+    translations = translate(model, method, shown, ids, settings.decoding_tokens)
     lines = [
         {
             "id": each.id,

@@ -21,13 +21,13 @@ from typing import Any
 import torch
 
 from nat.artifacts import Model
-from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, unreadable, verified
+from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, verified
 from nat.configuration import differences, fingerprint
 from nat.configuration.lengths import counts_epochs, in_updates
-from nat.configuration.models import Training
 from nat.data.archive import is_whole_zip
+from nat.data.binarised import files_of
 from nat.data.splits import TRAIN, prepared_as, sides
-from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
+from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import batches_per_epoch
@@ -64,7 +64,6 @@ from nat.training.run import (
 )
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 from nat.transformer.linear import has_bfloat16_products
-from nat.transformer.model import Transformer
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 WRITERS = ("tensorboard", "tensorboardX")
@@ -156,19 +155,17 @@ def describe(job: Job[Model]) -> Run:
     batches, tokens = accumulation(
         training.recipe.batch_tokens, devices, settings.tokens_per_device
     )
-    files = [*dict.fromkeys(vocabulary_files(raw))] + [
-        Path(f"{prefix}.{part}.npy")
-        for prefix in (*train, *valid)
-        for part in ("tokens", "offsets")
-    ]
-    others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
-    checksums = [sha256_of(verified(path)) for path in [*files, *others]]
+    texts = chain.from_iterable(map(files_of, (*train, *valid)))
+    others = filter(None, (pairwise_bleu, start, teacher))
+    read = (*dict.fromkeys(vocabulary_files(raw)), *texts, *others)
+    checksums = [sha256_of(verified(path)) for path in read]
     tuned = [] if inputs.gamma is None else [gamma]
     made_from = fingerprint([training.as_json(), seed, checksums, *tuned])
     name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
     if counts_epochs(training.recipe):
-        shape = _shape(training, Vocabularies.load(raw).sizes)
+        with torch.device("meta"):  # without its numbers
+            shape = build_model(training, Vocabularies.load(raw).sizes)
         longest = (shape.longest_source, shape.longest_target)
         each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)
         updates_per_epoch = each / (batches * devices)
@@ -211,12 +208,6 @@ def _events(model: Model) -> str:
     return str(Path(model.path).with_name(EVENTS))
 
 
-def _shape(training: Training, sizes: VocabularySizes) -> Transformer:
-    """The model of a training without its numbers."""
-    with torch.device("meta"):
-        return build_model(training, sizes)
-
-
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
     """Prepare the folder of checkpoints, with a link to the one to resume from.
 
@@ -232,13 +223,9 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     run_file = folder / RUN_FILE
     before = read_json(run_file) if run_file.exists() else {}
     if any(folder.iterdir()) and before.get("exact_fingerprint") != run.exact_fingerprint:
-        changes = differences(before.get("training", {}), run.training.as_json()) if before else []
-        why = (
-            "; ".join(changes[:SHOWN])
-            or "other data, another seed, device, batch or number of threads"
-            if before
-            else "some are missing"
-        )
+        changes = differences(before.get("training", {}), run.training.as_json())[:SHOWN]
+        other = "; ".join(changes) or "other data, another seed, device, batch or number of threads"
+        why = other if before else "some are missing"
         _remove_written(folder)
         progress.say(f"its old checkpoints do not fit ({why}): discarded")
     run.write(run_file)
@@ -267,13 +254,10 @@ def check_checkpoints(run: Run) -> None:
 
     Raises:
         UserError: if it holds what no training writes or, as a link that two trainings share can
-            lead to, the checkpoints of another model; or if it cannot be read.
+            lead to, the checkpoints of another model.
     """
     folder = Path(run.checkpoints)
-    try:
-        found = sorted(folder.iterdir())
-    except OSError as error:
-        raise unreadable(folder, error) from error
+    found = sorted(folder.iterdir())
     # NFS keeps a file that is removed while somebody reads it, as `tail -f` does, under such a name
     foreign = [each for each in found if not (is_written(each) or each.name.startswith(".nfs"))]
     if foreign:

@@ -1,7 +1,7 @@
 """Translating a text: from the files of a run to the lines of a file of translations."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import torch
 
 from nat import registry
 from nat.artifacts import Inputs, Shard, step_of
+from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
@@ -42,12 +43,21 @@ class Shared:
     opened: dict[tuple[str, ...], Any] = field(default_factory=dict)
     known: Known = field(default_factory=dict)
 
+    def once(self, *key: str, open: Callable[[], Any]) -> Any:
+        """What `open` has opened under a key."""
+        if key not in self.opened:
+            self.opened[key] = open()
+        return self.opened[key]
+
 
 class Translator:
     """The model of a job and a split that it translates, loaded once for any number of decodings.
 
     Attributes:
-        sentences: number of sentences of the split.
+        text: of the split.
+        sentences: number of its sentences.
+        vocabularies: of the corpus.
+        model: that translates.
 
     Raises:
         UserError: if something is missing or does not belong together.
@@ -57,46 +67,36 @@ class Translator:
         source, self._target = sides(job.corpus)
         self._tokeniser = job.corpus.preprocessing.tokeniser
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
-        self._text = BinarisedText(folder / f"{split}.{source}")
-        self._vocabularies = Vocabularies.load(folder)
+        self.text = BinarisedText(folder / f"{split}.{source}")
+        self.sentences = len(self.text)
+        self.vocabularies = Vocabularies.load(folder)
         self._configuration = job.configuration
         torch.set_num_threads(threads(self._configuration))
-        self._model = matching_model(
-            job.inputs.model, self._configuration, self._vocabularies.sizes
-        )
-        self.sentences = len(self._text)
+        self.model = matching_model(job.inputs.model, self._configuration, self.vocabularies.sizes)
 
-    def translate(
+    def method(
         self,
         decoding: str,
         inputs: Inputs,
-        ids: range,
-        name: str,
         shared: Shared | None = None,
         chosen: Mapping[str, Any] | None = None,
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Method:
+        """A decoding by its name; the arguments are those of `method_of`."""
+        sizes, device = self.vocabularies.sizes, next(self.model.parameters()).device
+        return method_of(self._configuration, decoding, inputs, sizes, device, shared, chosen)
+
+    def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
         """Lines of a file of translations, see `nat.data.translations`.
 
         Args:
-            decoding: name of the decoding.
-            inputs: the models that it uses.
+            method: of decoding.
             ids: numbers of the sentences.
             name: of the job, for the lines of progress.
-            shared, chosen: see `method_of`.
         """
-        sizes, device = self._vocabularies.sizes, next(self._model.parameters()).device
-        method = method_of(
-            self._configuration, decoding, inputs, sizes, device, shared, chosen=chosen
-        )
-        translations = translate(
-            self._model,
-            method,
-            self._text,
-            ids,
-            self._configuration.settings.decoding_tokens,
-            Progress(name, len(ids), "sentences").update,
-        )
-        return records(translations, self._vocabularies.target, self._target, self._tokeniser)
+        tokens = self._configuration.settings.decoding_tokens
+        progress = Progress(name, len(ids), "sentences").update
+        found = translate(self.model, method, self.text, ids, tokens, progress)
+        return records(found, self.vocabularies.target, self._target, self._tokeniser)
 
 
 def translate_shard(job: Job[Shard]) -> None:
@@ -110,8 +110,8 @@ def translate_shard(job: Job[Shard]) -> None:
     ids = shard_of(translator.sentences, shard.shard, shard.shards)
     part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
     name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
-    lines = translator.translate(shard.decoding, job.inputs, ids, name)
-    write_translations(job.path, lines)
+    method = translator.method(shard.decoding, job.inputs)
+    write_translations(job.path, translator.translate(method, ids, name))
 
 
 def method_of(
@@ -121,8 +121,8 @@ def method_of(
     sizes: VocabularySizes,
     device: torch.device | str,
     shared: Shared | None = None,
-    *,
     chosen: Mapping[str, Any] | None = None,
+    *,
     alone: bool = False,
 ) -> Method:
     """A decoding method with the models that it uses, on a device.
@@ -141,31 +141,24 @@ def method_of(
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
     """
-    described = configuration.decodings[decoding]
+    described, common = configuration.decodings[decoding], shared or Shared()
     model = Path(inputs.model.path)
     if inputs.tuned is not None:
         chosen = chosen_options(Path(inputs.tuned.path), model)
     if inputs.converted is not None:
         check_weights(Path(inputs.converted.path), model)
     built = registry.build("decoding", described.method.with_options(chosen or {}))
-    opened = {} if shared is None else shared.opened
-    assistant = None
-    if inputs.assistant is not None:
-        assistant = opened.get((inputs.assistant.path,))
-        if assistant is None:
-            assistant = matching_model(inputs.assistant, configuration, sizes)
-            opened[inputs.assistant.path,] = assistant
+    second, ngrams, converted = inputs.assistant, inputs.language_model, inputs.converted
     method: Any = consulting(
         built,
         sizes,
         device,
-        assistant,
-        *(
-            None if artifact is None else Path(artifact.path)
-            for artifact in (inputs.language_model, inputs.converted)
-        ),
+        second
+        and common.once(second.path, open=lambda: matching_model(second, configuration, sizes)),
+        ngrams and Path(ngrams.path),
+        converted and Path(converted.path),
         alone=alone,
-        opened=opened,
+        shared=common,
     )
     traits = described.traits
     if shared is not None and (traits.starts_from_assistant or traits.starts_from_masks):
@@ -183,7 +176,7 @@ def chosen_options(path: Path, model: Path) -> dict[str, Any]:
     check_weights(path, model)
     chosen = read_json(path).get("chosen")
     if not isinstance(chosen, dict) or not chosen:
-        raise UserError(f"{path} does not hold the key 'chosen'; remove it and tune again")
+        raise UserError(f"{path}: key 'chosen': expected values by option; {remedy(path)}")
     return chosen
 
 
@@ -196,32 +189,30 @@ def consulting(
     converted: Path | None = None,
     *,
     alone: bool = False,
-    opened: dict[tuple[str, ...], Any] | None = None,
+    shared: Shared | None = None,
 ) -> Method:
     """A decoding method with what it consults besides the model, on a device.
 
     With `alone`, sentences come one at a time, so that an engine's threads work on each together.
-    What is in `opened` is not opened again, see `Shared`.
 
     Raises:
         UserError: if something is missing or does not belong to the rest.
     """
-    opened = {} if opened is None else opened
+    once = (shared or Shared()).once
     consulted: dict[str, Any] = {}
     if assistant is not None:
         consulted["assistant"] = assistant.to(device)
     if language_model is not None:
-        key: tuple[str, ...] = (str(language_model),)
-        if key not in opened:
-            opened[key] = matching_language_model(language_model, sizes.target)
-        consulted["language_model"] = opened[key]
+        consulted["language_model"] = once(
+            str(language_model), open=lambda: matching_language_model(language_model, sizes.target)
+        )
     if converted is not None:
-        key = str(converted), built.precision
-        if key not in opened:
-            opened[key] = matching_engine(
-                converted, sizes, built.precision, torch.device(device), alone=alone
-            )
-        consulted["engine"] = opened[key]
+        precision, where = built.precision, torch.device(device)
+        consulted["engine"] = once(
+            str(converted),
+            precision,
+            open=lambda: matching_engine(converted, sizes, precision, where, alone=alone),
+        )
     return functools.partial(built, **consulted) if consulted else built
 
 
@@ -241,15 +232,13 @@ def matching_engine(
         UserError: if it is not.
     """
     engine: Engine | EncoderEngine | OnnxEngine
+    where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
     if path.name == "onnx":
         engine = OnnxEngine(path, precision)
+    elif (path / PROJECTION).exists():
+        engine = EncoderEngine(path, precision, where)
     else:
-        on_gpu = device.type == "cuda" and runs_on_gpu()
-        where = "cuda" if on_gpu else "cpu"
-        if (path / PROJECTION).exists():
-            engine = EncoderEngine(path, precision, where)
-        else:
-            engine = Engine(path, precision, where, alone=alone)
+        engine = Engine(path, precision, where, alone=alone)
     found = VocabularySizes(
         len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
     )

@@ -14,7 +14,6 @@ from typing import Any
 from nat.artifacts import TunedOptions
 from nat.data.lines import read_lines
 from nat.data.splits import VALID
-from nat.errors import UserError
 from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Shared, Translator
@@ -33,19 +32,14 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     translator = Translator(job, VALID)
     files = reference_files(tuned.corpus, job.corpus, VALID, several=False)
     references = list(read_lines(files.reference))
-    if len(references) != translator.sentences:
-        raise UserError(
-            f"{files.reference} has {len(references)} sentences but {inputs.corpus.path} has "
-            f"{translator.sentences}; remove the corpus and make it again"
-        )
     first = range(translator.sentences)[: configuration.settings.tuning.sentences]
     grid = points(configuration.decodings[tuned.decoding].tried)
     shared, points_tried, signature = Shared(), [], ""
     for number, point in enumerate(grid, start=1):
         what = f"tune {tuned.decoding} of {tuned.system} on {tuned.corpus}, {number}/{len(grid)}"
-        rows = translator.translate(tuned.decoding, inputs, first, what, shared, point)
+        method = translator.method(tuned.decoding, inputs, shared, point)
         counts = bleu.sacrebleu(
-            [row["text"] for row in rows],
+            [row["text"] for row in translator.translate(method, first, what)],
             [[references[number]] for number in first],
             files.lowercase,
         )

@@ -21,6 +21,7 @@ from nat.job import Job
 from nat.measures.bleu import DIGITS
 from nat.measures.distortion import chosen, pairwise_bleu, tune
 from nat.measures.score import read_weighted
+from nat.options import validated
 
 
 def tune_gamma(job: Job[TunedGamma]) -> None:
@@ -80,7 +81,4 @@ def tuned_gamma(path: Path) -> list[float]:
     Raises:
         UserError: if the file is missing or damaged.
     """
-    found = read_json(path).get("gamma")
-    if not isinstance(found, list) or not all(isinstance(value, float) for value in found):
-        raise UserError(f"{path} does not hold the key 'gamma'; {remedy(path)}")
-    return found
+    return validated(list[float], read_json(path).get("gamma"), f"{path}: key 'gamma'")

@@ -15,7 +15,8 @@ from sacrebleu.metrics import BLEU
 from nat.artifacts import Model, Trace, Translations, step_of
 from nat.configuration import Configuration
 from nat.data.vocabulary import Vocabulary
-from nat.jobs import trace as tracing
+from nat.jobs import translate
+from nat.jobs.trace import trace_decoding
 from nat.measures import bleu
 from nat.report import sentences, site
 from nat.report.results import Results
@@ -223,11 +224,11 @@ def test_a_trace_is_what_each_pass_chose(root: Path, monkeypatch: pytest.MonkeyP
     numbers = np.random.default_rng(0)
     text = [numbers.integers(6, 29, length) for length in (3, 0, 5, 4)]
     model = make_model(length="offset")
-    monkeypatch.setattr(tracing, "BinarisedText", lambda _: text)
-    monkeypatch.setattr(tracing, "matching_model", lambda *_: model)
+    monkeypatch.setattr(translate, "BinarisedText", lambda _: text)
+    monkeypatch.setattr(translate, "matching_model", lambda *_: model)
     monkeypatch.chdir(root)
     trace = trace_of(*CMLM)
-    tracing.trace_decoding(job(configuration(root, shown=3), trace))
+    trace_decoding(job(configuration(root, shown=3), trace))
     lines = [json.loads(line) for line in (root / trace.path).read_text().splitlines()]
     assert [line["id"] for line in lines] == [0, 2]  # one is empty, one is not among the first
     for line in lines:
