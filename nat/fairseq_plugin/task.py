@@ -327,15 +327,14 @@ class Task(FairseqTask):
         return self._seconds_before + time.monotonic() - self._started
 
     def _finished(self) -> dict[str, Any]:
-        used = {split: len(pairs) for split, pairs in self.datasets.items()}
-        balance = self.criterion.objective.balance
+        pairs, balance = self.datasets, self.criterion.objective.balance
         return {
             "balance": None if balance is None else balance.found(),
             "record": self.record.state(),
             "parameters": sum(each.numel() for each in self.transformer.parameters()),
             "batches_per_epoch": self._batches_per_epoch,
             "pairs": {
-                split: {"used": used[split], "left_out": self.datasets[split].left_out}
+                split: {"used": len(pairs[split]), "left_out": pairs[split].left_out}
                 for split in ("train", "valid")
             },
         }

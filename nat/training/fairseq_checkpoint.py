@@ -43,7 +43,6 @@ from nat.options import options_of
 from nat.training.model_file import build_model, reading
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 
 FAIRSEQ_PAD, FAIRSEQ_EOS, FAIRSEQ_UNK, FAIRSEQ_FIRST = 1, 2, 3, 4
 """Rows of the embedding in fairseq; the symbols of the dictionary begin at the last one."""
@@ -66,6 +65,9 @@ NEEDED = {
     "left_pad_source": False,
 }
 """Options of a training whose model has the same form here."""
+
+LATENT = ("dim", "posterior_layers", "added_to")
+"""Options of latents that say what form a model has."""
 
 
 @dataclass(frozen=True)
@@ -168,13 +170,14 @@ def _check_form(checkpoint: Checkpoint, training: Training) -> None:
             f"{checkpoint.path}: its options do not describe a CTC model ({error})"
         ) from error
     # how weights are drawn and how the posterior is trained does not concern a finished model
+    latent = training.latent
     own: dict[str, Any] = {
         **NEEDED,
         "architecture": options_of(
             replace(training.architecture, initialisation=Architecture.initialisation)
         ),
         "decoder": options_of(training.decoder),
-        "latent": None if training.latent is None else _form(training.latent),
+        "latent": latent and {key: getattr(latent, key) for key in LATENT},
     }
     different = differences(own, described)
     if different:
@@ -208,22 +211,12 @@ def described_by(options: Mapping[str, Any]) -> dict[str, Any]:
     decoder = DecoderOptions(
         copy="soft_upsampled", upsample=float(options["src_upsample"]), count_source_end=True
     )
-    latent = None
-    if options.get("latent_dim", 0):
-        layers = options.get("posterior_layers", 3)
-        latent = LatentOptions(
-            dim=options["latent_dim"], posterior_layers=layers, added_to="decoder_input"
-        )
+    dim, layers = options.get("latent_dim", 0), options.get("posterior_layers", 3)
     return {
         "architecture": options_of(architecture),
         "decoder": options_of(decoder),
-        "latent": None if latent is None else _form(latent),
+        "latent": dict(zip(LATENT, (dim, layers, "decoder_input"), strict=True)) if dim else None,
     }
-
-
-def _form(latent: LatentOptions) -> dict[str, Any]:
-    kept = ("dim", "posterior_layers", "added_to")
-    return {key: value for key, value in options_of(latent).items() if key in kept}
 
 
 def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary) -> list[int]:
