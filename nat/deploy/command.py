@@ -1,11 +1,13 @@
 """The command `nat`: trained models on raw text, and a look at a cluster."""
 
 import argparse
+import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from nat.configuration import Choice, load
 from nat.data.lines import decoded
 from nat.program import run
 from nat.traits import ENGINES
@@ -24,7 +26,9 @@ def main() -> None:
 
 def _main() -> None:
     arguments = vars(_parser().parse_args())
-    arguments.pop("do")(**arguments)
+    module, function = arguments.pop("do")
+    # torch takes a second to import, and a mistake in the arguments is told before
+    getattr(importlib.import_module(module), function)(**arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -36,26 +40,26 @@ def _parser() -> argparse.ArgumentParser:
         help="translate raw text from standard input to standard output",
         description="Translate raw text, one line of standard output for each of standard input.",
     )
-    translate.set_defaults(do=_translate)
+    translate.set_defaults(do=(__name__, "translate"))
     pack = commands.add_parser(
         "pack",
         help="copy a model with all that it needs to one folder",
         description="Copy a model, its vocabulary, its subwords and its decodings to one folder.",
     )
-    pack.set_defaults(do=_pack)
+    pack.set_defaults(do=("nat.deploy.package", "packed"))
     export = commands.add_parser(
         "export",
         help="write a model in the format of another program",
         description="Write a model in the format of another program, with its subwords.",
     )
-    export.set_defaults(do=_export)
+    export.set_defaults(do=("nat.deploy.export", "export"))
     doctor = commands.add_parser(
         "doctor",
         help="look at this cluster's Slurm, and say what to write into config/cluster.yaml",
         description="Look at the Slurm of this login node, and at a node from a small job. Run it "
         "in the repository.",
     )
-    doctor.set_defaults(do=_doctor)
+    doctor.set_defaults(do=(__name__, "doctor"))
 
     for each in (translate, pack, export):
         help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
@@ -104,19 +108,17 @@ def _count(text: str) -> int:
     return int(text)
 
 
-# torch takes a second to import, and a mistake in the arguments should be told before
-
-
-def _translate(
+def translate(
     folder: Path, decoding: str | None, lines: int | None, batch_tokens: int | None
 ) -> None:
-    from nat.deploy.translator import load
+    """Translate standard input; arguments as in `nat.deploy.translator.load`."""
+    from nat.deploy import translator
 
     at_once = lines or (1 if sys.stdin.buffer.isatty() else BLOCK)
-    translator = load(folder, decoding, batch_tokens)
+    opened = translator.load(folder, decoding, batch_tokens)
     read = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
     for number, block in enumerate(_blocks(read, at_once)):
-        _write(translator.translate(block, number * at_once + 1))
+        _write(opened.translate(block, number * at_once + 1))
 
 
 def _blocks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
@@ -130,25 +132,12 @@ def _write(lines: Iterable[str]) -> None:
     sys.stdout.buffer.flush()
 
 
-def _pack(folder: Path, output: Path, decodings: list[str]) -> None:
-    from nat.deploy.package import packed
-
-    packed(folder, output, decodings)
-
-
-def _export(folder: Path, output: Path, decodings: list[str], to: str) -> None:
-    from nat.deploy.export import export
-
-    export(folder, output, to, decodings)
-
-
-def _doctor(scale: str | None) -> None:
-    from nat.configuration import load
-    from nat.configuration.overrides import Choice
-    from nat.workflow.doctor import doctor
+def doctor(scale: str | None) -> None:
+    """Look at the cluster for a scale."""
+    from nat.workflow.doctor import doctor as look  # needs what is optional, Snakemake
 
     found = load(Choice(scale), Path().resolve(), checked=False)
-    doctor(found, lambda line: sys.stdout.write(f"{line}\n"))
+    look(found, lambda line: sys.stdout.write(f"{line}\n"))
 
 
 if __name__ == "__main__":
