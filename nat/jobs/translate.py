@@ -43,10 +43,10 @@ class Shared:
     opened: dict[tuple[str, ...], Any] = field(default_factory=dict)
     known: Known = field(default_factory=dict)
 
-    def once(self, *key: str, open: Callable[[], Any]) -> Any:
-        """What `open` has opened under a key."""
+    def once(self, *key: str, make: Callable[[], Any]) -> Any:
+        """What `make` has opened under a key."""
         if key not in self.opened:
-            self.opened[key] = open()
+            self.opened[key] = make()
         return self.opened[key]
 
 
@@ -154,7 +154,7 @@ def method_of(
         sizes,
         device,
         second
-        and common.once(second.path, open=lambda: matching_model(second, configuration, sizes)),
+        and common.once(second.path, make=lambda: matching_model(second, configuration, sizes)),
         ngrams and Path(ngrams.path),
         converted and Path(converted.path),
         alone=alone,
@@ -204,14 +204,14 @@ def consulting(
         consulted["assistant"] = assistant.to(device)
     if language_model is not None:
         consulted["language_model"] = once(
-            str(language_model), open=lambda: matching_language_model(language_model, sizes.target)
+            str(language_model), make=lambda: matching_language_model(language_model, sizes.target)
         )
     if converted is not None:
         precision, where = built.precision, torch.device(device)
         consulted["engine"] = once(
             str(converted),
             precision,
-            open=lambda: matching_engine(converted, sizes, precision, where, alone=alone),
+            make=lambda: matching_engine(converted, sizes, precision, where, alone=alone),
         )
     return functools.partial(built, **consulted) if consulted else built
 
