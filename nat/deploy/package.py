@@ -10,7 +10,7 @@
 
 and, for decodings that consult them, `assistant-SYSTEM.pt`, `ngrams-DECODING.npz` and the folders
 of converted models. In the results of a run the same files lie in several places, where
-`of_training` finds them; `write` copies them to one folder, which needs neither the configuration
+`of_training` finds them; `packed` copies them to one folder, which needs neither the configuration
 nor the corpus.
 """
 
