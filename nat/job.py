@@ -103,7 +103,8 @@ class JobConfiguration(Model):
         systems: by name, as they are on the corpus of the job.
         decodings: by name, likewise.
         published: the teacher whose published translations stand for those of a system.
-        whole: file with the whole configuration, for jobs that show results of all kinds.
+        report: a table, a figure or claims, resolved, see `nat.papers.resolved`.
+        whole: file with the whole configuration, for the job that makes pages of everything.
     """
 
     settings: JobSettings
@@ -111,6 +112,7 @@ class JobConfiguration(Model):
     systems: dict[str, JobSystem] = {}
     decodings: dict[str, JobDecoding] = {}
     published: str | None = None
+    report: dict[str, Any] = {}
     whole: str | None = None
 
     def corpus(self, name: str) -> Corpus:

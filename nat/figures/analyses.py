@@ -3,16 +3,16 @@
 Of several seeds the first that ran is shown.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
 from nat.errors import UserError
 from nat.papers import values
-from nat.papers.cells import Cell, shown
-from nat.papers.description import Figure, Mark
+from nat.papers.cells import shown
+from nat.papers.description import Mark
 from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.resolved import ResolvedFigure
 from nat.papers.texts import analysed
 from nat.papers.values import Record
 
@@ -49,29 +49,17 @@ _OF_PLANES: dict[str, Any] = {
 }
 
 
-def read(
-    scale: str,
-    description: Figure,
-    cells: Sequence[Cell],
-    keys: Mapping[str, Mapping[str, str]],
-    reader: Reader,
-) -> tuple[list[Record], dict[str, Content]]:
+def read(figure: ResolvedFigure, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
     """Read the records of a figure that shows analyses, and what each panel shows of its own.
-
-    Args:
-        scale: for the records.
-        description: of the figure.
-        cells: of each panel.
-        keys: of each panel the keys in its analysis.
-        reader: of the results.
 
     Raises:
         UserError: if an analysis does not have what is asked of it.
     """
+    description = figure.description
     records: list[Record] = []
     contents: dict[str, Content] = {}
-    for own, _ in shown(cells).values():
-        base = values.record(scale, own, [], reader)
+    for own, _ in shown(figure.cells).values():
+        base = values.record(figure.scale, own, [], reader)
         base |= {"over": "", "collapsed": False, "point": ""}
         base |= dict.fromkeys(("ours", "low", "high", "spread"))
         cell = next((each for each in own if reader.ran(each)), None)
@@ -82,7 +70,7 @@ def read(
         types = _TYPES | (_OF_PLANES if description.kind == "contour" else {})
         content = {
             name: _checked(types.get(name), analysed(reader, cell, key), f"{cell.path}: '{key}'")
-            for name, key in keys[cell.column].items()
+            for name, key in figure.keys[cell.column].items()
         }
         contents[cell.column] = content
         base |= {"remark": content.get("caption", "")}

@@ -53,6 +53,32 @@ def series_of(resolver: Resolver, number: str) -> list[Heading]:
     return found
 
 
+def styles(resolver: Resolver, number: str) -> dict[str, str | None]:
+    """The style of each series, in order."""
+    figure = resolver.paper.figures[number]
+    if figure.kind != "scatter":
+        return {each.label: each.given.style for each in series_of(resolver, number)}
+    found: dict[str, str | None] = {}
+    for series in figure.series:
+        names = series.quoted or [str(series.system)]
+        style = "joined" if series.joined else None
+        found |= {str(series.label or name): style for name in names}
+    return found
+
+
+def keys_of_panels(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
+    """The keys in the analysis that each panel shows, by what they stand for."""
+    figure, at = resolver.paper.figures[number], f"figures.{number}"
+    levels = {**resolver.defaults, **figure.cells.given()}
+    return {
+        panel.label: {
+            name: resolver.filled(key, {**levels, **panel.chosen}, at)
+            for name, key in figure.keys.items()
+        }
+        for panel in (panels_of(resolver, number) if figure.keys else ())
+    }
+
+
 def along(resolver: Resolver, number: str, series: Heading) -> list[tuple[Chosen, Chosen]]:
     """The points of a series: coordinates, and the fields of a cell on the axis."""
     figure = resolver.paper.figures[number]

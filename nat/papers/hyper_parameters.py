@@ -7,6 +7,7 @@ the run and, if this is a different one, at the scale of the papers.
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
@@ -16,9 +17,9 @@ from nat.errors import UserError
 from nat.papers import published
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Row
+from nat.papers.resolved import ResolvedTable
 from nat.papers.table_cells import lines
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
-from nat.papers.tables import title
 from nat.papers.values import Record
 from nat.spelling import hint
 
@@ -43,7 +44,7 @@ def systems(configuration: Configuration, paper: str, number: str) -> dict[str, 
     return found
 
 
-def records(configuration: Configuration, paper: str, number: str) -> list[Record]:
+def settings(configuration: Configuration, paper: str, number: str) -> list[Record]:
     """Read the settings of a table from the configuration.
 
     Raises:
@@ -99,15 +100,6 @@ def _effective(configuration: Configuration, system: str, scale: str) -> dict[st
     training = there.training(corpus, system).as_json()
     del training["corpus"]
     return training
-
-
-def trainings(configuration: Configuration, paper: str, number: str) -> list[dict[str, Any]]:
-    """What a table of settings shows, for its fingerprint."""
-    return [
-        _effective(configuration, system, scale)
-        for system in systems(configuration, paper, number).values()
-        for scale in dict.fromkeys((configuration.scale, PAPER_SCALE))
-    ]
 
 
 def _value(training: Mapping[str, Any], row: Row, where: str) -> str:
@@ -168,11 +160,14 @@ def _number(text: str) -> float | None:
         return None
 
 
-def lay_out(
-    configuration: Configuration, paper: str, number: str, found: list[Record]
-) -> TableText:
+def records(table: ResolvedTable, _: Path) -> list[Record]:
+    """The settings of a table, which were read when it was resolved."""
+    return table.settings
+
+
+def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     """Arrange settings for reading: ours, ours at the scale of the papers, and the paper's."""
-    own, at_paper = f"ours, {configuration.scale}", f"ours, {PAPER_SCALE}"
+    own, at_paper = f"ours, {table.scale}", f"ours, {PAPER_SCALE}"
     parts = [(own, "ours")] if own != at_paper else []
     parts += [(at_paper, "ours_at_paper_scale"), (PUBLISHED, "published")]
     labels = list(dict.fromkeys(each["column"] for each in found))
@@ -190,11 +185,11 @@ def lay_out(
     if any(each["differs"] for each in found):
         notes.append(f"{STAR} at the scale of the papers another value than the paper's.")
     return TableText(
-        title=title(configuration, paper, f"table {number}"),
-        origin=f"scale {configuration.scale}",
+        title=table.title,
+        origin=f"scale {table.scale}",
         records=found,
         columns=[("system", ""), *((label, part) for label in labels for part, _ in parts)],
         rows=rows,
-        notes=notes + list(configuration.paper(paper).tables[number].notes),
+        notes=[*notes, *table.notes],
         signatures=[],
     )

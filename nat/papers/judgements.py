@@ -11,28 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nat.configuration import Configuration
-from nat.errors import UserError
 from nat.measures.correlation import pearson
 from nat.measures.known import MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
 from nat.papers import values
 from nat.papers.cells import QUOTED
-from nat.papers.claims import (
-    MAJORITY,
-    Check,
-    Compared,
-    checks,
-    decisive,
-    published_difference,
-)
+from nat.papers.checks import MAJORITY, Check, Compared, decisive, published_difference
 from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
 from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.resolved import ResolvedClaims
 from nat.papers.table_formats import MINUS, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record
 from nat.papers.verdicts import Judged, detectable, region, verdict
-from nat.spelling import hint
 
 UNJUDGED = "cannot be judged here"
 """The verdict on a claim that has no number although no result is missing."""
@@ -50,8 +41,8 @@ BOUNDS = {
 """Relations in words, before a number."""
 
 
-def judge(configuration: Configuration, paper: str) -> list[Record]:
-    """Judge every claim of a paper from the results below the root of the configuration.
+def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
+    """Judge every claim of a paper from the results below a folder.
 
     Returns:
         One record per judgement: the verdict, the difference it rests on with its interval and the
@@ -59,17 +50,11 @@ def judge(configuration: Configuration, paper: str) -> list[Record]:
         measure, the numbers behind it, the paper's own difference, the seeds, and the files.
 
     Raises:
-        UserError: as `checks`, for a paper without claims, and for damaged results.
+        UserError: for damaged results.
     """
-    if not configuration.paper(paper).claims:
-        some = [name for name in configuration.papers if configuration.paper(name).claims]
-        file = configuration.file_of("papers", paper)
-        raise UserError(f"{file} has no 'claims'; {hint(paper, some)}")
-    reader = Reader(Path(configuration.root))
-    return [
-        {"paper": paper, "scale": configuration.scale} | _record(configuration, check, reader)
-        for check in checks(configuration, paper)
-    ]
+    reader = Reader(root)
+    names = {"paper": claims.paper, "scale": claims.scale}
+    return [names | _record(check, reader) for check in claims.checks]
 
 
 @dataclass(frozen=True)
@@ -97,8 +82,8 @@ class _Found:
     sources: tuple[str, ...]
 
 
-def _record(configuration: Configuration, check: Check, reader: Reader) -> Record:
-    deciding = decisive(configuration, check)
+def _record(check: Check, reader: Reader) -> Record:
+    deciding = decisive(check)
     found = _judged(deciding, reader)
     own = None if deciding is check else _judged(check, reader)
     cells = check.cells

@@ -34,10 +34,12 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             continue
         if kind == "table":
             console.print()
-            table_formats.show(reports.read_table(configuration, paper, number, path), console)
+            table = reports.resolve_table(configuration, paper, number)
+            table_formats.show(reports.read_table(table, path), console)
         elif kind == "claims":
             console.print()
-            claim_formats.show(configuration, paper, claim_formats.read(path), console)
+            claims = reports.resolve_claims(configuration, paper)
+            claim_formats.show(claims, claim_formats.read(path), console)
         places.append(f"{path.with_suffix('')}.{{{','.join(report.formats)}}}")
     if not places:
         folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]

@@ -4,26 +4,23 @@ Of each pair of systems the sentences with the largest gain, the median gain and
 in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sacrebleu.metrics import BLEU
 
 from nat.artifacts import Score
-from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
-from nat.papers.cells import Cell
-from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import report
-from nat.papers.table_cells import STUDENT, TEACHER
+from nat.papers.cells import STUDENT, TEACHER, Cell
+from nat.papers.reader import NOT_RUN
+from nat.papers.resolved import ResolvedTable
 from nat.papers.table_formats import NOTHING, TableText, signed
-from nat.papers.tables import title
 from nat.papers.values import Record
 
 RULES = ("largest gain", "median gain", "largest loss")
@@ -49,25 +46,24 @@ class Sentence:
         return self.student_bleu - self.teacher_bleu
 
 
-def records(configuration: Configuration, paper: str, number: str) -> list[Record]:
-    """Choose the samples from the translations below the root of the configuration.
+def records(table: ResolvedTable, root: Path) -> list[Record]:
+    """Choose the samples from the translations below a folder.
 
     Raises:
         UserError: for files that do not belong together.
     """
-    reader = Reader(Path(configuration.root))
     pairs: dict[str, dict[str, list[Cell]]] = {}
-    for cell in report(configuration, paper, f"table {number}"):
+    for cell in table.cells:
         pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
     found: list[Record] = []
     for pair, sides in pairs.items():
-        sentences = _pair(configuration, sides, reader)
+        sentences = _pair(sides, table.keys.get(pair, {}), root)
         cell = sides[STUDENT][0]
         base = {
-            "paper": paper,
-            "table": number,
+            "paper": table.paper,
+            "table": table.number,
             "pair": pair,
-            "scale": configuration.scale,
+            "scale": table.scale,
             "task": cell.task,
             "stand_in": cell.stand_in if sentences else "",
         }
@@ -119,35 +115,23 @@ def marked(translation: str, reference: str) -> str:
 
 
 def _pair(
-    configuration: Configuration, sides: dict[str, list[Cell]], reader: Reader
+    sides: Mapping[str, Sequence[Cell]], texts: Mapping[str, str], root: Path
 ) -> list[Sentence]:
     """All sentences of the first seed that both systems have; none if there is no such seed."""
     teachers = {cell.seed: cell for cell in sides[TEACHER]}
     for student in sides[STUDENT]:
-        teacher = teachers.get(student.seed)
-        if teacher is None or not (reader.ran(student) and reader.ran(teacher)):
-            continue
-        if (teacher.corpus, teacher.split) != (student.corpus, student.split):
-            continue
-        paths = [reader.root / _translations(cell) for cell in (teacher, student)]
-        if all(path.exists() for path in paths):
-            return _sentences(configuration, student, paths, reader)
+        both = [teachers.get(student.seed), student]
+        paths = [
+            root / cell.source.translations.path
+            for cell in both
+            if cell is not None and isinstance(cell.source, Score)
+        ]
+        if len(paths) == len(both) and all(path.exists() for path in paths):
+            return _sentences(root / texts["source"], root / texts["reference"], paths)
     return []
 
 
-def _translations(cell: Cell) -> str:
-    assert isinstance(cell.source, Score)
-    return cell.source.translations.path
-
-
-def _sentences(
-    configuration: Configuration, student: Cell, paths: Sequence[Path], reader: Reader
-) -> list[Sentence]:
-    try:
-        reference = reader.root / reader.file(student.path)["files"]["tokens"]["path"]
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{student.path} is not a score file; remove it and run again") from error
-    source = reference.with_name(f"{student.split}.{configuration.corpus(student.corpus).source}")
+def _sentences(source: Path, reference: Path, paths: Sequence[Path]) -> list[Sentence]:
     columns = [
         *(list(read_lines(path)) for path in (source, reference)),
         *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
@@ -170,9 +154,7 @@ def _sentences(
     ]
 
 
-def lay_out(
-    configuration: Configuration, paper: str, number: str, found: list[Record]
-) -> TableText:
+def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     """Arrange samples for reading: source, reference, teacher and student below each other."""
     rows: list[list[str]] = []
     for each in found:
@@ -186,10 +168,9 @@ def lay_out(
             ["", f"teacher, BLEU {each['teacher_bleu']:.1f}", each["teacher"]],
             ["", f"student, BLEU {each['student_bleu']:.1f}", each["student"]],
         ]
-    name = f"table {number}"
     return TableText(
-        title=title(configuration, paper, name),
-        origin=values.origin(configuration, report(configuration, paper, name)),
+        title=table.title,
+        origin=table.origin,
         records=found,
         columns=[("", ""), ("system", ""), ("text", "")],
         rows=rows,
@@ -199,7 +180,7 @@ def lay_out(
             f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference "
             "that the translation lacks.",
             *values.not_comparable(found),
-            *configuration.paper(paper).tables[number].notes,
+            *table.notes,
         ],
         signatures=[],
         prose=True,

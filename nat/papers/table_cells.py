@@ -4,14 +4,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nat.artifacts import step_of
+from nat.data.splits import sides
 from nat.measures.known import DERIVED, MEASURES
 from nat.papers import published
-from nat.papers.cells import COMPUTED, Cell, Derivation
+from nat.papers.cells import COMPUTED, STUDENT, TEACHER, Cell, Derivation
 from nat.papers.coordinates import Chosen, Heading, Resolver, over, product
 from nat.papers.description import Table
 from nat.papers.published import Published
 
-TEACHER, STUDENT = "teacher", "student"
 TEXT = "text"
 """The only column of a table of texts."""
 OPERATIONS = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
@@ -42,6 +43,26 @@ def rows_of(resolver: Resolver, number: str) -> list[Heading]:
         else:
             found += resolver.headings([row], at)
     resolver.no_repetition(at, [row.label for row in found])
+    return found
+
+
+def keys_of_rows(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
+    """What each row of a table of texts or samples is read from, see `ResolvedTable.keys`."""
+    table, at = resolver.paper.tables[number], f"tables.{number}"
+    levels = table.cells.given()
+    if table.kind == "texts":
+        return {
+            row.label: {"text": resolver.filled(row.given.key or "", {**levels, **row.chosen}, at)}
+            for row in rows_of(resolver, number)
+            if row.given is not None
+        }
+    found = {}
+    for cell in table_cells(resolver, number) if table.kind == "samples" else ():
+        if cell.source is not None:
+            folder = step_of(cell.corpus, cell.split, "tokens").path
+            languages = sides(resolver.configuration.corpus(cell.corpus))
+            paths = (f"{folder}/{cell.split}.{language}" for language in languages)
+            found[cell.row] = dict(zip(("source", "reference"), paths, strict=True))
     return found
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
-from nat.configuration import Configuration
 from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, shown
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, Groups
 from nat.papers.differences import Difference, difference, ratio
 from nat.papers.reader import NOT_RUN, Reader
 
@@ -32,15 +31,14 @@ NOT_STEADY = (
 )
 
 
-def records(scale: str, cells: Iterable[Cell], reader: Reader) -> list[Record]:
+def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
     """Make the records of a report, those that are computed from others included.
 
     Raises:
         UserError: for damaged results, and results that do not compare.
     """
-    groups = shown(cells)
     found = [record(scale, own, over, reader) for own, over in groups.values()]
-    _derive(found, [own[0] for own, _ in groups.values()], scale, groups, reader)
+    _derive(found, scale, groups, reader)
     return found
 
 
@@ -211,17 +209,12 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
 # Numbers that are computed from others
 
 
-def _derive(
-    found: Sequence[Record],
-    cells: Sequence[Cell],
-    scale: str,
-    groups: Mapping[tuple[Any, ...], tuple[list[Cell], list[Cell]]],
-    reader: Reader,
-) -> None:
+def _derive(found: Sequence[Record], scale: str, groups: Groups, reader: Reader) -> None:
     """Fill in the records of derived cells from those that they are made of.
 
     A number is missing while one of its operands is, and rests on the seeds that all of them have.
     """
+    cells = [own[0] for own, _ in groups.values()]
     derived = {(cell.row, cell.column): cell.derived for cell in cells if cell.derived is not None}
     if not derived:
         return
@@ -351,16 +344,6 @@ def _sentences(file: Record) -> str:
 
 
 # Words for readers
-
-
-def origin(configuration: Configuration, cells: Iterable[Cell]) -> str:
-    """Say from which scale and corpora the numbers of a report are."""
-    corpora = dict.fromkeys(
-        f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-        for cell in cells
-        if cell.corpus and MEASURES[cell.measure].of_corpus and cell.role == "own"
-    )
-    return f"scale {configuration.scale}: {', '.join(corpora) or 'no corpus'}"
 
 
 def missing_state(found: Sequence[Record]) -> str:

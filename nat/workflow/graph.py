@@ -106,7 +106,7 @@ class Graph:
             for paper in configuration.papers:
                 for number, table in configuration.paper(paper).tables.items():
                     if table.kind == "settings":
-                        hyper_parameters.records(configuration, paper, number)
+                        hyper_parameters.settings(configuration, paper, number)
             settings.check(configuration)
 
     # Targets

@@ -25,7 +25,7 @@ from nat.job import (
     Processes,
     write_jobs,
 )
-from nat.papers.reports import Report, Site
+from nat.papers.reports import Report, Site, resolve
 from nat.workflow.cluster import devices, needs, nodes, read_cluster
 from nat.workflow.dependence import MADE_ALONE, identity
 
@@ -76,6 +76,12 @@ def jobs(
     for each in artifacts:
         wanted += each.timed if isinstance(each, Latency) else []
     read = [each.inputs(configuration) for each in wanted]
+    if isinstance(artifacts[0], Report):
+        part = JobConfiguration(
+            settings=_settings(configuration),
+            report=resolve(configuration, artifacts[0].target).as_written(),
+        )
+        return [Job(artifacts[0], read[0], part, processes)]
     part = _part(configuration, [*wanted, *(one for found in read for one in found.artifacts())])
     return [
         Job(made, found, part, processes, _identity(configuration, made))
@@ -93,7 +99,7 @@ def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobCon
     corpora, systems, decodings = {}, {}, {}
     published = whole = None
     for artifact in dict.fromkeys(artifacts):
-        if isinstance(artifact, Report | Site):
+        if isinstance(artifact, Site):
             whole = str(_whole(configuration))
         names = vars(artifact)
         corpus = names.get("corpus")

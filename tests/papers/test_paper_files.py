@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import made_up_run
 import pytest
 from made_up_run import REPOSITORY
 from repository import configured

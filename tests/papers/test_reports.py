@@ -31,7 +31,7 @@ def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
         described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
         cells = {"measure": "sacrebleu", "split": "test"}
         content = {"cells": cells, "systems": systems, "tables": {"1": described}}
-        return reports.configured(made_up_run.paper(root, seeds, **content), TABLE)
+        return reports.made_of(made_up_run.paper(root, seeds, **content), TABLE)
 
     one = {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}
     plain = configured(A=one)
@@ -45,10 +45,10 @@ def test_a_table_is_read_as_it_was_made(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
     plain, csv = configuration(root), root / "table_1.csv"
-    made = reports.make_table(plain, "paper", "1")
+    made = made_up_run.make_table(plain, "paper", "1")
     table_formats.write(made, csv)
-    again = reports.read_table(plain, "paper", "1", csv)
+    again = made_up_run.read_table(plain, csv)
     assert (again.rows, again.columns, again.notes) == (made.rows, made.columns, made.notes)
     csv.write_text("".join(csv.read_text().splitlines(keepends=True)[:-1]))
     with told(csv):
-        reports.read_table(plain, "paper", "1", csv)
+        made_up_run.read_table(plain, csv)
