@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from nat.artifact import Artifact, Inputs, artifact_of
-from nat.configuration.models import Browser, GpuNodes, Latency, Training, Tuning
+from nat.configuration.models import GpuNodes, Latency, Training, Tuning
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.fields import Count, Model
@@ -80,7 +80,11 @@ class Processes(Model):
 
 
 class JobSettings(Model):
-    """What a run says about all of its jobs; attributes as in `Settings` and `Scale`."""
+    """What a run says about all of its jobs; attributes are as in `Settings` and `Scale`.
+
+    Attributes:
+        traced: the first sentences of a split, of which each pass is recorded.
+    """
 
     scale: str
     threads: Count
@@ -90,7 +94,7 @@ class JobSettings(Model):
     tokens_per_device: Count | None
     latency: Latency
     tuning: Tuning
-    browser: Browser
+    traced: Count
     processes: Processes
 
 

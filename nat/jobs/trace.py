@@ -53,9 +53,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
     device = next(model.parameters()).device
     method: Any = method_of(configuration, trace.decoding, inputs, vocabularies.sizes, device)
-    shown = [
-        text[number] for number in range(min(configuration.settings.browser.sentences, len(text)))
-    ]
+    shown = [text[number] for number in range(min(configuration.settings.traced, len(text)))]
     tokens = configuration.settings.decoding_tokens
     passes = text_passes(method, model, shown, tokens)
     translations = translate(model, method, shown, range(len(shown)), tokens)

@@ -186,7 +186,7 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
         notes.append(f"{STAR} at the scale of the papers another value than the paper's.")
     return TableText(
         title=table.title,
-        origin=f"scale {table.scale}",
+        origin=table.origin,
         records=found,
         columns=[("system", ""), *((label, part) for label in labels for part, _ in parts)],
         rows=rows,

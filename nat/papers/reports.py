@@ -13,8 +13,9 @@ from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCur
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
 from nat.errors import UserError
+from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
-from nat.papers.cells import Cell, shown
+from nat.papers.cells import OWN, Cell, shown
 from nat.papers.coordinates import Resolver
 from nat.papers.differences import can_be_resampled
 from nat.papers.figure_cells import keys_of_panels, panels_of, styles
@@ -215,7 +216,7 @@ def resolve_table(configuration: Configuration, paper: str, number: str) -> Reso
     return ResolvedTable(
         **_named(configuration, (paper, "table", number)),
         kind=table.kind,
-        footnotes=table.footnotes,
+        footnotes=[(each.row or "", each.column or "", each.text) for each in table.footnotes],
         notes=table.notes,
         keys=keys_of_rows(resolver, number),
         settings=of_settings,
@@ -284,13 +285,21 @@ def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
     """What tables and figures have in common once they are resolved."""
     paper, kind, number = target
     name, described = f"{kind} {number}", configuration.paper(paper)
-    part = described.part(name)
+    part, found = described.part(name), all_cells(configuration, target)
+    corpora = dict.fromkeys(
+        f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
+        for cell in found
+        if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
+        if MEASURES[cell.measure].of_corpus
+    )
+    of = f": {', '.join(corpora) or 'no corpus'}" if found else ""
     return {
         "paper": paper,
         "number": number,
         "scale": configuration.scale,
         "title": f"{described.title}, {name}: {part.title if part else ''}",
-        "cells": all_cells(configuration, target),
+        "origin": f"scale {configuration.scale}{of}",
+        "cells": found,
     }
 
 

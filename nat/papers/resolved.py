@@ -8,10 +8,9 @@ the result and reads nothing of the configuration.
 from typing import Any
 
 from nat.fields import Model
-from nat.measures.known import MEASURES
-from nat.papers.cells import OWN, Cell
+from nat.papers.cells import Cell
 from nat.papers.checks import Check
-from nat.papers.description import Figure, Footnote
+from nat.papers.description import Figure
 
 
 class Resolved(Model):
@@ -33,6 +32,7 @@ class ResolvedPart(Resolved):
 
     Attributes:
         number: its name in the paper.
+        origin: scale and corpora of its numbers.
         cells: with their published values.
         keys: by row: of a table of texts the key of the `text` in the file of its analysis, of
             samples the files with the `source` and the `reference`. By panel of a figure: the keys
@@ -40,26 +40,23 @@ class ResolvedPart(Resolved):
     """
 
     number: str
+    origin: str
     cells: list[Cell]
     keys: dict[str, dict[str, str]] = {}
 
-    @property
-    def origin(self) -> str:
-        """Scale and corpora of its numbers."""
-        corpora = dict.fromkeys(
-            f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-            for cell in self.cells
-            if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
-            if MEASURES[cell.measure].of_corpus
-        )
-        return f"scale {self.scale}: {', '.join(corpora) or 'no corpus'}"
-
 
 class ResolvedTable(ResolvedPart):
-    """A table; `settings` are the records of a table of settings, which needs no results."""
+    """A table.
+
+    Attributes:
+        kind: as its description has it.
+        footnotes: row, column (one of them may be empty) and text of each.
+        notes: below it.
+        settings: the records of a table of settings, which needs no results.
+    """
 
     kind: str
-    footnotes: list[Footnote]
+    footnotes: list[tuple[str, str, str]]
     notes: list[str]
     settings: list[dict[str, Any]] = []
 

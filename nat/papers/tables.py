@@ -46,7 +46,8 @@ def records(table: ResolvedTable, root: Path) -> list[Record]:
     found = values.records(table.scale, groups, reader)
     for each, (own, _) in zip(found, groups.values(), strict=True):
         baseline = by_cell.get((own[0].baseline, own[0].column))
-        test = _test(own, baseline, reader) if baseline else None
+        ran = each["status"] == "run" and baseline is not None
+        test = _test(own, baseline, reader) if ran else None
         each |= {
             "baseline": own[0].baseline,
             "baseline_difference": values.rounded(test.value) if test else None,
@@ -96,11 +97,12 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
             + [_text(at[row, label], part, label in intervals, compares) for label, part in columns]
         )
     columns = [("", "")] * grouped + [("system", ""), *columns]
-    footnotes = [(each.row or "", each.column or "", each.text) for each in table.footnotes]
-    marked, texts = _marked(columns, texts, footnotes)
+    marked, texts = _marked(columns, texts, table.footnotes)
     notes = _notes(found, unavailable, intervals, compares)
     notes += [*table.notes]
-    notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
+    notes += [
+        f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(table.footnotes, 1)
+    ]
     signatures = dict.fromkeys(
         f"{measure_of(each['measure']).label}: {each['signature']}"
         for each in found

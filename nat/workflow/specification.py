@@ -162,7 +162,7 @@ def _settings(configuration: Configuration) -> JobSettings:
         tokens_per_device=scale.tokens_per_device,
         latency=configuration.latency,
         tuning=scale.tuning,
-        browser=scale.browser,
+        traced=scale.browser.sentences,
         processes=Processes(
             nodes=nodes(configuration),
             devices=devices(configuration),
