@@ -99,7 +99,6 @@ class _Grid:
         self.columns = resolver.headings(table.columns, f"{self.at}.columns")
         own = rows_of(resolver, number)
         self.published = published.join(
-            resolver.name,
             self.lines,
             {row.label: not row.given.ours_only for row in own if row.given is not None},
             {
@@ -275,7 +274,6 @@ def _texts(resolver: Resolver, number: str, table: Table) -> list[Cell]:
     """The cells of a table of texts, each of the analysis that its text is in."""
     rows, printed = rows_of(resolver, number), lines(resolver, number)
     values: Mapping[tuple[str, str], Published] = published.join(
-        resolver.name,
         printed,
         {row.label: not row.given.ours_only for row in rows if row.given is not None},
         {TEXT: bool(printed)},

@@ -63,7 +63,7 @@ def test_a_length_may_be_in_epochs() -> None:
 
 def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     changed = configuration(tmp_path, [RATE])
-    changed.files["systems"]["dims-cmlm-kd"]["target"]["hidden_weight"] = 0.1
+    changed.files["systems"]["dims-cmlm-kd"]["recipe"] = "mple-student"
     one, same = (configuration(tmp_path, [RATE]) for _ in range(2))
     assert reports.made_of(one, TARGET) == reports.made_of(same, TARGET)
     assert reports.made_of(one, TARGET) != reports.made_of(changed, TARGET)
