@@ -1,7 +1,6 @@
 """Checks: what a claim compares, as cells, and what follows from that without results."""
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from nat.measures.correlation import pearson
@@ -72,6 +71,27 @@ class Check:
         """All cells that it compares."""
         return [cell for side in self.sides for cell in (*side.own, *side.over)]
 
+    @property
+    def pairs(self) -> list[tuple[Compared, Compared | float]]:
+        """The sides whose differences it is about; of a trend, last, also its ends.
+
+        Those of a correlation do not form pairs.
+        """
+        sides = self.sides
+        if self.kind == "compare":
+            return [(sides[0], sides[1] if len(sides) > 1 else float(self.number or 0))]
+        if self.kind == "trend":
+            return [*zip(sides[1:], sides, strict=False), (sides[-1], sides[0])]
+        if self.kind == "largest":
+            named = next(side for side in sides if side.label == self.relation)
+            return [(named, side) for side in sides if side is not named]
+        return list(zip(sides[::2], sides[1::2], strict=True))
+
+    @property
+    def named_gain(self) -> int:
+        """Which of the differences of `gains` is to be the largest."""
+        return [side.label for side in self.sides[::2]].index(self.relation)
+
 
 def decisive(check: Check) -> Check:
     """The same judgement by the measure that decides it, see `Check.against_all`."""
@@ -84,37 +104,22 @@ def decisive(check: Check) -> Check:
     return replace(check, sides=tuple(sides))
 
 
-def printed_sides(check: Check) -> list[tuple[float, float]] | None:
-    """Both sides of the differences that a check is about, by the numbers that the paper prints.
-
-    Those of a correlation are Pearson's r and 0. `None` if the paper does not print all of them.
-    """
+def published_difference(check: Check) -> float | None:
+    """The paper's own difference, if it prints the numbers behind its claim."""
     values = [side.first.published for side in check.sides]
-    if check.kind == "compare" and len(values) == 1:
-        values.append(check.number)
     known = [value for value in values if isinstance(value, int | float)]
     if len(known) < len(values):
         return None
     if check.kind == "correlation":
-        return [(pearson(known[::2], known[1::2]), 0.0)]
+        return pearson(known[::2], known[1::2])
+
+    def printed(side: Compared | float) -> float:
+        return float(side.first.published or 0) if isinstance(side, Compared) else side
+
+    found = [printed(left) - printed(right) for left, right in check.pairs]
     if check.kind == "trend":
-        return [(later, before) for before, later in pairwise(known)]
-    labels = [side.label for side in check.sides]
-    if check.kind in ("compare", MAJORITY):
-        return list(zip(known[::2], known[1::2], strict=True))
+        return found[-1]
     if check.kind == "gains":
-        known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
-        labels = labels[::2]
-    at = labels.index(check.relation)
-    return [(known[at], value) for other, value in enumerate(known) if other != at]
-
-
-def published_difference(check: Check) -> float | None:
-    """The paper's own difference, if it prints the numbers behind its claim."""
-    sides = printed_sides(check)
-    if sides is None:
-        return None
-    found = [left - right for left, right in sides]
-    if check.kind == "trend":
-        return sum(found)
+        named = found.pop(check.named_gain)
+        found = [named - other for other in found]
     return sum(found) / len(found) if check.kind == MAJORITY else min(found)

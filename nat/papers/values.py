@@ -14,8 +14,10 @@ from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
+from nat.measures.results import Number
+from nat.measures.significance import Interval
 from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, Groups
-from nat.papers.differences import Difference, difference, ratio
+from nat.papers.differences import difference, ratio
 from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
@@ -59,14 +61,17 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         return found | dict.fromkeys(("ours", "low", "high", "spread", "difference"))
     both = mean([cell for cell in own if cell.seed in each.seeds], reader)
     remarks = _without((*own, *over), each.seeds, "which was not run for both")
-    remarks += [both["remark"]] if both["remark"] else []
+    by_seed = each.estimate.by_seed
+    spread = statistics.stdev(by_seed) if len(by_seed) > 1 else None
     return found | {
         "status": "run",
-        **_estimated(each),
+        "ours": rounded(each.value),
+        "spread": rounded(spread),
+        **ends(each.interval if spread is None else None),
         "difference": _from_published(each.value, own[0], own[0].stand_in),
         "seeds": _listed(each.seeds),
         "not_decoded": both["not_decoded"],
-        "remark": "; ".join(remarks),
+        "remark": "; ".join(filter(None, [*remarks, both["remark"]])),
         "sources": " ".join(each.sources),
     }
 
@@ -104,17 +109,15 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     if not there:
         told = next((each.reason for _, each in ran if each.reason), "")
         reason = cells[0].reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
-        known = (QUOTED, COMPUTED, NOT_AVAILABLE)
-        tells = reason in known or reason.startswith(NOT_RUN) or cells[0].source is not None
-        nothing = {**dict.fromkeys(("ours", "spread", "low", "high")), "signature": ""}
-        status = reason if tells else NOT_RUN
-        remark = reason if reason != status else ""
+        known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
+        tells = known or cells[0].source is not None
         return {
             "seeds": "",
-            "status": status,
-            **nothing,
+            "status": reason if tells else NOT_RUN,
+            **dict.fromkeys(("ours", "spread", "low", "high")),
+            "signature": "",
             "not_decoded": 0,
-            "remark": remark,
+            "remark": "" if tells else reason,
             "sources": "",
         }
     values = [each.value for _, each in there if each.value is not None]
@@ -135,24 +138,11 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
         "status": "run",
         "ours": rounded(sum(values) / len(values)),
         "spread": rounded(statistics.stdev(values)) if several else None,
-        "low": None if several else rounded(last.low),
-        "high": None if several else rounded(last.high),
+        **ends(None if several else last),
         "signature": last.signature,
         "not_decoded": sum(each.not_decoded for _, each in there),
         "remark": "; ".join(remarks),
         "sources": " ".join(cell.path for cell, _ in there),
-    }
-
-
-def _estimated(found: Difference) -> Record:
-    by_seed, interval = found.estimate.by_seed, found.interval
-    spread = statistics.stdev(by_seed) if len(by_seed) > 1 else None
-    ends = interval if spread is None else None
-    return {
-        "ours": rounded(found.value),
-        "spread": rounded(spread),
-        "low": rounded(ends.low) if ends else None,
-        "high": rounded(ends.high) if ends else None,
     }
 
 
@@ -442,6 +432,12 @@ def notes_on_times(ran: Sequence[Mapping[str, Any]]) -> list[str]:
 def rounded(value: float | None) -> float | None:
     """Round as precisely as reports keep numbers."""
     return None if value is None else round(value, 6)
+
+
+def ends(interval: Interval | Number | None) -> Record:
+    """The ends of an interval, if there is one, as records have them."""
+    found = (interval.low, interval.high) if interval else (None, None)
+    return dict(zip(("low", "high"), map(rounded, found), strict=True))
 
 
 def with_places(
