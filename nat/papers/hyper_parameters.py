@@ -27,13 +27,13 @@ from nat.spelling import hint
 NONE, NOT_USED = "none", "not used"
 
 
-def settings(configuration: Configuration, paper: str, number: str) -> list[Record]:
+def settings(resolver: Resolver, number: str) -> list[Record]:
     """Read the settings of a table from the configuration.
 
     Raises:
         UserError: for a system, setting or published value that does not exist.
     """
-    resolver = Resolver(configuration, paper)
+    configuration = resolver.configuration
     table, at = resolver.paper.tables[number], f"tables.{number}"
     systems = [str(each.system) if isinstance(each, Column) else each for each in table.columns]
     labels = [
@@ -62,7 +62,7 @@ def settings(configuration: Configuration, paper: str, number: str) -> list[Reco
         differs = theirs != "" and _compared(at_paper_scale) != _compared(stated)
         found.append(
             {
-                "paper": paper,
+                "paper": resolver.name,
                 "table": number,
                 "row": row.label,
                 "column": label,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -101,14 +101,7 @@ def read(root: Path, paper: str) -> tuple[Published, ...]:
 
 @lru_cache
 def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-    except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
-        raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
-    if tuple(frame.columns) != COLUMNS:
-        raise UserError(f"{file} line 1: the columns must be {','.join(COLUMNS)}, in this order")
-    rows = enumerate(frame.itertuples(index=False, name=None), 2)
-    lines = [Published(*row, file, number) for number, row in rows if any(row)]
+    lines = [Published(*row, file, number) for number, row in rows_of(path, file, COLUMNS)]
     first: dict[tuple[str, str, str], int] = {}
     for line in lines:
         shown = line.use != NONE
@@ -128,6 +121,24 @@ def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
             if other != line.line:
                 raise line.refuse(f"row '{line.row}', column '{column}' is already in line {other}")
     return tuple(lines)
+
+
+def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
+    """Read the rows of a CSV of texts, each with its line; blank lines are left out.
+
+    Raises:
+        UserError: if it is no CSV with these columns.
+    """
+    options: Any = {"dtype": str, "na_filter": False, "skip_blank_lines": False}
+    try:  # the header as a line, so that no later one can be longer
+        frame = pd.read_csv(path, header=None, encoding="utf-8-sig", **options)
+    except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
+        raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
+    header, *rows = frame.itertuples(index=False, name=None)
+    if header != columns:
+        found = ",".join(map(str, header))
+        raise UserError(f"{file} line 1: found {found}, expected {','.join(columns)}")
+    return [(number, row) for number, row in enumerate(rows, 2) if any(row)]
 
 
 def decimals(text: str) -> int:

@@ -203,32 +203,34 @@ def _statistics(cell: Cell) -> list[Statistics]:
     return [cell.source.statistics]
 
 
-def resolve_table(configuration: Configuration, paper: str, number: str) -> ResolvedTable:
-    """Resolve a table.
+# What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
 
-    Raises:
-        UserError: for anything in the description that does not exist.
-    """
+
+def resolve(configuration: Configuration, target: Target) -> Resolved:
+    """Resolve a report."""
+    paper, kind, number = target
+    if kind == "claims":
+        return resolve_claims(configuration, paper)
+    return {"table": resolve_table, "figure": resolve_figure}[kind](configuration, paper, number)
+
+
+def resolve_table(configuration: Configuration, paper: str, number: str) -> ResolvedTable:
+    """Resolve a table."""
     resolver = Resolver(configuration, paper)
-    table, of_settings = resolver.paper.tables[number], []
-    if table.kind == "settings":
-        of_settings = hyper_parameters.settings(configuration, paper, number)
+    table = resolver.paper.tables[number]
+    of_settings = table.kind == "settings"
     return ResolvedTable(
         **_named(configuration, (paper, "table", number)),
         kind=table.kind,
         footnotes=[(each.row or "", each.column or "", each.text) for each in table.footnotes],
         notes=table.notes,
         keys=keys_of_rows(resolver, number),
-        settings=of_settings,
+        settings=hyper_parameters.settings(resolver, number) if of_settings else [],
     )
 
 
 def resolve_figure(configuration: Configuration, paper: str, number: str) -> ResolvedFigure:
-    """Resolve a figure.
-
-    Raises:
-        UserError: for anything in the description that does not exist.
-    """
+    """Resolve a figure."""
     resolver = Resolver(configuration, paper)
     return ResolvedFigure(
         **_named(configuration, (paper, "figure", number)),
@@ -237,48 +239,6 @@ def resolve_figure(configuration: Configuration, paper: str, number: str) -> Res
         series=styles(resolver, number),
         keys=keys_of_panels(resolver, number),
     )
-
-
-def resolve_claims(
-    configuration: Configuration, paper: str, deviations: bool = True
-) -> ResolvedClaims:
-    """Resolve the claims of a paper, and find deviations from its settings.
-
-    Raises:
-        UserError: for anything in them that does not exist.
-    """
-    checks = claims.checks(configuration, paper)
-    if not checks:
-        raise UserError(f"{file_of('papers', paper)} has no 'claims'")
-    return ResolvedClaims(
-        paper=paper,
-        scale=configuration.scale,
-        title=configuration.paper(paper).title,
-        checks=list(checks),
-        trainings=len(configuration.seeds_of(paper)),
-        deviations=settings.deviations(configuration, paper) if deviations else [],
-    )
-
-
-def resolve(configuration: Configuration, target: Target) -> Resolved:
-    """Resolve a report, see the three functions before."""
-    paper, kind, number = target
-    if kind == "claims":
-        return resolve_claims(configuration, paper)
-    return {"table": resolve_table, "figure": resolve_figure}[kind](configuration, paper, number)
-
-
-def made_of(configuration: Configuration, target: Target) -> Any:
-    """List what a report is made of besides results, JSON-able, for its fingerprint.
-
-    Sentences on deviations take seconds to find, and only the job needs them: what they depend on
-    stands for them.
-    """
-    paper, kind, _ = target
-    if kind != "claims":
-        return resolve(configuration, target).model_dump_json()
-    without = resolve_claims(configuration, paper, deviations=False)
-    return [without.model_dump_json(), settings.made_of(configuration, paper)]
 
 
 def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
@@ -303,8 +263,41 @@ def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
     }
 
 
+def resolve_claims(
+    configuration: Configuration, paper: str, deviations: bool = True
+) -> ResolvedClaims:
+    """Resolve the claims of a paper, and find deviations from its settings."""
+    checks = claims.checks(configuration, paper)
+    if not checks:
+        raise UserError(f"{file_of('papers', paper)} has no 'claims'")
+    return ResolvedClaims(
+        paper=paper,
+        scale=configuration.scale,
+        title=configuration.paper(paper).title,
+        checks=list(checks),
+        trainings=len(configuration.seeds_of(paper)),
+        deviations=settings.deviations(configuration, paper) if deviations else [],
+    )
+
+
+def made_of(configuration: Configuration, target: Target) -> Any:
+    """List what a report is made of besides results, JSON-able, for its fingerprint.
+
+    Sentences on deviations take seconds to find, and only the job needs them: what they depend on
+    stands for them.
+    """
+    paper, kind, _ = target
+    if kind != "claims":
+        return resolve(configuration, target).model_dump_json()
+    without = resolve_claims(configuration, paper, deviations=False)
+    return [without.model_dump_json(), settings.made_of(configuration, paper)]
+
+
+# Tables of any kind
+
+
 def make_table(table: ResolvedTable, root: Path) -> TableText:
-    """Make a table of any kind from the results below a folder.
+    """Make a table from the results below a folder.
 
     Raises:
         UserError: for damaged results.

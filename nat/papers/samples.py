@@ -5,8 +5,8 @@ in sentence BLEU are shown. Repeated words are marked; missing words are listed 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU
 
@@ -24,12 +24,12 @@ from nat.papers.table_formats import NOTHING, TableText, signed
 from nat.papers.values import Record
 
 RULES = ("largest gain", "median gain", "largest loss")
+TEXTS = ("source", "reference", "teacher", "student")
 NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")
 OPENING, CLOSING = "[", "]"
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence of a test set and two translations of it, tokenised, with sentence BLEU."""
 
     number: int
@@ -68,25 +68,18 @@ def records(table: ResolvedTable, root: Path) -> list[Record]:
             "stand_in": cell.stand_in if sentences else "",
         }
         if not sentences:
-            empty = dict.fromkeys(("rule", "source", "reference", "teacher", "student"), "")
+            empty = dict.fromkeys(("rule", *TEXTS), "")
             status = {"status": NOT_RUN, "remark": cell.reason, **empty}
             found.append(base | dict.fromkeys(NUMBERS) | status)
-        for rule, sentence in zip(RULES, choose(sentences), strict=False):
+        for rule, each in zip(RULES, choose(sentences), strict=False):
+            numbers = each.number, each.teacher_bleu, each.student_bleu, round(each.gain, 6)
+            shown = [marked(text, each.reference) for text in (each.teacher, each.student)]
+            texts = each.source, each.reference, *shown
             found.append(
                 base
-                | {
-                    "sentence": sentence.number,
-                    "teacher_bleu": sentence.teacher_bleu,
-                    "student_bleu": sentence.student_bleu,
-                    "gain": round(sentence.gain, 6),
-                    "status": "run",
-                    "remark": "",
-                    "rule": rule,
-                    "source": sentence.source,
-                    "reference": sentence.reference,
-                    "teacher": marked(sentence.teacher, sentence.reference),
-                    "student": marked(sentence.student, sentence.reference),
-                }
+                | dict(zip(NUMBERS, numbers, strict=True))
+                | {"status": "run", "remark": "", "rule": rule}
+                | dict(zip(TEXTS, texts, strict=True))
             )
     return found
 
@@ -162,12 +155,10 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
             rows.append([each["pair"], NOT_RUN, each["remark"] or NOTHING])
             continue
         first = f"{each['pair']}: {each['rule']}, {signed(each['gain'], 1)}"
-        rows += [
-            [f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]],
-            ["", "reference", each["reference"]],
-            ["", f"teacher, BLEU {each['teacher_bleu']:.1f}", each["teacher"]],
-            ["", f"student, BLEU {each['student_bleu']:.1f}", each["student"]],
-        ]
+        rows.append([f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]])
+        rows.append(["", "reference", each["reference"]])
+        for side in (TEACHER, STUDENT):
+            rows.append(["", f"{side}, BLEU {each[f'{side}_bleu']:.1f}", each[side]])
     return TableText(
         title=table.title,
         origin=table.origin,
