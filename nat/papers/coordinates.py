@@ -34,6 +34,7 @@ from nat.spelling import hint
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""
 _VARIABLE = re.compile(r"\{(\w+)\}")
+_ABOVE_ZERO = re.compile(r"(?=.*[1-9])\d*\.?\d+")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
 
@@ -345,12 +346,6 @@ def check_setting(measure: str, setting: str) -> None:
     known = MEASURES[measure]
     if known.source == LATENCY:
         parse_setting(setting)
-    elif known.setting:
-        try:
-            beta = float(setting)
-        except ValueError:
-            beta = 0.0
-        if not 0 < beta < float("inf"):
-            raise UserError(f"setting: found '{setting}', expected beta, a number above 0")
-    elif setting:
-        raise UserError(f"setting: found '{setting}', but the measure '{measure}' has no settings")
+    elif bool(known.setting) != bool(setting) or (setting and not _ABOVE_ZERO.fullmatch(setting)):
+        expected = "beta, a number above 0" if known.setting else f"none for '{measure}'"
+        raise UserError(f"setting: found '{setting}', expected {expected}")

@@ -101,7 +101,7 @@ def read(root: Path, paper: str) -> tuple[Published, ...]:
 
 @lru_cache
 def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
-    lines = [Published(*row, file, number) for number, row in rows_of(path, file, COLUMNS)]
+    lines = [Published._make((*row, file, number)) for number, row in rows_of(path, file, COLUMNS)]
     first: dict[tuple[str, str, str], int] = {}
     for line in lines:
         shown = line.use != NONE

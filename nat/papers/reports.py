@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
-from nat.errors import UserError
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
 from nat.papers.cells import OWN, Cell, shown
@@ -269,7 +268,7 @@ def resolve_claims(
     """Resolve the claims of a paper, and find deviations from its settings."""
     checks = claims.checks(configuration, paper)
     if not checks:
-        raise UserError(f"{file_of('papers', paper)} has no 'claims'")
+        raise Resolver(configuration, paper).error("claims", "there are none")
     return ResolvedClaims(
         paper=paper,
         scale=configuration.scale,

@@ -8,7 +8,6 @@ from rich.console import Console
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.papers import claim_formats, reports, table_formats
-from nat.spelling import hint
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
@@ -23,8 +22,7 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         UserError: for an unknown paper, and if there is nothing to show.
     """
     for paper in papers:
-        if paper not in configuration.papers:
-            raise UserError(f"unknown paper '{paper}'; {hint(paper, configuration.papers)}")
+        configuration.paper(paper)
     places = []
     for target in reports.targets(configuration):
         paper, kind, number = target

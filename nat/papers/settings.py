@@ -248,14 +248,14 @@ def check(configuration: Configuration) -> None:
         if stated.outside.first(row) is None and not (stated.tasks(row) and stated.named(row)):
             due = f"it in '{'decodings' if row.of_decoding else 'systems'}' or 'outside'"
             refuse(row.at("system"), f"'{row.system}' is in no entry of {MAP}", due)
-    known = [dict.fromkeys(values) for values in zip(*stated.rows, strict=True)]
+    values: list[Any] = [dict.fromkeys(each) for each in zip(*stated.rows, strict=True)]
     for entries in (*lists, stated.deviations):
         for number, entry in enumerate(entries.all):
             for place, patterns in entry.patterns.items():
                 for each in patterns:
-                    if not any(fits(value, (each,)) for value in known[place]):
+                    if not any(fits(value, (each,)) for value in values[place]):
                         where = f"{entries.where}.{number}.{FIELDS[place]}'"
-                        check_known(FIELDS[place], each, known[place], where)
+                        check_known(FIELDS[place], each, values[place], where)
             if id(entry) not in count:
                 due = "a row that it counts for: correct, move or remove it"
                 refuse(f"{entries.where}.{number}'", "found none", due)

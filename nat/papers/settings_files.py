@@ -216,7 +216,7 @@ def _read_changed(root: Path, *changed: int) -> tuple[list[Row], Map, list[Devia
 
 def _read_rows(root: Path) -> list[Row]:
     found = rows_of(root / ROWS, ROWS, COLUMNS)
-    rows = [Row(paper, *row[1:-1], line) for line, (paper, *row) in found]
+    rows = [Row._make((row[0], *row[2:-1], line)) for line, row in found]
     for row in rows:
         if row.source not in SOURCES:
             due = f"{' or '.join(SOURCES)} (a value with a comma needs double quotes)"

@@ -46,8 +46,9 @@ def records(table: ResolvedTable, root: Path) -> list[Record]:
     found = values.records(table.scale, groups, reader)
     for each, (own, _) in zip(found, groups.values(), strict=True):
         baseline = by_cell.get((own[0].baseline, own[0].column))
-        ran = each["status"] == "run" and baseline is not None
-        test = _test(own, baseline, reader) if ran else None
+        test = None
+        if baseline and each["status"] == "run":
+            test = _test(own, baseline, reader)
         each |= {
             "baseline": own[0].baseline,
             "baseline_difference": values.rounded(test.value) if test else None,
