@@ -7,7 +7,7 @@ is repeated by hand with the line that its log begins with.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,6 @@ def jobs(
     for each in artifacts:
         wanted += each.timed if isinstance(each, Latency) else []
     read = [each.inputs(configuration) for each in wanted]
-    if isinstance(artifacts[0], Report):
-        part = JobConfiguration(
-            settings=_settings(configuration),
-            report=resolve(configuration, artifacts[0].target).as_written(),
-        )
-        return [Job(artifacts[0], read[0], part, processes)]
     part = _part(configuration, [*wanted, *(one for found in read for one in found.artifacts())])
     return [
         Job(made, found, part, processes, _identity(configuration, made))
@@ -94,8 +88,12 @@ def _identity(configuration: Configuration, made: Artifact) -> str:
     return identity(configuration, made) if isinstance(made, MADE_ALONE) else ""
 
 
-def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobConfiguration:
-    """The part of a configuration that says all about some results."""
+def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:
+    """The part of a configuration that says all about some results, or shows them."""
+    settings, first = _settings(configuration), artifacts[0]
+    if isinstance(first, Report):
+        report = resolve(configuration, first.target).as_written()
+        return JobConfiguration(settings=settings, report=report)
     corpora, systems, decodings = {}, {}, {}
     published = whole = None
     for artifact in dict.fromkeys(artifacts):
@@ -113,7 +111,7 @@ def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobCon
         if isinstance(artifact, DistilledText):
             published = published or published_by(configuration, corpus, artifact.system)
     return JobConfiguration(
-        settings=_settings(configuration),
+        settings=settings,
         corpora=corpora,
         systems=systems,
         decodings=decodings,
