@@ -150,8 +150,11 @@ class Resolver:
                 raise self.unknown(at, f"variable of '{template}'", name, values)
         return _VARIABLE.sub(lambda match: _text(values[match[1]]), template)
 
-    def headings(self, given: Iterable[str | Labelled], at: str) -> list[Heading]:
-        """Expand rows, columns or panels; a name alone is a measure or a task."""
+    def headings(self, given: Iterable[str | Labelled], at: str, along: str = "") -> list[Heading]:
+        """Expand rows, columns, panels or series; a name alone is a measure or a task.
+
+        A coordinate that runs along an axis does not vary between series.
+        """
         found = []
         for each in given:
             described = Column() if isinstance(each, str) else each
@@ -161,6 +164,7 @@ class Resolver:
                 if each not in MEASURES and each not in tasks:
                     raise self.unknown(at, "measure or task", each, [*MEASURES, *tasks])
                 coordinates = {"measure" if each in MEASURES else "task": each}
+            coordinates = {key: value for key, value in coordinates.items() if key != along}
             for chosen, varied in product(coordinates):
                 label = self.label(described.label, chosen, varied, at)
                 found.append(Heading(label, chosen, varied, described))

@@ -40,17 +40,10 @@ def panels_of(resolver: Resolver, number: str) -> list[Heading]:
 
 
 def series_of(resolver: Resolver, number: str) -> list[Heading]:
-    """The series of a figure; the coordinate along the axis does not vary between them."""
-    figure, at = resolver.paper.figures[number], f"figures.{number}.series"
-    found: list[Heading] = []
-    for series in figure.series:
-        along = figure.x.of if figure.kind != "curves" else ""
-        given = {key: value for key, value in series.given().items() if key != along}
-        for chosen, varied in product(given):
-            label = resolver.label(series.label, chosen, varied, at)
-            found.append(Heading(label, chosen, varied, series))
-    resolver.no_repetition(at, [each.label for each in found])
-    return found
+    """The series of a figure."""
+    figure = resolver.paper.figures[number]
+    along = figure.x.of if figure.kind != "curves" else ""
+    return resolver.headings(figure.series, f"figures.{number}.series", along)
 
 
 def styles(resolver: Resolver, number: str) -> dict[str, str | None]:
