@@ -262,9 +262,7 @@ def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
     }
 
 
-def resolve_claims(
-    configuration: Configuration, paper: str, deviations: bool = True
-) -> ResolvedClaims:
+def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
     """Resolve the claims of a paper, and find deviations from its settings."""
     checks = claims.checks(configuration, paper)
     if not checks:
@@ -275,21 +273,8 @@ def resolve_claims(
         title=configuration.paper(paper).title,
         checks=list(checks),
         trainings=len(configuration.seeds_of(paper)),
-        deviations=settings.deviations(configuration, paper) if deviations else [],
+        deviations=settings.deviations(configuration, paper),
     )
-
-
-def made_of(configuration: Configuration, target: Target) -> Any:
-    """List what a report is made of besides results, JSON-able, for its fingerprint.
-
-    Sentences on deviations take seconds to find, and only the job needs them: what they depend on
-    stands for them.
-    """
-    paper, kind, _ = target
-    if kind != "claims":
-        return resolve(configuration, target).model_dump_json()
-    without = resolve_claims(configuration, paper, deviations=False)
-    return [without.model_dump_json(), settings.made_of(configuration, paper)]
 
 
 # Tables of any kind

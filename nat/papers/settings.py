@@ -9,6 +9,7 @@ differ, and why.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from nat.configuration import Configuration
@@ -24,7 +25,6 @@ from nat.papers.settings_files import (
     DEVIATIONS,
     FIELDS,
     MAP,
-    ROWS,
     SOURCES,
     Deviation,
     Entries,
@@ -189,7 +189,12 @@ class Stated:
 
 def at_paper_scale(configuration: Configuration) -> Stated:
     """Hold the stated settings against the papers' scale, whatever scale was chosen."""
-    return Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
+    return Stated(_of_papers(configuration))
+
+
+@cache
+def _of_papers(configuration: Configuration) -> Configuration:
+    return replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:
@@ -210,19 +215,6 @@ def _sentence(verdict: Verdict) -> str:
         f"{row.system}, {row.task}: {row.key} is {row.value} in {SOURCES[row.source]}, here "
         f"{' or '.join(_SHOWN.get(value, value) for value in ours)}: {verdict.reason}"
     )
-
-
-def made_of(configuration: Configuration, paper: str) -> Any:
-    """List what `deviations` depends on, JSON-able; nothing if it has nothing to say of a paper."""
-    stated = Stated(configuration)
-    count = {id(stated.deviations.first(row)) for row in stated.rows if row.paper == paper}
-    found = [each.as_written() for each in stated.deviations.all if id(each) in count]
-    if not found:
-        return []
-    files = configuration.files
-    folders = [files[name] for name in ("systems", "recipes", "decodings", "corpora")]
-    texts = [(configuration.root / name).read_text("utf-8") for name in (ROWS, MAP)]
-    return [found, folders, files["scales"][PAPER_SCALE], texts]
 
 
 # Checks by names alone

@@ -82,7 +82,7 @@ class Results:
         found = {}
         for paper, kind, _ in self.cells:
             if kind == "claims":
-                claims = reports.resolve_claims(self.configuration, paper, deviations=False)
+                claims = reports.resolve_claims(self.configuration, paper)
                 judged = judgements.judge(claims, self.root)
                 found[paper] = list(zip(claims.checks, judged, strict=True))
         return found

@@ -65,8 +65,8 @@ def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     changed = configuration(tmp_path, [RATE])
     changed.files["systems"]["dims-cmlm-kd"]["recipe"] = "mple-student"
     one, same = (configuration(tmp_path, [RATE]) for _ in range(2))
-    assert reports.made_of(one, TARGET) == reports.made_of(same, TARGET)
-    assert reports.made_of(one, TARGET) != reports.made_of(changed, TARGET)
+    assert reports.resolve(one, TARGET) == reports.resolve(same, TARGET)
+    assert reports.resolve(one, TARGET) != reports.resolve(changed, TARGET)
 
 
 def test_settings_need_the_scale_of_the_papers(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
         described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
         cells = {"measure": "sacrebleu", "split": "test"}
         content = {"cells": cells, "systems": systems, "tables": {"1": described}}
-        return reports.made_of(made_up_run.paper(root, seeds, **content), TABLE)
+        return reports.resolve(made_up_run.paper(root, seeds, **content), TABLE)
 
     one = {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}
     plain = configured(A=one)
