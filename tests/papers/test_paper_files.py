@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
 from made_up_run import REPOSITORY
 from repository import configured

@@ -9,6 +9,7 @@ import pytest
 from made_up_run import PAPER, TASK
 from messages import told
 
+from nat.options import validated
 from nat.papers import reports, table_formats
 
 TABLE: reports.Target = ("paper", "table", "1")
@@ -24,6 +25,25 @@ def root(tmp_path: Path) -> Path:
 def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
     paper = {**copy.deepcopy(PAPER), **changes}
     return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def test_a_report_is_made_anew_when_a_printed_number_of_its_own_is_another(root: Path) -> None:
+    def found(text: str) -> list[Any]:
+        made_up_run.publish(root, text)
+        return [reports.resolve(configuration(root), target) for target in (TABLE, FIGURE)]
+
+    (table, figure), (other, same) = (
+        found(made_up_run.PUBLISHED.replace("20.5", number)) for number in ("20.5", "20.6")
+    )
+    assert table != other and figure == same
+
+
+def test_what_a_job_is_handed_is_read_as_it_was_resolved(root: Path) -> None:
+    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
+    plain = configuration(root, claims={"better": claim})
+    for target in reports.targets(plain):
+        resolved = reports.resolve(plain, target)
+        assert validated(type(resolved), resolved.as_written()) == resolved
 
 
 def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
