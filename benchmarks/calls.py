@@ -1,10 +1,10 @@
-"""Functions of this project that are called for a table with nothing run.
+"""Functions of this project that a job calls to fill a table with nothing run.
 
     python benchmarks/calls.py [PAPER NUMBER]
 
-It says how much a reader has to follow, in two steps: from the loaded configuration to the relation
-of the paper, which all its reports share, and from the relation to the filled table. Functions that
-Python generates, such as those of dataclasses, do not count.
+It says how much a reader of a table has to follow: from the specification of the job, which is read
+here too, to the filled table. Functions that Python generates, such as those of dataclasses, do not
+count.
 """
 
 import argparse
@@ -18,25 +18,37 @@ from typing import Any
 
 from nat.configuration import load
 from nat.configuration.overrides import Choice
+from nat.job import read_jobs, write_jobs
+from nat.options import validated
 from nat.papers import reports
-from nat.papers.relation import relation
+from nat.papers.resolved import ResolvedTable
+from nat.workflow.specification import job
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Count, and print the functions of both steps by file."""
+    """Count, and print the functions by file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paper", nargs="?", default="dims")
     parser.add_argument("number", nargs="?", default="2")
     chosen = parser.parse_args()
+    target: reports.Target = (chosen.paper, "table", chosen.number)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "config").symlink_to(ROOT / "config")
-        configuration = load(Choice("demo"), root=Path(folder), checked=False)
-        paper = chosen.paper
-        show(f"the relation of {paper}", calls_of(lambda: relation(configuration, paper)))
-        filled = calls_of(lambda: reports.make_table(configuration, paper, chosen.number))
-        show(f"table {chosen.number} from it", filled)
+        root = Path(folder)
+        (root / "config").symlink_to(ROOT / "config")
+        configuration = load(Choice("demo"), root=root, checked=False)
+        specification = root / "specification.json"
+        made = reports.report(configuration, target)
+        specification.write_text(write_jobs([job(configuration, made)]), encoding="utf-8")
+
+        def fill() -> None:
+            """As `workflow_scripts/make_table.py`."""
+            (handed,) = read_jobs(specification)
+            table = validated(ResolvedTable, handed.configuration.report)
+            reports.make_table(table, root)
+
+        show(f"table {chosen.number} of {chosen.paper}", calls_of(fill))
 
 
 def calls_of(run: Callable[[], Any]) -> Counter[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from nat.artifact import Artifact, Inputs, artifact_of
-from nat.configuration.models import Browser, GpuNodes, Latency, Training, Tuning
+from nat.configuration.models import GpuNodes, Latency, Training, Tuning
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.fields import Count, Model
@@ -80,7 +80,11 @@ class Processes(Model):
 
 
 class JobSettings(Model):
-    """What a run says about all of its jobs; attributes as in `Settings` and `Scale`."""
+    """What a run says about all of its jobs; attributes are as in `Settings` and `Scale`.
+
+    Attributes:
+        traced: the first sentences of a split, of which each pass is recorded.
+    """
 
     scale: str
     threads: Count
@@ -90,7 +94,7 @@ class JobSettings(Model):
     tokens_per_device: Count | None
     latency: Latency
     tuning: Tuning
-    browser: Browser
+    traced: Count
     processes: Processes
 
 
@@ -103,7 +107,8 @@ class JobConfiguration(Model):
         systems: by name, as they are on the corpus of the job.
         decodings: by name, likewise.
         published: the teacher whose published translations stand for those of a system.
-        whole: file with the whole configuration, for jobs that show results of all kinds.
+        report: a table, a figure or claims, resolved, see `nat.papers.resolved`.
+        whole: file with the whole configuration, for the job that makes pages of everything.
     """
 
     settings: JobSettings
@@ -111,6 +116,7 @@ class JobConfiguration(Model):
     systems: dict[str, JobSystem] = {}
     decodings: dict[str, JobDecoding] = {}
     published: str | None = None
+    report: dict[str, Any] = {}
     whole: str | None = None
 
     def corpus(self, name: str) -> Corpus:

@@ -106,7 +106,8 @@ def _path(value: Any, problem: ErrorDetails) -> list[str]:
     found = []
     for part in problem["loc"]:
         is_key = isinstance(value, dict) and part in value
-        if is_key or (isinstance(value, list) and isinstance(part, int)):
+        is_number = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if is_key or is_number:
             found.append(str(part))
             value = value[part]
     return [*found, str(problem["loc"][-1])] if problem["type"] in _MISSING else found

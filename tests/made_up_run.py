@@ -19,8 +19,10 @@ from nat.measures import score
 from nat.measures import training_curve as curve
 from nat.measures.latency_numbers import TIMES, with_measures
 from nat.measures.latency_setting import STATE
+from nat.papers import judgements, reports
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
+from nat.papers.table_formats import TableText
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -95,6 +97,18 @@ def configuration(
 def paper(root: Path, seeds: list[int] | None = None, **content: Any) -> Configuration:
     """The same with one paper, called `paper`."""
     return configuration(root, {"paper": {"title": "Paper", **content}}, seeds)
+
+
+def make_table(plain: Configuration, paper: str = "paper", number: str = "1") -> TableText:
+    return reports.make_table(reports.resolve_table(plain, paper, number), Path(plain.root))
+
+
+def read_table(plain: Configuration, csv: Path) -> TableText:
+    return reports.read_table(reports.resolve_table(plain, "paper", "1"), csv)
+
+
+def judge(plain: Configuration) -> list[dict[str, Any]]:
+    return judgements.judge(reports.resolve_claims(plain, "paper"), Path(plain.root))
 
 
 def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:

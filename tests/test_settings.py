@@ -15,7 +15,7 @@ from repository import ROOT, configured
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.errors import UserError
-from nat.papers.settings import CHECKED, DEVIATION, OUTSIDE, Stated, check, deviations, made_of
+from nat.papers.settings import CHECKED, DEVIATION, OUTSIDE, Stated, check, deviations
 from nat.papers.settings_files import COLUMNS, DEVIATIONS, MAP, ROWS
 from nat.workflow.graph import Graph
 
@@ -60,8 +60,6 @@ def test_a_changed_configuration_is_noticed(
     other = Stated(replace(plain, files={**plain.files, folder: changed}))
     rows = [row for row in other.rows if (row.paper, row.key) == (paper, key)]
     assert any(other.verdict(row).kind is None for row in rows)
-    if made_of(plain, paper):
-        assert made_of(plain, paper) != made_of(other.configuration, paper)
 
 
 def test_rows_are_held_against_the_decodings_that_tables_show(settings: Stated) -> None:
@@ -172,16 +170,15 @@ def test_the_files_of_the_repository_pass_without_the_file_of_a_paper_too() -> N
 def test_the_files_of_a_new_paper_pass(tmp_path: Path) -> None:
     found = stating(tmp_path)
     check(found)
-    assert len(made_of(found, "bow")[0]) == 2
     sentences = [sentence.rsplit(": ", 1)[1] for sentence in deviations(found, "bow")]
     assert sentences == ["it overfits", "as in its code"]
-    assert deviations(found, "overview") == made_of(found, "overview") == []
+    assert deviations(found, "overview") == []
 
 
 def test_there_are_all_files_or_none(tmp_path: Path) -> None:
     found = replace(configured("demo"), root=tmp_path)
     check(found)
-    assert deviations(found, "dims") == made_of(found, "dims") == []
+    assert deviations(found, "dims") == []
     found = stating(tmp_path)
     for name in (ROWS, MAP, DEVIATIONS):
         text = (tmp_path / name).read_text()

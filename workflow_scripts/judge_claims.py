@@ -1,17 +1,21 @@
 """Judge what a paper claims on the results of this run: one CSV, with Markdown beside it."""
 
+from pathlib import Path
+
 from nat.job import Job, run_job
+from nat.options import validated
 from nat.papers import claim_formats, judgements
 from nat.papers.reports import Claims
+from nat.papers.resolved import ResolvedClaims
 from nat.program import Progress
-from nat.workflow.specification import whole
 
 
 def main(job: Job[Claims]) -> None:
     """Judge what a paper claims on the results of this run."""
-    configuration, paper = whole(job), job.artifact.paper
-    records = judgements.judge(configuration, paper)
-    claim_formats.write(configuration, paper, records, job.path)
+    paper = job.artifact.paper
+    claims = validated(ResolvedClaims, job.configuration.report)
+    records = judgements.judge(claims, Path())
+    claim_formats.write(claims, records, job.path)
     each = Progress(f"claim of {paper}", len(records), "claims")
     for record in records:
         texts = claim_formats.lines(record)

@@ -1,14 +1,18 @@
 """Make one figure of a paper as PDF, with PNG and the plotted points (CSV) beside it."""
 
+from pathlib import Path
+
 from nat.figures import figures, points
 from nat.job import Job, run_job
-from nat.papers.reports import Figure
-from nat.workflow.specification import whole
+from nat.options import validated
+from nat.papers import reports
+from nat.papers.resolved import ResolvedFigure
 
 
-def main(job: Job[Figure]) -> None:
+def main(job: Job[reports.Figure]) -> None:
     """Make one figure of a paper as PDF."""
-    figures.write(points.make(whole(job), job.artifact.paper, job.artifact.number), job.path)
+    figure = validated(ResolvedFigure, job.configuration.report)
+    figures.write(points.make(figure, Path()), job.path)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Make one table of a paper as CSV, with Markdown and LaTeX beside it."""
 
+from pathlib import Path
+
 from nat.job import Job, run_job
+from nat.options import validated
 from nat.papers import reports, table_formats
-from nat.papers.reports import Table
-from nat.workflow.specification import whole
+from nat.papers.resolved import ResolvedTable
 
 
-def main(job: Job[Table]) -> None:
+def main(job: Job[reports.Table]) -> None:
     """Make one table of a paper as CSV."""
-    made = reports.make_table(whole(job), job.artifact.paper, job.artifact.number)
-    table_formats.write(made, job.path)
+    table = validated(ResolvedTable, job.configuration.report)
+    table_formats.write(reports.make_table(table, Path()), job.path)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 Of several seeds the first that ran is shown.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
 from nat.errors import UserError
 from nat.papers import values
-from nat.papers.cells import Cell, shown
-from nat.papers.description import Figure, Mark
+from nat.papers.cells import shown
+from nat.papers.description import Mark
 from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.resolved import ResolvedFigure
 from nat.papers.texts import analysed
 from nat.papers.values import Record
 
@@ -49,29 +49,17 @@ _OF_PLANES: dict[str, Any] = {
 }
 
 
-def read(
-    scale: str,
-    description: Figure,
-    cells: Sequence[Cell],
-    keys: Mapping[str, Mapping[str, str]],
-    reader: Reader,
-) -> tuple[list[Record], dict[str, Content]]:
+def read(figure: ResolvedFigure, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
     """Read the records of a figure that shows analyses, and what each panel shows of its own.
-
-    Args:
-        scale: for the records.
-        description: of the figure.
-        cells: of each panel.
-        keys: of each panel the keys in its analysis.
-        reader: of the results.
 
     Raises:
         UserError: if an analysis does not have what is asked of it.
     """
+    description = figure.description
     records: list[Record] = []
     contents: dict[str, Content] = {}
-    for own, _ in shown(cells).values():
-        base = values.record(scale, own, [], reader)
+    for own, _ in shown(figure.cells).values():
+        base = values.record(figure.scale, own, [], reader)
         base |= {"over": "", "collapsed": False, "point": ""}
         base |= dict.fromkeys(("ours", "low", "high", "spread"))
         cell = next((each for each in own if reader.ran(each)), None)
@@ -82,7 +70,7 @@ def read(
         types = _TYPES | (_OF_PLANES if description.kind == "contour" else {})
         content = {
             name: _checked(types.get(name), analysed(reader, cell, key), f"{cell.path}: '{key}'")
-            for name, key in keys[cell.column].items()
+            for name, key in figure.keys[cell.column].items()
         }
         contents[cell.column] = content
         base |= {"remark": content.get("caption", "")}
@@ -127,27 +115,24 @@ def marked(point: Mark) -> Content:
 def _places(content: Content, where: str) -> list[tuple[int, Any, int, Any, Any]]:
     """Number and label of the row, of the column, and the value, of each place of a matrix."""
     rows, columns, matrix = (content[name] for name in ("rows", "columns", "values"))
-    try:
-        return [
-            (at, row, number, column, value)
-            for at, (row, line) in enumerate(zip(rows, matrix, strict=True))
-            for number, (column, value) in enumerate(zip(columns, line, strict=True))
-        ]
-    except ValueError as error:
-        raise UserError(
-            f"{where}: 'values' has not as many rows and columns as 'rows' and 'columns' say"
-        ) from error
+    shape = len(matrix), *{len(line) for line in matrix}
+    if shape != (len(rows), len(columns)):
+        raise _misfit(where, "'values' has not the rows and columns of 'rows' and 'columns'")
+    return [
+        (at, row, number, column, value)
+        for at, (row, line) in enumerate(zip(rows, matrix, strict=True))
+        for number, (column, value) in enumerate(zip(columns, line, strict=True))
+    ]
 
 
 def _alignment(base: Content, content: Content, description: Any, where: str) -> list[Record]:
     first, second, links = (content[name] for name in ("first", "second", "links"))
-    if len(links) > len(first) + 1:
-        raise UserError(f"{where}: {len(links)} links, but the first text has {len(first)} words")
-    beyond = [link for link in links if link is not None and link > len(second)]
-    if beyond:
-        raise UserError(
-            f"{where}: a link to position {beyond[0]}, but the second text has {len(second)} words"
-        )
+    for what, needed, text in (
+        (f"{len(links)} links, up", len(links) - 1, first),
+        ("a link", max((link for link in links if link is not None), default=0), second),
+    ):
+        if needed > len(text):
+            raise _misfit(where, f"{what} to position {needed} of {len(text)} words")
     return [
         base
         | {
@@ -161,23 +146,27 @@ def _alignment(base: Content, content: Content, description: Any, where: str) ->
 
 
 def _steps(base: Content, content: Content, description: Any, where: str) -> list[Record]:
+    found = []
     for number, each in enumerate(content["passes"], 1):
-        if any(position >= len(each.tokens) for position in each.predicted):
-            raise UserError(
-                f"{where}: pass {number} has {len(each.tokens)} tokens, but chose position "
-                f"{max(each.predicted)}"
-            )
-    return [
-        base
-        | {
-            "row": f"pass {number}",
-            "x": position,
-            "category": token or "",
-            "predicted": position in each.predicted,
-        }
-        for number, each in enumerate(content["passes"], 1)
-        for position, token in enumerate(each.tokens)
-    ]
+        name, last = f"pass {number}", max(each.predicted, default=-1)
+        if last >= len(each.tokens):
+            raise _misfit(where, f"{name} has {len(each.tokens)} tokens, but chose position {last}")
+        found += [
+            base
+            | {
+                "row": name,
+                "x": position,
+                "category": token or "",
+                "predicted": position in each.predicted,
+            }
+            for position, token in enumerate(each.tokens)
+        ]
+    return found
+
+
+def _misfit(where: str, text: str) -> UserError:
+    """The error of parts of an analysis that do not belong together."""
+    return UserError(f"{where}: {text}; do the keys of the figure name parts of one example?")
 
 
 _RECORDS = {"heat_map": _heat_map, "contour": _plane, "alignment": _alignment, "steps": _steps}

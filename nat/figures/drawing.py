@@ -84,7 +84,7 @@ class Panel:
 
     def series(self) -> Iterator[tuple[str, str | None, str, str, list[Record], list[Record]]]:
         """Name, style, colour and marker of each series, its records that ran, and published."""
-        for number, (name, style) in enumerate(self.plot.series.items()):
+        for number, (name, style) in enumerate(self.plot.figure.series.items()):
             ran, published = (
                 [record for record in records if record["row"] == name]
                 for records in (self.ran, self.published)

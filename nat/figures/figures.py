@@ -95,7 +95,7 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row), names of series and notes from top to bottom."""
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.panels]
+    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.panels]
     width, columns = PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
     if kind == "heat_map" and maps.crowded(shown):
         width, columns = maps.crowded(shown), 1
@@ -107,8 +107,8 @@ def draw(plot: Plot) -> Figure:
     figure = Figure((width, 8 + rows * 8), DOTS_PER_INCH, layout=layout)
     body: Any = figure.subfigures()
     left: dict[str, Any] = {"x": 0.0, "ha": "left", "wrap": True}
-    figure.suptitle(plot.title, fontsize=11.5, fontweight="bold", **left)
-    body.suptitle(plot.origin, fontsize=10, color=GREY, **left)
+    figure.suptitle(plot.figure.title, fontsize=11.5, fontweight="bold", **left)
+    body.suptitle(plot.figure.origin, fontsize=10, color=GREY, **left)
     figure.supxlabel(" ".join(notes(plot)), fontsize=LABEL_SIZE, color=GREY, **left)
     grid = body.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(shown) :]:
@@ -121,7 +121,7 @@ def draw(plot: Plot) -> Figure:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             series.setdefault(label, handle)
     if series:
-        names = [name for name in plot.series if name in series]
+        names = [name for name in plot.figure.series if name in series]
         handles = [series[name] for name in names]
         fit = int(width / CHARACTER / (max(map(len, names)) + 7))
         style: dict[str, Any] = {"loc": "outside lower left", "labelcolor": "linecolor"}

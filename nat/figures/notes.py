@@ -17,7 +17,7 @@ OF_TEXTS = ("alignment", "steps")
 def notes(plot: Plot) -> list[str]:
     """Make the notes of a figure."""
     ran = [record for record in plot.records if record["status"] == "run"]
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.panels]
+    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.panels]
     found = []
     if kind == "steps" and ran:
         found = ["Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked."]
@@ -45,7 +45,7 @@ def notes(plot: Plot) -> list[str]:
 
 def _cautions(plot: Plot, ran: list[Record]) -> list[str]:
     """Of which points a number does not rest on all that it should, or is not steady."""
-    if plot.description.keys:  # of one sentence or one analysis, whose remark is its caption
+    if plot.figure.keys:  # of one sentence or one analysis, whose remark is its caption
         return []
     points = [
         {**record, "row": ", ".join(filter(None, (record["row"], record["category"])))}
@@ -76,7 +76,7 @@ def _intervals(kind: str, ran: list[Record]) -> list[str]:
 def _missing(plot: Plot) -> list[str]:
     """What has no number, by its state and the reason: points of series, and in which panels."""
     found: dict[str, dict[str, list[str]]] = {}
-    for panel in (Panel(plot, label) for label in plot.panels):
+    for panel in (Panel(plot, label) for label in plot.figure.panels):
         if panel.records and not panel.ran:
             found.setdefault(values.missing_state(panel.records), {})[f"all of {panel.label}"] = []
             continue

@@ -54,7 +54,7 @@ def lines(axes: Axes, panel: Panel) -> None:
 
 def bars(axes: Axes, panel: Panel) -> None:
     """Draw systems beside each other in named categories."""
-    groups = [name for name, style in panel.plot.series.items() if style != "level"]
+    groups = [name for name, style in panel.plot.figure.series.items() if style != "level"]
     # a level lies across all categories and adds none
     in_groups = [record for record in panel.records if record["row"] in groups]
     categories = dict(sorted((each["x"], each["category"]) for each in in_groups or panel.records))

@@ -5,19 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nat.configuration import Configuration
 from nat.errors import told_of
 from nat.figures import analyses
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
 from nat.papers.cells import Cell, shown
-from nat.papers.coordinates import Resolver
 from nat.papers.description import Figure, Mark
-from nat.papers.figure_cells import panels_of, series_of
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import report
-from nat.papers.tables import title
+from nat.papers.resolved import ResolvedFigure
 from nat.papers.values import Record
 
 
@@ -26,81 +22,40 @@ class Plot:
     """What a figure shows.
 
     Attributes:
-        title: with the name of the paper.
-        origin: scale and corpora of the numbers.
-        description: of the figure.
-        panels: their labels, in order.
-        series: style of each, in order.
+        figure: of which it is.
         records: one for each point.
         contents: of each panel that shows an analysis and was run, what it shows of it.
     """
 
-    title: str
-    origin: str
-    description: Figure
-    panels: tuple[str, ...]
-    series: dict[str, str | None]
+    figure: ResolvedFigure
     records: list[Record]
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def description(self) -> Figure:
+        """How it is drawn."""
+        return self.figure.description
 
-def make(configuration: Configuration, paper: str, number: str) -> Plot:
-    """Read the points of a figure from the results below the root of the configuration.
+
+def make(figure: ResolvedFigure, root: Path) -> Plot:
+    """Read the points of a figure from the results below a folder.
 
     Raises:
-        UserError: for unknown names, and for damaged results.
+        UserError: for damaged results.
     """
-    reader, scale = Reader(Path(configuration.root)), configuration.scale
-    resolver = Resolver(configuration, paper)
-    description = resolver.paper.figures[number]
-    name = f"figure {number}"
-    cells = report(configuration, paper, name)
+    reader, description = Reader(root), figure.description
     contents: dict[str, dict[str, Any]] = {}
     if description.kind == "curves":
-        records = _curves(scale, cells, reader)
-    elif description.keys:
-        keys = _keys(resolver, number)
-        with told_of(f"{resolver.file}: figures.{number}: "):
-            records, contents = analyses.read(scale, description, cells, keys, reader)
+        records = _curves(figure.scale, figure.cells, reader)
+    elif figure.keys:
+        with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
+            records, contents = analyses.read(figure, reader)
     else:
-        records = _points(scale, cells, reader)
-    if description.kind == "contour" and not description.keys:
+        records = _points(figure.scale, figure.cells, reader)
+    if description.kind == "contour" and not figure.keys:
         records = _with_marks(records, description.points)
-    return Plot(
-        title=title(configuration, paper, name),
-        origin=values.origin(configuration, [cell for cell in cells if cell.axis == "y"]),
-        description=description,
-        panels=tuple(panel.label for panel in panels_of(resolver, number)),
-        series=_styles(resolver, number),
-        records=[{"paper": paper, "figure": number} | record for record in records],
-        contents=contents,
-    )
-
-
-def _keys(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
-    """The keys in the analysis that each panel shows, by what they stand for."""
-    figure, at = resolver.paper.figures[number], f"figures.{number}"
-    levels = {**resolver.defaults, **figure.cells.given()}
-    return {
-        panel.label: {
-            name: resolver.filled(key, {**levels, **panel.chosen}, at)
-            for name, key in figure.keys.items()
-        }
-        for panel in panels_of(resolver, number)
-    }
-
-
-def _styles(resolver: Resolver, number: str) -> dict[str, str | None]:
-    """The style of each series, in order."""
-    description = resolver.paper.figures[number]
-    if description.kind != "scatter":
-        return {each.label: each.given.style for each in series_of(resolver, number)}
-    found: dict[str, str | None] = {}
-    for series in description.series:
-        names = series.quoted or [str(series.system)]
-        style = "joined" if series.joined else None
-        found |= {str(series.label or name): style for name in names}
-    return found
+    names = {"paper": figure.paper, "figure": figure.number}
+    return Plot(figure, [names | record for record in records], contents)
 
 
 def _points(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:

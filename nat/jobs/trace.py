@@ -40,7 +40,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
     method: Any = translator.method(trace.decoding, job.inputs)
-    ids = range(translator.sentences)[: settings.browser.sentences]
+    ids = range(translator.sentences)[: settings.traced]
     shown = [translator.text[number] for number in ids]
     passes = text_passes(method, model, shown, settings.decoding_tokens)
     translations = translate(model, method, shown, ids, settings.decoding_tokens)

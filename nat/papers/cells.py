@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
+from pydantic_core import CoreSchema, core_schema
 
+from nat.artifact import artifact_of
 from nat.artifacts import Artifact, TrainingRecord
 from nat.measures.known import MEASURES, TOYS
 from nat.papers.published import OWN as OWN_RUNS
@@ -14,6 +16,8 @@ QUOTED, COMPUTED = "only quoted", "derived"
 """Why a cell has no number of ours: the paper quotes it, or it is computed from others."""
 OWN, OVER = "own", "over"
 """Roles of a cell: what is shown, and what it is shown over."""
+TEACHER, STUDENT = "teacher", "student"
+"""Columns of a table of samples."""
 
 
 class Derivation(NamedTuple):
@@ -117,6 +121,32 @@ class Cell(NamedTuple):
         """The results that are read for the number."""
         return [] if self.source is None else [self.source]
 
+    def as_json(self) -> dict[str, Any]:
+        """What is known of it, JSON-able; the path is that of the source."""
+        known = {**self._asdict(), "path": "", "source": self.source and self.source.as_json()}
+        default = self._field_defaults
+        return {key: each for key, each in known.items() if each != default.get(key)}
+
+    @classmethod
+    def of(cls, written: Any) -> "Cell":
+        """The cell that `as_json` describes, or that is given."""
+        if isinstance(written, cls):
+            return written
+        found = {**written}
+        if "source" in found:
+            found["source"] = artifact_of(found["source"])
+            found["path"] = found["source"].path
+        if "derived" in found:
+            operation, of = found["derived"]
+            found["derived"] = Derivation(operation, tuple(map(tuple, of)))
+        return cls(**found)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
+        """How pydantic reads and writes a cell as a part of something."""
+        written = core_schema.plain_serializer_function_ser_schema(cls.as_json)
+        return core_schema.no_info_plain_validator_function(cls.of, serialization=written)
+
     def with_published(self, value: "Published | Cell | None") -> "Cell":
         """The cell with a printed value, or with that of another cell."""
         if value is None or self.role == OVER:
@@ -138,9 +168,13 @@ def cells_of(selected: pd.DataFrame) -> list[Cell]:
     return [Cell(*row) for row in selected[list(Cell._fields)].itertuples(index=False, name=None)]
 
 
-def shown(cells: Iterable[Cell]) -> dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]]:
-    """Group cells that are shown as one mean, in order, each with those that it is shown over."""
-    found: dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]] = {}
+Groups = dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]]
+"""Cells that are shown as one mean, by where, each with those that they are shown over."""
+
+
+def shown(cells: Iterable[Cell]) -> Groups:
+    """Group cells that are shown as one mean, in order."""
+    found: Groups = {}
     for cell in cells:
         found.setdefault(cell.where, ([], []))[cell.role == OVER].append(cell)
     return found

@@ -6,14 +6,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from nat.configuration import Configuration
 from nat.files import atomic_write_text
 from nat.measures.known import DERIVED, MEASURES
 from nat.measures.significance import POWER
 from nat.papers import values
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED, WITHOUT_NUMBER, digits_of
 from nat.papers.reader import NOT_RUN
-from nat.papers.settings import deviations
+from nat.papers.resolved import ResolvedClaims
 from nat.papers.table_formats import (
     NOTHING,
     escape_markdown,
@@ -39,9 +38,9 @@ STYLES = {
 }
 
 
-def write(configuration: Configuration, paper: str, records: list[Record], csv: Path) -> None:
+def write(claims: ResolvedClaims, records: list[Record], csv: Path) -> None:
     """Write `csv`, and Markdown beside it, each atomically."""
-    atomic_write_text(csv.with_suffix(".md"), markdown(configuration, paper, records))
+    atomic_write_text(csv.with_suffix(".md"), markdown(claims, records))
     write_records(records, csv)
 
 
@@ -65,13 +64,6 @@ def summary(records: Sequence[Record]) -> str:
     return ", ".join(
         how_many(found.count(verdict), verdict) for verdict in VERDICTS if verdict in found
     )
-
-
-def _run(configuration: Configuration, paper: str) -> str:
-    """The scale, and how many trainings of each system the judgements are about."""
-    seeds = len(configuration.seeds_of(paper))
-    trainings = "one training" if seeds == 1 else f"{seeds} trainings"
-    return f"scale {configuration.scale}, {trainings} of each system"
 
 
 def lines(record: Mapping[str, object] | Record) -> dict[str, str]:
@@ -154,9 +146,8 @@ def notes(records: Sequence[Record]) -> list[str]:
     return found + values.not_comparable([{**record, "status": "run"} for record in ran])
 
 
-def markdown(configuration: Configuration, paper: str, records: Sequence[Record]) -> str:
+def markdown(claims: ResolvedClaims, records: Sequence[Record]) -> str:
     """Write the judgements in GitHub's Markdown, below their number by verdict."""
-    title = configuration.paper(paper).title
     rows = [[escape_markdown(text) for text in lines(record).values()] for record in records]
     # The claim is printed once, before the first of its cases.
     previous = ""
@@ -164,10 +155,9 @@ def markdown(configuration: Configuration, paper: str, records: Sequence[Record]
         row[0], previous = ("" if row[0] == previous else row[0]), row[0]
     grid = markdown_grid(rows, list(COLUMNS), ["left"] * len(COLUMNS))
     below = _listed(notes(records))
-    settings = deviations(configuration, paper)
-    if settings:
-        below += f"\n\n**{DEVIATIONS}**\n{_listed(settings)}"
-    head = f"**{title}, claims** ({_run(configuration, paper)}): {summary(records)}"
+    if claims.deviations:
+        below += f"\n\n**{DEVIATIONS}**\n{_listed(claims.deviations)}"
+    head = f"**{claims.title}, claims** ({claims.about}): {summary(records)}"
     return f"{head}\n\n{grid}\n{below}\n"
 
 
@@ -175,13 +165,10 @@ def _listed(texts: Sequence[str]) -> str:
     return "".join(f"\n- {escape_markdown(text)}" for text in texts)
 
 
-def show(
-    configuration: Configuration, paper: str, records: Sequence[Record], console: Console
-) -> None:
+def show(claims: ResolvedClaims, records: Sequence[Record], console: Console) -> None:
     """Print each judgement with its numbers."""
-    title = f"{configuration.paper(paper).title}, claims: {summary(records)}"
-    console.print(Text(title, style="bold"))
-    console.print(Text(_run(configuration, paper)))
+    console.print(Text(f"{claims.title}, claims: {summary(records)}", style="bold"))
+    console.print(Text(claims.about))
     previous = ""
     for record in records:
         texts = lines(record)
@@ -197,7 +184,6 @@ def show(
             if texts[name] != NOTHING:
                 line.append(f"; {name} {texts[name]}")
         console.print(line)
-    settings = deviations(configuration, paper)
-    below = [*notes(records), *([f"{DEVIATIONS}:"] if settings else [])]
-    for text in [*below, *(f"  {each}" for each in settings)]:
+    below = [*notes(records), *([f"{DEVIATIONS}:"] if claims.deviations else [])]
+    for text in [*below, *(f"  {each}" for each in claims.deviations)]:
         console.print(Text(text, style="dim"))

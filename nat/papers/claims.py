@@ -15,17 +15,16 @@ majority of them; `nat.papers.judgements` judges.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
-from nat.measures.correlation import pearson
 from nat.measures.known import AGAINST_ALL, LATENCY, MEASURES, SPEED_UP
 from nat.papers.cells import OWN, QUOTED, Cell
+from nat.papers.checks import MAJORITY, Check, Compared
 from nat.papers.coordinates import Chosen, Resolver, product
 from nat.papers.description import Case, Claim, Coordinates, Side
 from nat.papers.relation import named, report
@@ -33,65 +32,9 @@ from nat.papers.verdicts import states_an_effect
 
 CLAIMS = "claims"
 """The report that the cells of claims belong to."""
-MAJORITY = "majority"
-TREND = {"rising": "above", "falling": "below", "flat": "about"}
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _STEPS = re.compile(r"(.+), ([0-9]+) steps?")
 _PARTS = re.compile(r"\b(table|figure)s? (\w+)")
-
-
-class Compared(NamedTuple):
-    """Cells of one mean that a claim compares, and those that they are shown over."""
-
-    own: tuple[Cell, ...]
-    over: tuple[Cell, ...] = ()
-
-    @property
-    def first(self) -> Cell:
-        """The first of them; all have its address."""
-        return self.own[0]
-
-    @property
-    def label(self) -> str:
-        """What the claim calls them."""
-        return self.first.row
-
-
-@dataclass(frozen=True)
-class Check:
-    """One judgement: a claim, the case it is judged on, and what it compares, in order.
-
-    The sides of `gains` are by turns those of a system and of the other system, the sides of
-    `correlation` by turns those of one measure and of the other, and the sides of a `majority` by
-    turns the left and the right one of each case.
-
-    Attributes:
-        share: whether the margin is a share of the right side.
-        number: that the only side is compared with; None where sides are compared.
-    """
-
-    claim: str
-    case: str
-    text: str
-    source: str
-    kind: str
-    relation: str
-    margin: float
-    sides: tuple[Compared, ...]
-    share: bool = False
-    number: float | None = None
-
-    @property
-    def relations(self) -> str:
-        """How each difference of the check compares with its margin."""
-        if self.kind in ("largest", "gains"):
-            return "above"
-        return TREND.get(self.relation, self.relation)
-
-    @property
-    def cells(self) -> list[Cell]:
-        """All cells that it compares."""
-        return [cell for side in self.sides for cell in (*side.own, *side.over)]
 
 
 @cache
@@ -117,7 +60,21 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
             sides = tuple(side for each in judged for side in each.sides)
             judged = [replace(judged[0], case="", kind=MAJORITY, sides=sides)]
         found += judged
-    return tuple(found)
+    return tuple(
+        replace(each, against_all=_decided_against_all(configuration, each)) for each in found
+    )
+
+
+def _decided_against_all(configuration: Configuration, check: Check) -> bool:
+    """Whether BLEU against all references decides a check, see `Check.against_all`."""
+    cells = [cell for side in check.sides for cell in side.own]
+    return (
+        check.kind != "correlation"
+        and check.number is None
+        and not states_an_effect(check.relations, check.margin)
+        and all(cell.source is not None and cell.measure in AGAINST_ALL for cell in cells)
+        and all(are_complete(configuration.corpus(cell.corpus), cell.split) for cell in cells)
+    )
 
 
 class _Source:
@@ -420,67 +377,3 @@ def _side_of(chosen: Chosen, **others: Any) -> Side:
     known = {key: value for key, value in chosen.items() if key in Side.model_fields}
     rest = {key: value for key, value in chosen.items() if key not in known}
     return Side(**known, variables=rest, **others)
-
-
-# What follows from a check without results
-
-
-def decisive(configuration: Configuration, check: Check) -> Check:
-    """The same judgement by the measure that decides it, which is fixed before there are results.
-
-    BLEU against one reference also depends on which of several correct translations that reference
-    happens to be. Where the references of a split are all correct translations, as in generated
-    corpora, a claim about BLEU is therefore judged by BLEU against all of them, and the difference
-    in the claim's own measure is shown beside it. Exceptions are claims that state a number of
-    points, which are points of their own measure, comparisons with a number, and correlations.
-    """
-    cells = [cell for side in check.sides for cell in side.own]
-    if (
-        check.kind == "correlation"
-        or check.number is not None
-        or states_an_effect(check.relations, check.margin)
-        or not all(cell.source is not None and cell.measure in AGAINST_ALL for cell in cells)
-        or not all(are_complete(configuration.corpus(cell.corpus), cell.split) for cell in cells)
-    ):
-        return check
-    sides = (
-        Compared(tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own))
-        for side in check.sides
-    )
-    return replace(check, sides=tuple(sides))
-
-
-def printed_sides(check: Check) -> list[tuple[float, float]] | None:
-    """Both sides of the differences that a check is about, by the numbers that the paper prints.
-
-    Those of a correlation are Pearson's r and 0. `None` if the paper does not print all of them.
-    """
-    values = [side.first.published for side in check.sides]
-    if check.kind == "compare" and len(values) == 1:
-        values.append(check.number)
-    known = [value for value in values if isinstance(value, int | float)]
-    if len(known) < len(values):
-        return None
-    if check.kind == "correlation":
-        return [(pearson(known[::2], known[1::2]), 0.0)]
-    if check.kind == "trend":
-        return [(later, before) for before, later in pairwise(known)]
-    labels = [side.label for side in check.sides]
-    if check.kind in ("compare", MAJORITY):
-        return list(zip(known[::2], known[1::2], strict=True))
-    if check.kind == "gains":
-        known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
-        labels = labels[::2]
-    at = labels.index(check.relation)
-    return [(known[at], value) for other, value in enumerate(known) if other != at]
-
-
-def published_difference(check: Check) -> float | None:
-    """The paper's own difference, if it prints the numbers behind its claim."""
-    sides = printed_sides(check)
-    if sides is None:
-        return None
-    found = [left - right for left, right in sides]
-    if check.kind == "trend":
-        return sum(found)
-    return sum(found) / len(found) if check.kind == MAJORITY else min(found)

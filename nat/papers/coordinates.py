@@ -34,6 +34,7 @@ from nat.spelling import hint
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""
 _VARIABLE = re.compile(r"\{(\w+)\}")
+_ABOVE_ZERO = re.compile(r"(?=.*[1-9])\d*\.?\d+")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
 
@@ -149,8 +150,11 @@ class Resolver:
                 raise self.unknown(at, f"variable of '{template}'", name, values)
         return _VARIABLE.sub(lambda match: _text(values[match[1]]), template)
 
-    def headings(self, given: Iterable[str | Labelled], at: str) -> list[Heading]:
-        """Expand rows, columns or panels; a name alone is a measure or a task."""
+    def headings(self, given: Iterable[str | Labelled], at: str, along: str = "") -> list[Heading]:
+        """Expand rows, columns, panels or series; a name alone is a measure or a task.
+
+        A coordinate that runs along an axis does not vary between series.
+        """
         found = []
         for each in given:
             described = Column() if isinstance(each, str) else each
@@ -160,6 +164,7 @@ class Resolver:
                 if each not in MEASURES and each not in tasks:
                     raise self.unknown(at, "measure or task", each, [*MEASURES, *tasks])
                 coordinates = {"measure" if each in MEASURES else "task": each}
+            coordinates = {key: value for key, value in coordinates.items() if key != along}
             for chosen, varied in product(coordinates):
                 label = self.label(described.label, chosen, varied, at)
                 found.append(Heading(label, chosen, varied, described))
@@ -345,12 +350,6 @@ def check_setting(measure: str, setting: str) -> None:
     known = MEASURES[measure]
     if known.source == LATENCY:
         parse_setting(setting)
-    elif known.setting:
-        try:
-            beta = float(setting)
-        except ValueError:
-            beta = 0.0
-        if not 0 < beta < float("inf"):
-            raise UserError(f"setting: found '{setting}', expected beta, a number above 0")
-    elif setting:
-        raise UserError(f"setting: found '{setting}', but the measure '{measure}' has no settings")
+    elif bool(known.setting) != bool(setting) or (setting and not _ABOVE_ZERO.fullmatch(setting)):
+        expected = "beta, a number above 0" if known.setting else f"none for '{measure}'"
+        raise UserError(f"setting: found '{setting}', expected {expected}")

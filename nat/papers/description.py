@@ -38,6 +38,8 @@ DiagramName = Annotated[
     str, Field(pattern=r"^(figure|table) \d+$", examples=["figure 1", "table 2"])
 ]
 Scalar = str | int | float
+Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$", examples=["4", "n"])]
+"""A number of decoding steps, or all others."""
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
 COORDINATES = (
@@ -98,14 +100,7 @@ class TaskSystem(Model):
     """What differs on one task."""
 
     system: Text | None = None
-    decoding: Text | dict[str, Text] | None = None
-
-    @model_validator(mode="after")
-    def _by_steps(self) -> Self:
-        for steps in self.decoding if isinstance(self.decoding, dict) else ():
-            if steps != "n" and not re.fullmatch("[1-9][0-9]*", steps):
-                raise ValueError(f"decoding: '{steps}' is neither a number of steps nor 'n'")
-        return self
+    decoding: Text | dict[Steps, Text] | None = None
 
 
 class PrintedSystem(TaskSystem):

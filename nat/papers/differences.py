@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nat.artifacts import Score
-from nat.checksums import remedy
 from nat.data.arrays import read_arrays
 from nat.errors import UserError
 from nat.measures import statistics
@@ -296,15 +295,12 @@ def _resampled_shares(cells: Side, reader: Reader) -> list[Resampled]:
 
 def _check_test_sets(cells: Side, reader: Reader) -> None:
     """Refuse scores that are not all against the same references."""
-    found = []
-    for cell in cells:
-        try:
-            files = reader.file(cell.path)["files"]
-            found.append({key: files[key]["sha256"] for key in files if key != "hypotheses"})
-        except (AttributeError, KeyError, TypeError) as error:
-            raise UserError(f"{cell.path} is not a score file; {remedy(cell.path)}") from error
-    for cell, each in zip(cells, found, strict=True):
-        if each != found[0]:
+    files = [reader.file(cell.path)["files"] for cell in cells]
+    texts = [
+        {key: file["sha256"] for key, file in each.items() if key != "hypotheses"} for each in files
+    ]
+    for cell, each in zip(cells, texts, strict=True):
+        if each != texts[0]:
             raise UserError(
                 f"{cells[0].path} and {cell.path} are scores against different references; remove "
                 "both and run again"

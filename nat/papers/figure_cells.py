@@ -40,17 +40,36 @@ def panels_of(resolver: Resolver, number: str) -> list[Heading]:
 
 
 def series_of(resolver: Resolver, number: str) -> list[Heading]:
-    """The series of a figure; the coordinate along the axis does not vary between them."""
-    figure, at = resolver.paper.figures[number], f"figures.{number}.series"
-    found: list[Heading] = []
+    """The series of a figure."""
+    figure = resolver.paper.figures[number]
+    along = figure.x.of if figure.kind != "curves" else ""
+    return resolver.headings(figure.series, f"figures.{number}.series", along)
+
+
+def styles(resolver: Resolver, number: str) -> dict[str, str | None]:
+    """The style of each series, in order."""
+    figure = resolver.paper.figures[number]
+    if figure.kind != "scatter":
+        return {each.label: each.given.style for each in series_of(resolver, number)}
+    found: dict[str, str | None] = {}
     for series in figure.series:
-        along = figure.x.of if figure.kind != "curves" else ""
-        given = {key: value for key, value in series.given().items() if key != along}
-        for chosen, varied in product(given):
-            label = resolver.label(series.label, chosen, varied, at)
-            found.append(Heading(label, chosen, varied, series))
-    resolver.no_repetition(at, [each.label for each in found])
+        names = series.quoted or [str(series.system)]
+        style = "joined" if series.joined else None
+        found |= {str(series.label or name): style for name in names}
     return found
+
+
+def keys_of_panels(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
+    """The keys in the analysis that each panel shows, by what they stand for."""
+    figure, at = resolver.paper.figures[number], f"figures.{number}"
+    levels = {**resolver.defaults, **figure.cells.given()}
+    return {
+        panel.label: {
+            name: resolver.filled(key, {**levels, **panel.chosen}, at)
+            for name, key in figure.keys.items()
+        }
+        for panel in (panels_of(resolver, number) if figure.keys else ())
+    }
 
 
 def along(resolver: Resolver, number: str, series: Heading) -> list[tuple[Chosen, Chosen]]:

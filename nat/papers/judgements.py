@@ -11,28 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nat.configuration import Configuration
-from nat.errors import UserError
 from nat.measures.correlation import pearson
 from nat.measures.known import MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
 from nat.papers import values
 from nat.papers.cells import QUOTED
-from nat.papers.claims import (
-    MAJORITY,
-    Check,
-    Compared,
-    checks,
-    decisive,
-    published_difference,
-)
+from nat.papers.checks import MAJORITY, Check, Compared, decisive, published_difference
 from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
 from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.resolved import ResolvedClaims
 from nat.papers.table_formats import MINUS, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record
 from nat.papers.verdicts import Judged, detectable, region, verdict
-from nat.spelling import hint
 
 UNJUDGED = "cannot be judged here"
 """The verdict on a claim that has no number although no result is missing."""
@@ -50,8 +41,8 @@ BOUNDS = {
 """Relations in words, before a number."""
 
 
-def judge(configuration: Configuration, paper: str) -> list[Record]:
-    """Judge every claim of a paper from the results below the root of the configuration.
+def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
+    """Judge every claim of a paper from the results below a folder.
 
     Returns:
         One record per judgement: the verdict, the difference it rests on with its interval and the
@@ -59,17 +50,11 @@ def judge(configuration: Configuration, paper: str) -> list[Record]:
         measure, the numbers behind it, the paper's own difference, the seeds, and the files.
 
     Raises:
-        UserError: as `checks`, for a paper without claims, and for damaged results.
+        UserError: for damaged results.
     """
-    if not configuration.paper(paper).claims:
-        some = [name for name in configuration.papers if configuration.paper(name).claims]
-        file = configuration.file_of("papers", paper)
-        raise UserError(f"{file} has no 'claims'; {hint(paper, some)}")
-    reader = Reader(Path(configuration.root))
-    return [
-        {"paper": paper, "scale": configuration.scale} | _record(configuration, check, reader)
-        for check in checks(configuration, paper)
-    ]
+    reader = Reader(root)
+    names = {"paper": claims.paper, "scale": claims.scale}
+    return [names | _record(check, reader) for check in claims.checks]
 
 
 @dataclass(frozen=True)
@@ -97,10 +82,11 @@ class _Found:
     sources: tuple[str, ...]
 
 
-def _record(configuration: Configuration, check: Check, reader: Reader) -> Record:
-    deciding = decisive(configuration, check)
+def _record(check: Check, reader: Reader) -> Record:
+    deciding = decisive(check)
     found = _judged(deciding, reader)
     own = None if deciding is check else _judged(check, reader)
+    its = own if isinstance(own, _Found) else None
     cells = check.cells
     record: Record = {
         "claim": check.claim,
@@ -124,24 +110,22 @@ def _record(configuration: Configuration, check: Check, reader: Reader) -> Recor
         was_run = all(reader.ran(cell) for cell in cells if cell.source is not None)
         record |= {"verdict": UNJUDGED if was_run else NOT_RUN, **nothing, **texts, "reason": found}
     else:
-        counted = found.method == COUNTED
+        least = None if found.method == COUNTED else detectable(found.judged, found.needed)
         record |= {
             "verdict": verdict(found.judged, found.needed),
             "ours": values.rounded(found.value),
-            **_ends(found.interval, "low", "high"),
-            "detectable": values.rounded(
-                None if counted else detectable(found.judged, found.needed)
-            ),
+            **values.ends(found.interval),
+            "detectable": values.rounded(least),
             "numbers": found.numbers,
             "interval": found.method,
             "seeds": " ".join(map(str, found.seeds)),
             "sources": " ".join(dict.fromkeys(found.sources)),
             "reason": "",
         }
-    its = own if isinstance(own, _Found) else None
+    ends = values.ends(its.interval if its else None)
     return record | {
         "in_own_measure": values.rounded(its.value) if its else None,
-        **_ends(its.interval if its else None, "low_in_own_measure", "high_in_own_measure"),
+        **{f"{end}_in_own_measure": value for end, value in ends.items()},
     }
 
 
@@ -154,13 +138,6 @@ def bound(check: Check) -> str:
     return BOUNDS[check.relations] + number.replace("-", MINUS)
 
 
-def _ends(interval: Interval | None, low: str, high: str) -> Record:
-    return {
-        low: values.rounded(interval.low) if interval else None,
-        high: values.rounded(interval.high) if interval else None,
-    }
-
-
 def _judged(check: Check, reader: Reader) -> _Found | str:
     """The differences of a check, or why they are missing."""
     if check.kind == "correlation":
@@ -169,22 +146,15 @@ def _judged(check: Check, reader: Reader) -> _Found | str:
     if isinstance(found, str):
         return found
     counted = MEASURES[check.sides[0].first.measure].counted
-    *steps, whole = found
+    of = found[:-1] if check.kind == "trend" else list(found)
+    margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
+    estimates = [each.estimate for each in of]
     if check.kind == "gains":
-        labels = [side.label for side in check.sides[::2]]
-        named = found[labels.index(check.relation)]
-        estimates = [
-            combined([named, each], lambda pair: pair[0] - pair[1])
-            for each in found
-            if each is not named
-        ]
-        margins = [check.margin] * len(estimates)
-    else:
-        of = steps if check.kind == "trend" else found
-        estimates = [each.estimate for each in of]
-        margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
+        named = of.pop(check.named_gain)
+        estimates = [combined([named, each], lambda pair: pair[0] - pair[1]) for each in of]
+        margins = margins[1:]
     if check.kind == "trend":
-        shown = whole.estimate
+        shown = found[-1].estimate
     elif check.kind == MAJORITY:
         shown = combined(found, lambda row: sum(row) / len(row))
     else:
@@ -207,24 +177,11 @@ def _judged(check: Check, reader: Reader) -> _Found | str:
 
 def _differences(check: Check, reader: Reader) -> list[Difference] | str:
     """The differences that a check needs, or why they are missing."""
-    sides = check.sides
-    for side in sides:
+    for side in check.sides:
         if side.first.measure == "updates" and (cut := _cut(side, reader)):
             return cut
-    right: Sequence[Compared | float]
-    if check.kind == "compare":
-        left, right = [sides[0]], [sides[1] if len(sides) > 1 else float(check.number or 0)]
-    elif check.kind in ("gains", MAJORITY):
-        left, right = list(sides[::2]), sides[1::2]
-    elif check.kind == "trend":
-        # The last difference, from the first to the last, is only shown.
-        left, right = [*sides[1:], sides[-1]], [*sides[:-1], sides[0]]
-    else:
-        named = next(side for side in sides if side.label == check.relation)
-        right = [side for side in sides if side is not named]
-        left = [named] * len(right)
     found = []
-    for one, other in zip(left, right, strict=True):
+    for one, other in check.pairs:
         each = _difference(one, other, reader)
         if isinstance(each, str):
             return each
@@ -253,14 +210,16 @@ def _difference(one: Compared, other: Compared | float, reader: Reader) -> Diffe
     else:
         assert isinstance(number, int | float)
         found = difference(one.own, float(number), reader)
-    if found is not None:
-        return found
-    for side in (one, other):
-        if isinstance(side, Compared) and side.first.reason != QUOTED:
-            reason = values.why_missing(side.own, side.over, reader)
-            if reason:
-                plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
-                return f"{side.label}: {reason}" if plain else reason
+    both = [one] if printed or not isinstance(other, Compared) else [one, other]
+    return _why_missing(both, reader) if found is None else found
+
+
+def _why_missing(sides: Sequence[Compared], reader: Reader) -> str:
+    """Why sides have no numbers of a seed that all have."""
+    for side in sides:
+        if reason := values.why_missing(side.own, side.over, reader):
+            plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
+            return f"{side.label}: {reason}" if plain else reason
     return "no seed that both have"
 
 
@@ -282,16 +241,10 @@ def _correlation(check: Check, reader: Reader) -> _Found | str:
             if value is not None:
                 found.setdefault(cell.seed, []).append(value)
         numbers.append({seed: sum(each) / len(each) for seed, each in found.items()})
-    seeds = sorted(
-        seed for seed in numbers[0] if seed is not None and all(seed in e for e in numbers)
-    )
+    seeds = sorted(set(numbers[0]).intersection(*numbers))
     if not seeds:
-        without = next(
-            (s for s, e in zip(check.sides, numbers, strict=True) if not e), check.sides[0]
-        )
-        reason = values.why_missing(without.own, without.over, reader)
-        plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
-        return f"{without.label}: {reason}" if plain else reason or "no seed that both have"
+        without = [side for side, each in zip(check.sides, numbers, strict=True) if not each]
+        return _why_missing(without, reader)
     means = [sum(each[seed] for seed in seeds) / len(seeds) for each in numbers]
     first, second = means[::2], means[1::2]
     try:

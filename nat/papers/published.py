@@ -11,61 +11,72 @@ A line of the first two kinds without a partner is an error, and so is a row or 
 table that has no line.
 """
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nat.errors import UserError
 from nat.spelling import hint
 
-FACTS = ("row_group", "system", "variant", "task", "metric", "value", "unit", "note")
-COLUMNS = ("table", "row", "column", *FACTS, "use")
+COLUMNS = (
+    *("table", "row", "column", "row_group", "system", "variant", "task", "metric"),
+    *("value", "unit", "note", "use"),
+)
 OURS, QUOTED, NONE = USES = ("ours", "quoted", "none")
 BETWEEN = " | "
 """Separates several of our columns with one printed value."""
 OWN = "source=authors"
-_WRITTEN_OTHERWISE = re.compile(r"[+-]?\d+(,\d+|[.,]?\d*\s*(±|\+/-|\+-).*)")
-"""Numbers that would be taken for words: with a decimal comma, or with a spread."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
+_WRITTEN_OTHERWISE = re.compile(r"[+-]?\d+(,\d+|[.,]?\d*\s*(±|\+/-|\+-).*)|")
+"""Numbers that would be taken for words: with a decimal comma, or with a spread; and nothing."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """A printed value, and what the file says of it.
+class Published(NamedTuple):
+    """A printed value: the columns of the file, and where it stands there."""
 
-    Attributes:
-        text: as printed.
-        value: `None` if it is not a number.
-        line: of the file.
-        columns: labels of our columns.
-        own: whether it is from the paper's own runs, not quoted from another paper.
-        origin: where it is from, for a reader.
-    """
-
-    text: str
-    value: float | None
-    line: int
     table: str
     row: str
-    columns: tuple[str, ...]
-    use: str
+    column: str
     group: str
     system: str
     variant: str
     task: str
     metric: str
+    text: str
+    unit: str
     note: str
-    origin: str
+    use: str
+    file: str
+    line: int
+
+    @property
+    def value(self) -> float | None:
+        """The number that is printed, if it is one."""
+        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+
+    @property
+    def columns(self) -> list[str]:
+        """Labels of our columns."""
+        return self.column.split(BETWEEN) if self.column else []
 
     @property
     def own(self) -> bool:
         """Whether it is from the paper's own runs."""
         return self.note.startswith(OWN)
+
+    @property
+    def origin(self) -> str:
+        """Where it is from, for a reader."""
+        return f"{self.file} row {self.line}: {self.table}; {self.note}"
+
+    def refuse(self, text: str) -> UserError:
+        """The error of this line."""
+        return UserError(f"{self.file} line {self.line}: {text}")
 
 
 def file_of(paper: str) -> str:
@@ -90,64 +101,44 @@ def read(root: Path, paper: str) -> tuple[Published, ...]:
 
 @lru_cache
 def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-    except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
-        raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
-    if tuple(frame.columns) != COLUMNS:
-        raise UserError(f"{file} line 1: the columns must be {','.join(COLUMNS)}, in this order")
-    lines = tuple(_line(row, f"{file} line {row['line']}") for row in _rows(frame))
+    lines = [Published._make((*row, file, number)) for number, row in rows_of(path, file, COLUMNS)]
     first: dict[tuple[str, str, str], int] = {}
     for line in lines:
+        shown = line.use != NONE
+        for key, found, fits, expected in (
+            ("use", line.use, line.use in USES, "ours, quoted or none"),
+            ("row", line.row, bool(line.row) == shown, "a label, and none where 'use' is none"),
+            ("column", line.column, bool(line.column) == shown, "the same"),
+            (
+                *("value", line.text, not _WRITTEN_OTHERWISE.fullmatch(line.text)),
+                "a number like 27.3; the column 'note' is for its spread",
+            ),
+        ):
+            if not fits:
+                raise line.refuse(f"column '{key}': found '{found}', expected {expected}")
         for column in line.columns:
             other = first.setdefault((line.table, line.row, column), line.line)
             if other != line.line:
-                raise UserError(
-                    f"{file} line {line.line}: row '{line.row}', column '{column}' of "
-                    f"{line.table} is already in line {other}"
-                )
-    return lines
+                raise line.refuse(f"row '{line.row}', column '{column}' is already in line {other}")
+    return tuple(lines)
 
 
-def _rows(frame: pd.DataFrame) -> Iterator[dict[str, str]]:
-    for at, row in enumerate(frame.to_dict("records"), 2):
-        if any(row.values()):  # blank lines count, so that messages have the number of a line
-            yield {"line": str(at), **{str(key): str(value) for key, value in row.items()}}
+def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
+    """Read the rows of a CSV of texts, each with its line; blank lines are left out.
 
-
-def _line(row: Mapping[str, str], where: str) -> Published:
-    if row["use"] not in USES:
-        raise UserError(f"{where}: column 'use': found '{row['use']}', {hint(row['use'], USES)}")
-    for key in ("row", "column"):
-        if bool(row[key]) != (row["use"] != NONE):
-            raise UserError(
-                f"{where}: column '{key}': found '{row[key]}', but 'use' is {row['use']}"
-            )
-    if not row["value"] or _WRITTEN_OTHERWISE.fullmatch(row["value"]):
-        raise UserError(
-            f"{where}: column 'value': found '{row['value']}'; write a number like 27.3, and its "
-            "spread in the column 'note'"
-        )
-    return Published(
-        text=row["value"],
-        value=_number(row["value"]),
-        line=int(row["line"]),
-        columns=tuple(row["column"].split(BETWEEN)) if row["column"] else (),
-        group=row["row_group"],
-        origin=f"{where.replace(' line ', ' row ')}: {row['table']}; {row['note']}",
-        **{
-            key: row[key]
-            for key in ("table", "row", "use", "system", "variant", "task", "metric", "note")
-        },
-    )
-
-
-def _number(text: str) -> float | None:
-    try:
-        found = float(text)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+    Raises:
+        UserError: if it is no CSV with these columns.
+    """
+    options: Any = {"dtype": str, "na_filter": False, "skip_blank_lines": False}
+    try:  # the header as a line, so that no later one can be longer
+        frame = pd.read_csv(path, header=None, encoding="utf-8-sig", **options)
+    except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
+        raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
+    header, *rows = frame.itertuples(index=False, name=None)
+    if header != columns:
+        found = ",".join(map(str, header))
+        raise UserError(f"{file} line 1: found {found}, expected {','.join(columns)}")
+    return [(number, row) for number, row in enumerate(rows, 2) if any(row)]
 
 
 def decimals(text: str) -> int:
@@ -157,7 +148,7 @@ def decimals(text: str) -> int:
     return -exponent
 
 
-def of_table(root: Path, paper: str, tables: Sequence[str], number: str) -> list[Published]:
+def of_table(root: Path, paper: str, tables: Iterable[str], number: str) -> list[Published]:
     """Select the values of a table.
 
     Args:
@@ -169,18 +160,15 @@ def of_table(root: Path, paper: str, tables: Sequence[str], number: str) -> list
     Raises:
         UserError: as `read`, and for a line of a table that the paper's file does not have.
     """
-    known = {f"table{each}" for each in tables}
-    for line in read(root, paper):
+    lines, known = read(root, paper), [f"table{each}" for each in tables]
+    for line in lines:
         if line.use != NONE and line.table not in known:
-            raise UserError(
-                f"{file_of(paper)} line {line.line}: config/papers/{paper}.yaml has no such "
-                f"table '{line.table}'; {hint(line.table, sorted(known))}"
-            )
-    return [line for line in read(root, paper) if line.table == f"table{number}" and line.columns]
+            near = hint(line.table, known)
+            raise line.refuse(f"{paper}.yaml has no such table '{line.table}'; {near}")
+    return [line for line in lines if line.table == f"table{number}" and line.columns]
 
 
 def join(
-    paper: str,
     lines: Sequence[Published],
     rows: Mapping[str, bool | None],
     columns: Mapping[str, bool | None],
@@ -189,7 +177,6 @@ def join(
     """Put the values of a table at their rows and columns.
 
     Args:
-        paper: its name.
         lines: of the table.
         rows: labels of our rows, and whether the paper must have a value in each; None if it may.
         columns: those of our columns.
@@ -198,22 +185,14 @@ def join(
     Raises:
         UserError: for a line, a row or a column without a partner.
     """
-    file = file_of(paper)
     for line in lines:
-        if line.use == OURS and line.row not in rows:
-            raise UserError(
-                f"{file} line {line.line}: {where} has no row '{line.row}'; {hint(line.row, rows)}"
-            )
         if line.use == QUOTED and line.row in rows:
-            raise UserError(
-                f"{file} line {line.line}: row '{line.row}' of {where} is run; set 'use' to ours"
-            )
-        for column in line.columns:
-            if column not in columns:
-                raise UserError(
-                    f"{file} line {line.line}: {where} has no column '{column}'; "
-                    f"{hint(column, columns)}"
-                )
+            raise line.refuse(f"row '{line.row}' of {where} is run; set 'use' to ours")
+        named = [("column", label, columns) for label in line.columns]
+        named += [("row", line.row, rows)] if line.use == OURS else []
+        for what, label, known in named:
+            if label not in known:
+                raise line.refuse(f"{where} has no {what} '{label}'; {hint(label, known)}")
     there = {
         "rows": {line.row for line in lines},
         "columns": {column for line in lines for column in line.columns},
@@ -223,7 +202,7 @@ def join(
             if needed is not None and needed != (label in there[key]):
                 has = "no value" if needed else "a value"
                 raise UserError(
-                    f"{where}.{key}: {file} has {has} for '{label}', whose key 'ours_only' is "
-                    f"{str(not needed).lower()}; {hint(label, sorted(there[key]))}"
+                    f"{where}.{key}: {lines[0].file} has {has} for '{label}', whose key "
+                    f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(there[key]))}"
                 )
     return {(line.row, column): line for line in lines for column in line.columns}

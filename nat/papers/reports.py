@@ -4,7 +4,7 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 """
 
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -12,10 +12,15 @@ from typing import Any, ClassVar, Literal
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
+from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
-from nat.papers.cells import Cell, shown
+from nat.papers.cells import OWN, Cell, shown
+from nat.papers.coordinates import Resolver
 from nat.papers.differences import can_be_resampled
+from nat.papers.figure_cells import keys_of_panels, panels_of, styles
 from nat.papers.relation import report as cells_of_report
+from nat.papers.resolved import Resolved, ResolvedClaims, ResolvedFigure, ResolvedTable
+from nat.papers.table_cells import keys_of_rows
 from nat.papers.table_formats import TableText, read_back, read_records
 
 Kind = Literal["table", "figure", "claims"]
@@ -197,50 +202,104 @@ def _statistics(cell: Cell) -> list[Statistics]:
     return [cell.source.statistics]
 
 
-def configured(configuration: Configuration, target: Target) -> Any:
-    """List the configuration that a report depends on, JSON-able, for its fingerprint."""
+# What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
+
+
+def resolve(configuration: Configuration, target: Target) -> Resolved:
+    """Resolve a report."""
     paper, kind, number = target
-    content = configuration.paper(paper)
-    found: list[Any] = [configuration.scale, content.title, content.seeds]
     if kind == "claims":
-        judged = [replace(check, sides=()) for check in claims.checks(configuration, paper)]
-        found += [asdict(check) for check in judged]
-        found.append(settings.made_of(configuration, paper))
-    else:
-        part = content.part(f"{kind} {number}")
-        assert part is not None
-        found.append(part.model_dump(mode="json"))
-        if getattr(part, "kind", "") == "settings":
-            found.append(hyper_parameters.trainings(configuration, paper, number))
-    # The published values are a separate file, which reports read.
-    return found + [
-        repr(cell._replace(published=None, printed="", origin=""))
-        for cell in all_cells(configuration, target)
-    ]
+        return resolve_claims(configuration, paper)
+    return {"table": resolve_table, "figure": resolve_figure}[kind](configuration, paper, number)
 
 
-def make_table(configuration: Configuration, paper: str, number: str) -> TableText:
-    """Make a table of any kind.
+def resolve_table(configuration: Configuration, paper: str, number: str) -> ResolvedTable:
+    """Resolve a table."""
+    resolver = Resolver(configuration, paper)
+    table = resolver.paper.tables[number]
+    of_settings = table.kind == "settings"
+    return ResolvedTable(
+        **_named(configuration, (paper, "table", number)),
+        kind=table.kind,
+        footnotes=[(each.row or "", each.column or "", each.text) for each in table.footnotes],
+        notes=table.notes,
+        keys=keys_of_rows(resolver, number),
+        settings=hyper_parameters.settings(resolver, number) if of_settings else [],
+    )
+
+
+def resolve_figure(configuration: Configuration, paper: str, number: str) -> ResolvedFigure:
+    """Resolve a figure."""
+    resolver = Resolver(configuration, paper)
+    return ResolvedFigure(
+        **_named(configuration, (paper, "figure", number)),
+        description=resolver.paper.figures[number],
+        panels=[panel.label for panel in panels_of(resolver, number)],
+        series=styles(resolver, number),
+        keys=keys_of_panels(resolver, number),
+    )
+
+
+def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
+    """What tables and figures have in common once they are resolved."""
+    paper, kind, number = target
+    name, described = f"{kind} {number}", configuration.paper(paper)
+    part, found = described.part(name), all_cells(configuration, target)
+    corpora = dict.fromkeys(
+        f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
+        for cell in found
+        if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
+        if MEASURES[cell.measure].of_corpus
+    )
+    of = f": {', '.join(corpora) or 'no corpus'}" if found else ""
+    return {
+        "paper": paper,
+        "number": number,
+        "scale": configuration.scale,
+        "title": f"{described.title}, {name}: {part.title if part else ''}",
+        "origin": f"scale {configuration.scale}{of}",
+        "cells": found,
+    }
+
+
+def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
+    """Resolve the claims of a paper, and find deviations from its settings."""
+    checks = claims.checks(configuration, paper)
+    if not checks:
+        raise Resolver(configuration, paper).error("claims", "there are none")
+    return ResolvedClaims(
+        paper=paper,
+        scale=configuration.scale,
+        title=configuration.paper(paper).title,
+        checks=list(checks),
+        trainings=len(configuration.seeds_of(paper)),
+        deviations=settings.deviations(configuration, paper),
+    )
+
+
+# Tables of any kind
+
+
+def make_table(table: ResolvedTable, root: Path) -> TableText:
+    """Make a table from the results below a folder.
 
     Raises:
-        UserError: for a description that does not fit, and for damaged results.
+        UserError: for damaged results.
     """
-    kind = TABLES[configuration.paper(paper).tables[number].kind]
-    found = kind.records(configuration, paper, number)
-    made: TableText = kind.lay_out(configuration, paper, number, found)
+    kind = TABLES[table.kind]
+    made: TableText = kind.lay_out(table, kind.records(table, root))
     return made
 
 
-def read_table(configuration: Configuration, paper: str, number: str, csv: Path) -> TableText:
+def read_table(table: ResolvedTable, csv: Path) -> TableText:
     """Read a table that was made before.
 
     Raises:
         UserError: if the file is missing or is not such a table.
     """
-    kind = configuration.paper(paper).tables[number].kind
-    records = read_records(csv, numbers=kind != "settings")
+    records = read_records(csv, numbers=table.kind != "settings")
     with read_back(csv):
-        found: TableText = TABLES[kind].lay_out(configuration, paper, number, records)
+        found: TableText = TABLES[table.kind].lay_out(table, records)
     return found
 
 

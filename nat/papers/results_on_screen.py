@@ -8,7 +8,6 @@ from rich.console import Console
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.papers import claim_formats, reports, table_formats
-from nat.spelling import hint
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
@@ -23,8 +22,7 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         UserError: for an unknown paper, and if there is nothing to show.
     """
     for paper in papers:
-        if paper not in configuration.papers:
-            raise UserError(f"unknown paper '{paper}'; {hint(paper, configuration.papers)}")
+        configuration.paper(paper)
     places = []
     for target in reports.targets(configuration):
         paper, kind, number = target
@@ -34,10 +32,12 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             continue
         if kind == "table":
             console.print()
-            table_formats.show(reports.read_table(configuration, paper, number, path), console)
+            table = reports.resolve_table(configuration, paper, number)
+            table_formats.show(reports.read_table(table, path), console)
         elif kind == "claims":
             console.print()
-            claim_formats.show(configuration, paper, claim_formats.read(path), console)
+            claims = reports.resolve_claims(configuration, paper)
+            claim_formats.show(claims, claim_formats.read(path), console)
         places.append(f"{path.with_suffix('')}.{{{','.join(report.formats)}}}")
     if not places:
         folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]

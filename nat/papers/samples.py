@@ -4,35 +4,32 @@ Of each pair of systems the sentences with the largest gain, the median gain and
 in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU
 
 from nat.artifacts import Score
-from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
-from nat.papers.cells import Cell
-from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import report
-from nat.papers.table_cells import STUDENT, TEACHER
+from nat.papers.cells import STUDENT, TEACHER, Cell
+from nat.papers.reader import NOT_RUN
+from nat.papers.resolved import ResolvedTable
 from nat.papers.table_formats import NOTHING, TableText, signed
-from nat.papers.tables import title
 from nat.papers.values import Record
 
 RULES = ("largest gain", "median gain", "largest loss")
+TEXTS = ("source", "reference", "teacher", "student")
 NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")
 OPENING, CLOSING = "[", "]"
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence of a test set and two translations of it, tokenised, with sentence BLEU."""
 
     number: int
@@ -49,48 +46,40 @@ class Sentence:
         return self.student_bleu - self.teacher_bleu
 
 
-def records(configuration: Configuration, paper: str, number: str) -> list[Record]:
-    """Choose the samples from the translations below the root of the configuration.
+def records(table: ResolvedTable, root: Path) -> list[Record]:
+    """Choose the samples from the translations below a folder.
 
     Raises:
         UserError: for files that do not belong together.
     """
-    reader = Reader(Path(configuration.root))
     pairs: dict[str, dict[str, list[Cell]]] = {}
-    for cell in report(configuration, paper, f"table {number}"):
+    for cell in table.cells:
         pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
     found: list[Record] = []
     for pair, sides in pairs.items():
-        sentences = _pair(configuration, sides, reader)
+        sentences = _pair(sides, table.keys.get(pair, {}), root)
         cell = sides[STUDENT][0]
         base = {
-            "paper": paper,
-            "table": number,
+            "paper": table.paper,
+            "table": table.number,
             "pair": pair,
-            "scale": configuration.scale,
+            "scale": table.scale,
             "task": cell.task,
             "stand_in": cell.stand_in if sentences else "",
         }
         if not sentences:
-            empty = dict.fromkeys(("rule", "source", "reference", "teacher", "student"), "")
+            empty = dict.fromkeys(("rule", *TEXTS), "")
             status = {"status": NOT_RUN, "remark": cell.reason, **empty}
             found.append(base | dict.fromkeys(NUMBERS) | status)
-        for rule, sentence in zip(RULES, choose(sentences), strict=False):
+        for rule, each in zip(RULES, choose(sentences), strict=False):
+            numbers = each.number, each.teacher_bleu, each.student_bleu, round(each.gain, 6)
+            shown = [marked(text, each.reference) for text in (each.teacher, each.student)]
+            texts = each.source, each.reference, *shown
             found.append(
                 base
-                | {
-                    "sentence": sentence.number,
-                    "teacher_bleu": sentence.teacher_bleu,
-                    "student_bleu": sentence.student_bleu,
-                    "gain": round(sentence.gain, 6),
-                    "status": "run",
-                    "remark": "",
-                    "rule": rule,
-                    "source": sentence.source,
-                    "reference": sentence.reference,
-                    "teacher": marked(sentence.teacher, sentence.reference),
-                    "student": marked(sentence.student, sentence.reference),
-                }
+                | dict(zip(NUMBERS, numbers, strict=True))
+                | {"status": "run", "remark": "", "rule": rule}
+                | dict(zip(TEXTS, texts, strict=True))
             )
     return found
 
@@ -119,35 +108,23 @@ def marked(translation: str, reference: str) -> str:
 
 
 def _pair(
-    configuration: Configuration, sides: dict[str, list[Cell]], reader: Reader
+    sides: Mapping[str, Sequence[Cell]], texts: Mapping[str, str], root: Path
 ) -> list[Sentence]:
     """All sentences of the first seed that both systems have; none if there is no such seed."""
     teachers = {cell.seed: cell for cell in sides[TEACHER]}
     for student in sides[STUDENT]:
-        teacher = teachers.get(student.seed)
-        if teacher is None or not (reader.ran(student) and reader.ran(teacher)):
-            continue
-        if (teacher.corpus, teacher.split) != (student.corpus, student.split):
-            continue
-        paths = [reader.root / _translations(cell) for cell in (teacher, student)]
-        if all(path.exists() for path in paths):
-            return _sentences(configuration, student, paths, reader)
+        both = [teachers.get(student.seed), student]
+        paths = [
+            root / cell.source.translations.path
+            for cell in both
+            if cell is not None and isinstance(cell.source, Score)
+        ]
+        if len(paths) == len(both) and all(path.exists() for path in paths):
+            return _sentences(root / texts["source"], root / texts["reference"], paths)
     return []
 
 
-def _translations(cell: Cell) -> str:
-    assert isinstance(cell.source, Score)
-    return cell.source.translations.path
-
-
-def _sentences(
-    configuration: Configuration, student: Cell, paths: Sequence[Path], reader: Reader
-) -> list[Sentence]:
-    try:
-        reference = reader.root / reader.file(student.path)["files"]["tokens"]["path"]
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{student.path} is not a score file; remove it and run again") from error
-    source = reference.with_name(f"{student.split}.{configuration.corpus(student.corpus).source}")
+def _sentences(source: Path, reference: Path, paths: Sequence[Path]) -> list[Sentence]:
     columns = [
         *(list(read_lines(path)) for path in (source, reference)),
         *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
@@ -170,9 +147,7 @@ def _sentences(
     ]
 
 
-def lay_out(
-    configuration: Configuration, paper: str, number: str, found: list[Record]
-) -> TableText:
+def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     """Arrange samples for reading: source, reference, teacher and student below each other."""
     rows: list[list[str]] = []
     for each in found:
@@ -180,16 +155,13 @@ def lay_out(
             rows.append([each["pair"], NOT_RUN, each["remark"] or NOTHING])
             continue
         first = f"{each['pair']}: {each['rule']}, {signed(each['gain'], 1)}"
-        rows += [
-            [f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]],
-            ["", "reference", each["reference"]],
-            ["", f"teacher, BLEU {each['teacher_bleu']:.1f}", each["teacher"]],
-            ["", f"student, BLEU {each['student_bleu']:.1f}", each["student"]],
-        ]
-    name = f"table {number}"
+        rows.append([f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]])
+        rows.append(["", "reference", each["reference"]])
+        for side in (TEACHER, STUDENT):
+            rows.append(["", f"{side}, BLEU {each[f'{side}_bleu']:.1f}", each[side]])
     return TableText(
-        title=title(configuration, paper, name),
-        origin=values.origin(configuration, report(configuration, paper, name)),
+        title=table.title,
+        origin=table.origin,
         records=found,
         columns=[("", ""), ("system", ""), ("text", "")],
         rows=rows,
@@ -199,7 +171,7 @@ def lay_out(
             f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference "
             "that the translation lacks.",
             *values.not_comparable(found),
-            *configuration.paper(paper).tables[number].notes,
+            *table.notes,
         ],
         signatures=[],
         prose=True,

@@ -7,7 +7,7 @@ differ, and why.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from nat.papers.settings_files import (
     DEVIATIONS,
     FIELDS,
     MAP,
-    ROWS,
     SOURCES,
     Deviation,
     Entries,
@@ -190,7 +189,12 @@ class Stated:
 
 def at_paper_scale(configuration: Configuration) -> Stated:
     """Hold the stated settings against the papers' scale, whatever scale was chosen."""
-    return Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
+    return Stated(_of_papers(configuration))
+
+
+@cache
+def _of_papers(configuration: Configuration) -> Configuration:
+    return replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:
@@ -213,19 +217,6 @@ def _sentence(verdict: Verdict) -> str:
     )
 
 
-def made_of(configuration: Configuration, paper: str) -> Any:
-    """List what `deviations` depends on, JSON-able; nothing if it has nothing to say of a paper."""
-    stated = Stated(configuration)
-    count = {id(stated.deviations.first(row)) for row in stated.rows if row.paper == paper}
-    found = [each.as_written() for each in stated.deviations.all if id(each) in count]
-    if not found:
-        return []
-    files = configuration.files
-    folders = [files[name] for name in ("systems", "recipes", "decodings", "corpora")]
-    texts = [(configuration.root / name).read_text("utf-8") for name in (ROWS, MAP)]
-    return [found, folders, files["scales"][PAPER_SCALE], texts]
-
-
 # Checks by names alone
 
 
@@ -239,71 +230,52 @@ def check(configuration: Configuration) -> None:
     papers = [*configuration.papers, *stated.map.tasks]  # a paper's file may have been removed
     for row in stated.rows:
         check_known("paper", row.paper, papers, row.at("paper"))
-    for what, name, known, key in _names(stated):
-        check_known(what, name, known, f"{MAP}: key '{key}'")
+    for what, key, names, known in _names(stated):
+        for name in names:
+            check_known(what, name, known, f"{MAP}: key '{key}'")
     lists: list[Entries[Any]] = [stated.outside, stated.systems, stated.decodings, stated.values]
-    for entries in (*lists, stated.deviations):
-        _check_patterns(entries, stated.rows)
     count = {id(stated.deviation(row)) for row in stated.rows}
     for row in stated.rows:
         count |= {id(entries.first(row)) for entries in lists}
         if stated.outside.first(row) is None and not (stated.tasks(row) and stated.named(row)):
             due = f"it in '{'decodings' if row.of_decoding else 'systems'}' or 'outside'"
             refuse(row.at("system"), f"'{row.system}' is in no entry of {MAP}", due)
+    values: list[Any] = [dict.fromkeys(each) for each in zip(*stated.rows, strict=True)]
     for entries in (*lists, stated.deviations):
         for number, entry in enumerate(entries.all):
+            for place, patterns in entry.patterns.items():
+                for each in patterns:
+                    if not any(fits(value, (each,)) for value in values[place]):
+                        where = f"{entries.where}.{number}.{FIELDS[place]}'"
+                        check_known(FIELDS[place], each, values[place], where)
             if id(entry) not in count:
                 due = "a row that it counts for: correct, move or remove it"
                 refuse(f"{entries.where}.{number}'", "found none", due)
 
 
-def _names(stated: Stated) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """What the map names: of which kind, the name, those that are known, and the key."""
+def _names(stated: Stated) -> Iterator[tuple[str, str, Iterable[str], Collection[str]]]:
+    """What the map names: of which kind, the key, the names, and those that are known."""
     here, found = stated.configuration, stated.map
-    papers = [*here.papers, *dict.fromkeys(row.paper for row in stated.rows)]
+    yield "paper", "tasks", found.tasks, {*here.papers, *(row.paper for row in stated.rows)}
     for paper, tasks in found.tasks.items():
-        yield "paper", paper, papers, "tasks"
         for theirs, ours in tasks.items():
-            yield "task", ours, here.tasks, f"tasks.{paper}.{theirs}"
+            yield "task", f"tasks.{paper}.{theirs}", [ours], here.tasks
     for number, outside in enumerate(found.outside):
-        yield "reason", outside.reason, found.reasons, f"outside.{number}.reason"
+        yield "reason", f"outside.{number}.reason", [outside.reason], found.reasons
     for number, systems in enumerate(found.systems):
-        for name in systems.ours:
-            yield "system", name, here.systems, f"systems.{number}.ours"
-        for name in systems.tasks or ():
-            yield "task", name, here.tasks, f"systems.{number}.tasks"
+        yield "system", f"systems.{number}.ours", systems.ours, here.systems
+        yield "task", f"systems.{number}.tasks", systems.tasks or (), here.tasks
     for number, decodings in enumerate(found.decodings):
-        for name in decodings.ours:
-            if not here.has_decoding(name):
-                yield "decoding", name, here.decodings, f"decodings.{number}.ours"
+        unknown = [name for name in decodings.ours if not here.has_decoding(name)]
+        yield "decoding", f"decodings.{number}.ours", unknown, here.decodings
     for number, value in enumerate(found.values):
         if value.same_as is not None and not here.has_decoding(value.same_as):
-            yield "system", value.same_as, here.systems, f"values.{number}.same_as"
-    of_rows = {name: 0 for row in stated.rows for name in (row.key, f"{row.key}={row.value}")}
+            yield "system", f"values.{number}.same_as", [value.same_as], here.systems
+    of_rows = {name for row in stated.rows for name in (row.key, f"{row.key}={row.value}")}
     keys = [*Training.model_fields, "size", "validation", "decoding"]
     for key, path in found.keys.items():
         first, _, rest = path.partition(".")
-        yield "key", key, of_rows, f"keys.{key}"
-        yield "key", first, keys, f"keys.{key}"
+        yield "key", f"keys.{key}", [key], of_rows
+        yield "key", f"keys.{key}", [first], keys
         if problem := unknown_key(_OF_KEYS[first], rest) if rest and first in _OF_KEYS else "":
             raise UserError(f"{MAP}: key 'keys.{key}': {problem}")
-
-
-def _check_patterns(entries: Entries[Any], rows: Sequence[Row]) -> None:
-    """Refuse a pattern that no row fits, of the rows of the papers that the entry is about."""
-
-    @cache
-    def among(papers: tuple[str, ...]) -> list[Row]:
-        return [row for row in rows if fits(row.paper, papers)]
-
-    @cache
-    def values(place: int, papers: tuple[str, ...]) -> dict[str, None]:
-        return {str(row[place]): None for row in (among(papers) if place else rows)}
-
-    for number, entry in enumerate(entries.all):
-        for place, patterns in entry.patterns.items():
-            known = values(place, entry.papers)
-            for each in patterns:
-                if each not in known and not any(fits(value, (each,)) for value in known):
-                    where = f"{entries.where}.{number}.{FIELDS[place]}'"
-                    check_known(FIELDS[place], each, known, where)

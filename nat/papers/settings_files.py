@@ -9,7 +9,6 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
-import pandas as pd
 from pydantic import Field, model_validator
 
 from nat.cached_method import cached_method
@@ -17,6 +16,7 @@ from nat.configuration.models import read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 from nat.fields import Model, OrAbsent, Text, Unique
+from nat.papers.published import rows_of
 from nat.spelling import hint
 
 ROWS, MAP, DEVIATIONS = FILES = (
@@ -215,16 +215,8 @@ def _read_changed(root: Path, *changed: int) -> tuple[list[Row], Map, list[Devia
 
 
 def _read_rows(root: Path) -> list[Row]:
-    options: Any = {"dtype": str, "na_filter": False, "skip_blank_lines": False}
-    try:  # the header as a line, so that no later one can be longer
-        frame = pd.read_csv(root / ROWS, header=None, encoding="utf-8-sig", **options)
-    except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
-        raise UserError(f"{ROWS}: cannot be read as CSV ({error})") from error
-    if tuple(frame.iloc[0]) != COLUMNS:
-        refuse(f"{ROWS} line 1", f"found {','.join(frame.iloc[0])}", ",".join(COLUMNS))
-    lines = frame[1:].set_axis(COLUMNS, axis=1).assign(line=range(2, len(frame) + 1))
-    lines = lines.loc[lines["paper"] + lines["key"] != "", [*FIELDS, "line"]]  # no blank ones
-    rows = [Row(*each) for each in lines.itertuples(index=False, name=None)]
+    found = rows_of(root / ROWS, ROWS, COLUMNS)
+    rows = [Row._make((row[0], *row[2:-1], line)) for line, row in found]
     for row in rows:
         if row.source not in SOURCES:
             due = f"{' or '.join(SOURCES)} (a value with a comma needs double quotes)"

@@ -1,17 +1,18 @@
 """The cells of tables, row by row, with their published values."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from nat.artifacts import step_of
+from nat.data.splits import sides
 from nat.measures.known import DERIVED, MEASURES
 from nat.papers import published
-from nat.papers.cells import COMPUTED, Cell, Derivation
+from nat.papers.cells import COMPUTED, STUDENT, TEACHER, Cell, Derivation
 from nat.papers.coordinates import Chosen, Heading, Resolver, over, product
-from nat.papers.description import Table
+from nat.papers.description import Column, Table
 from nat.papers.published import Published
 
-TEACHER, STUDENT = "teacher", "student"
 TEXT = "text"
 """The only column of a table of texts."""
 OPERATIONS = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
@@ -20,11 +21,9 @@ OPERATIONS = ("difference", "ratio", "mean", "correlation", "reaching", "short_o
 def table_cells(resolver: Resolver, number: str) -> list[Cell]:
     """Resolve the cells of a table; a table of settings has none."""
     table = resolver.paper.tables[number]
-    if table.kind == "grid":
-        return _Grid(resolver, number, table).cells()
     if table.kind == "samples":
         return _samples(resolver, number, table)
-    return _texts(resolver, number, table) if table.kind == "texts" else []
+    return [] if table.kind == "settings" else _Grid(resolver, number, table).cells()
 
 
 def lines(resolver: Resolver, number: str) -> list[Published]:
@@ -42,6 +41,26 @@ def rows_of(resolver: Resolver, number: str) -> list[Heading]:
         else:
             found += resolver.headings([row], at)
     resolver.no_repetition(at, [row.label for row in found])
+    return found
+
+
+def keys_of_rows(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
+    """What each row of a table of texts or samples is read from, see `ResolvedTable.keys`."""
+    table, at = resolver.paper.tables[number], f"tables.{number}"
+    levels = table.cells.given()
+    if table.kind == "texts":
+        return {
+            row.label: {"text": resolver.filled(row.given.key or "", {**levels, **row.chosen}, at)}
+            for row in rows_of(resolver, number)
+            if row.given is not None
+        }
+    found = {}
+    for cell in table_cells(resolver, number) if table.kind == "samples" else ():
+        if cell.source is not None:
+            folder = step_of(cell.corpus, cell.split, "tokens").path
+            languages = sides(resolver.configuration.corpus(cell.corpus))
+            paths = (f"{folder}/{cell.split}.{language}" for language in languages)
+            found[cell.row] = dict(zip(("source", "reference"), paths, strict=True))
     return found
 
 
@@ -64,7 +83,7 @@ def with_quoted(rows: Sequence[Heading], printed: Sequence[Published]) -> list[H
 
 
 class _Grid:
-    """A table of rows against columns.
+    """A table of rows against columns; texts are in the column `TEXT`.
 
     Attributes:
         at: key of the table, for messages.
@@ -75,10 +94,10 @@ class _Grid:
         self.resolver, self.number, self.table = resolver, number, table
         self.at = f"tables.{number}"
         self.lines = lines(resolver, number)
-        self.columns = resolver.headings(table.columns, f"{self.at}.columns")
+        columns = [Column(label=TEXT)] if table.kind == "texts" else table.columns
+        self.columns = resolver.headings(columns, f"{self.at}.columns")
         own = rows_of(resolver, number)
         self.published = published.join(
-            resolver.name,
             self.lines,
             {row.label: not row.given.ours_only for row in own if row.given is not None},
             {
@@ -119,9 +138,9 @@ class _Grid:
         given = row.given.group if row.given is not None else row.chosen.get("group")
         system = row.chosen.get("system")
         if given is None and "steps" in row.varied and system in self.resolver.paper.systems:
-            given = system
-        if given is not None:
-            return str(given)
+            given = str(system)
+        if given is not None or self.table.kind == "texts":
+            return given or ""
         printed = next((line.group for line in self.lines[::-1] if line.row == row.label), "")
         return self.table.groups.get(printed, printed)
 
@@ -247,31 +266,4 @@ def _samples(resolver: Resolver, number: str, table: Table) -> list[Cell]:
                 if MEASURES[found[-1].measure].unit != "BLEU":
                     raise resolver.error(at, f"measure: '{found[-1].measure}' is not BLEU")
     resolver.no_repetition(at, labels)
-    return found
-
-
-def _texts(resolver: Resolver, number: str, table: Table) -> list[Cell]:
-    """The cells of a table of texts, each of the analysis that its text is in."""
-    rows, printed = rows_of(resolver, number), lines(resolver, number)
-    values: Mapping[tuple[str, str], Published] = published.join(
-        resolver.name,
-        printed,
-        {row.label: not row.given.ours_only for row in rows if row.given is not None},
-        {TEXT: bool(printed)},
-        f"{resolver.file}: tables.{number}",
-    )
-    found = []
-    for row in rows:
-        system = {} if row.given is not None else {"system": None}
-        group = row.given.group if row.given is not None else row.chosen["group"]
-        names = {"report": f"table {number}", "row": row.label, "column": TEXT}
-        found += [
-            cell.with_published(values.get((row.label, TEXT)))
-            for cell in resolver.numbers(
-                {**table.cells.given(), **row.chosen, **system},
-                f"tables.{number}: row '{row.label}'",
-                group=group or "",
-                **names,
-            )
-        ]
     return found

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nat.configuration import Configuration
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
@@ -11,7 +10,7 @@ from nat.papers import published, values
 from nat.papers.cells import QUOTED, Cell, shown
 from nat.papers.differences import Difference, difference
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import report
+from nat.papers.resolved import ResolvedTable
 from nat.papers.table_formats import (
     DAGGER,
     DIFFERENCE,
@@ -35,27 +34,28 @@ TESTED = (
 )
 
 
-def records(configuration: Configuration, paper: str, number: str) -> list[Record]:
-    """Fill a table from the results below the root of the configuration.
+def records(table: ResolvedTable, root: Path) -> list[Record]:
+    """Fill a table from the results below a folder.
 
     Raises:
-        UserError: as `nat.papers.relation.relation`, and for damaged results.
+        UserError: for damaged results.
     """
-    reader = Reader(Path(configuration.root))
-    cells = report(configuration, paper, f"table {number}")
-    groups = shown(cells)
+    reader = Reader(root)
+    groups = shown(table.cells)
     by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}
-    found = values.records(configuration.scale, cells, reader)
+    found = values.records(table.scale, groups, reader)
     for each, (own, _) in zip(found, groups.values(), strict=True):
         baseline = by_cell.get((own[0].baseline, own[0].column))
-        test = _test(own, baseline, reader) if baseline else None
+        test = None
+        if baseline and each["status"] == "run":
+            test = _test(own, baseline, reader)
         each |= {
             "baseline": own[0].baseline,
             "baseline_difference": values.rounded(test.value) if test else None,
             "p_value": values.rounded(test.estimate.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
         }
-    return [{"paper": paper, "table": number} | each for each in found]
+    return [{"paper": table.paper, "table": table.number} | each for each in found]
 
 
 def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Difference | None:
@@ -67,14 +67,10 @@ def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Diff
     return None if found is None or found.interval is None else found
 
 
-def lay_out(
-    configuration: Configuration, paper: str, number: str, found: list[Record]
-) -> TableText:
+def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     """Arrange records for reading: one row per row, sub-columns where something is published."""
-    table = configuration.paper(paper).tables[number]
-    cells = report(configuration, paper, f"table {number}")
-    intervals = {cell.column for cell in cells if cell.interval}
-    left_out = {cell.column for cell in cells if cell.hidden}
+    intervals = {cell.column for cell in table.cells if cell.interval}
+    left_out = {cell.column for cell in table.cells if cell.hidden}
     compares = any(given(each["published"]) for each in found)
     at = {(each["row"], each["column"]): each for each in found}
     rows = list(dict.fromkeys(each["row"] for each in found))
@@ -102,19 +98,20 @@ def lay_out(
             + [_text(at[row, label], part, label in intervals, compares) for label, part in columns]
         )
     columns = [("", "")] * grouped + [("system", ""), *columns]
-    footnotes = [(each.row or "", each.column or "", each.text) for each in table.footnotes]
-    marked, texts = _marked(columns, texts, footnotes)
+    marked, texts = _marked(columns, texts, table.footnotes)
     notes = _notes(found, unavailable, intervals, compares)
     notes += [*table.notes]
-    notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
+    notes += [
+        f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(table.footnotes, 1)
+    ]
     signatures = dict.fromkeys(
         f"{measure_of(each['measure']).label}: {each['signature']}"
         for each in found
         if each["signature"]
     )
     return TableText(
-        title=title(configuration, paper, f"table {number}"),
-        origin=values.origin(configuration, cells),
+        title=table.title,
+        origin=table.origin,
         records=found,
         columns=marked,
         rows=texts,
@@ -122,14 +119,6 @@ def lay_out(
         signatures=list(signatures),
         names=tuple(name for name, _ in columns),
     )
-
-
-def title(configuration: Configuration, paper: str, name: str) -> str:
-    """Title of a table or figure, after the paper and its name."""
-    described = configuration.paper(paper)
-    kind, _, number = name.partition(" ")
-    part = (described.tables if kind == "table" else described.figures)[number]
-    return f"{described.title}, {name}: {part.title}"
 
 
 def _marked(

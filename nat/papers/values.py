@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
-from nat.configuration import Configuration
 from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, shown
-from nat.papers.differences import Difference, difference, ratio
+from nat.measures.results import Number
+from nat.measures.significance import Interval
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, Groups
+from nat.papers.differences import difference, ratio
 from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
@@ -32,15 +33,14 @@ NOT_STEADY = (
 )
 
 
-def records(scale: str, cells: Iterable[Cell], reader: Reader) -> list[Record]:
+def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
     """Make the records of a report, those that are computed from others included.
 
     Raises:
         UserError: for damaged results, and results that do not compare.
     """
-    groups = shown(cells)
     found = [record(scale, own, over, reader) for own, over in groups.values()]
-    _derive(found, [own[0] for own, _ in groups.values()], scale, groups, reader)
+    _derive(found, scale, groups, reader)
     return found
 
 
@@ -61,14 +61,17 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         return found | dict.fromkeys(("ours", "low", "high", "spread", "difference"))
     both = mean([cell for cell in own if cell.seed in each.seeds], reader)
     remarks = _without((*own, *over), each.seeds, "which was not run for both")
-    remarks += [both["remark"]] if both["remark"] else []
+    by_seed = each.estimate.by_seed
+    spread = statistics.stdev(by_seed) if len(by_seed) > 1 else None
     return found | {
         "status": "run",
-        **_estimated(each),
+        "ours": rounded(each.value),
+        "spread": rounded(spread),
+        **ends(each.interval if spread is None else None),
         "difference": _from_published(each.value, own[0], own[0].stand_in),
         "seeds": _listed(each.seeds),
         "not_decoded": both["not_decoded"],
-        "remark": "; ".join(remarks),
+        "remark": "; ".join(filter(None, [*remarks, both["remark"]])),
         "sources": " ".join(each.sources),
     }
 
@@ -106,17 +109,15 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     if not there:
         told = next((each.reason for _, each in ran if each.reason), "")
         reason = cells[0].reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
-        known = (QUOTED, COMPUTED, NOT_AVAILABLE)
-        tells = reason in known or reason.startswith(NOT_RUN) or cells[0].source is not None
-        nothing = {**dict.fromkeys(("ours", "spread", "low", "high")), "signature": ""}
-        status = reason if tells else NOT_RUN
-        remark = reason if reason != status else ""
+        known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
+        tells = known or cells[0].source is not None
         return {
             "seeds": "",
-            "status": status,
-            **nothing,
+            "status": reason if tells else NOT_RUN,
+            **dict.fromkeys(("ours", "spread", "low", "high")),
+            "signature": "",
             "not_decoded": 0,
-            "remark": remark,
+            "remark": "" if tells else reason,
             "sources": "",
         }
     values = [each.value for _, each in there if each.value is not None]
@@ -137,24 +138,11 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
         "status": "run",
         "ours": rounded(sum(values) / len(values)),
         "spread": rounded(statistics.stdev(values)) if several else None,
-        "low": None if several else rounded(last.low),
-        "high": None if several else rounded(last.high),
+        **ends(None if several else last),
         "signature": last.signature,
         "not_decoded": sum(each.not_decoded for _, each in there),
         "remark": "; ".join(remarks),
         "sources": " ".join(cell.path for cell, _ in there),
-    }
-
-
-def _estimated(found: Difference) -> Record:
-    by_seed, interval = found.estimate.by_seed, found.interval
-    spread = statistics.stdev(by_seed) if len(by_seed) > 1 else None
-    ends = interval if spread is None else None
-    return {
-        "ours": rounded(found.value),
-        "spread": rounded(spread),
-        "low": rounded(ends.low) if ends else None,
-        "high": rounded(ends.high) if ends else None,
     }
 
 
@@ -211,17 +199,12 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
 # Numbers that are computed from others
 
 
-def _derive(
-    found: Sequence[Record],
-    cells: Sequence[Cell],
-    scale: str,
-    groups: Mapping[tuple[Any, ...], tuple[list[Cell], list[Cell]]],
-    reader: Reader,
-) -> None:
+def _derive(found: Sequence[Record], scale: str, groups: Groups, reader: Reader) -> None:
     """Fill in the records of derived cells from those that they are made of.
 
     A number is missing while one of its operands is, and rests on the seeds that all of them have.
     """
+    cells = [own[0] for own, _ in groups.values()]
     derived = {(cell.row, cell.column): cell.derived for cell in cells if cell.derived is not None}
     if not derived:
         return
@@ -353,16 +336,6 @@ def _sentences(file: Record) -> str:
 # Words for readers
 
 
-def origin(configuration: Configuration, cells: Iterable[Cell]) -> str:
-    """Say from which scale and corpora the numbers of a report are."""
-    corpora = dict.fromkeys(
-        f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-        for cell in cells
-        if cell.corpus and MEASURES[cell.measure].of_corpus and cell.role == "own"
-    )
-    return f"scale {configuration.scale}: {', '.join(corpora) or 'no corpus'}"
-
-
 def missing_state(found: Sequence[Record]) -> str:
     """Say why most cells have no number, such as `not run` or `no GPU`, where none has one."""
     states = Counter(each["status"] for each in found if each["status"] not in ("run", QUOTED))
@@ -459,6 +432,12 @@ def notes_on_times(ran: Sequence[Mapping[str, Any]]) -> list[str]:
 def rounded(value: float | None) -> float | None:
     """Round as precisely as reports keep numbers."""
     return None if value is None else round(value, 6)
+
+
+def ends(interval: Interval | Number | None) -> Record:
+    """The ends of an interval, if there is one, as records have them."""
+    found = (interval.low, interval.high) if interval else (None, None)
+    return dict(zip(("low", "high"), map(rounded, found), strict=True))
 
 
 def with_places(

@@ -11,8 +11,8 @@ from nat.papers import claim_formats, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
-from nat.papers.relation import report
 from nat.papers.reports import Target, snakemake
+from nat.papers.resolved import ResolvedTable
 from nat.papers.settings import deviations
 from nat.papers.table_formats import DIFFERENCE, PUBLISHED, given
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
@@ -93,14 +93,15 @@ def _files(folder: Path, paper: str, stem: str, formats: Sequence[str]) -> tuple
 def _table(results: Results, paper: str, number: str, details: Details, folder: Path) -> Section:
     configuration = results.configuration
     described = configuration.paper(paper).tables[number]
-    table = reports.make_table(configuration, paper, number)
+    resolved = reports.resolve_table(configuration, paper, number)
+    table = reports.make_table(resolved, results.root)
     section = _section(results, (paper, "table", number), described.title)
     files: dict[str, str] = {}
     if results.state((paper, "table", number)).look != NOTHING:
         csv, files = _files(folder, paper, f"table_{number}", reports.Table.formats)
         table_formats.write(table, csv)
     labels, group = table.labels, ""
-    numbers = _numbers(results, paper, number, table, details) if described.kind == "grid" else []
+    numbers = _numbers(results, resolved, table, details) if described.kind == "grid" else []
     body: list[list[Entry | str]] = []
     for place, texts in enumerate(table.rows):
         group = texts[0] or group
@@ -136,12 +137,11 @@ def notes(table: table_formats.TableText) -> list[str]:
 
 
 def _numbers(
-    results: Results, paper: str, number: str, table: table_formats.TableText, details: Details
+    results: Results, resolved: ResolvedTable, table: table_formats.TableText, details: Details
 ) -> list[list[Entry | str]]:
     """The numbers of each row: what they show, are sorted by, and where they come from."""
     groups = {
-        (own[0].row, own[0].column): (own, over)
-        for own, over in shown(report(results.configuration, paper, f"table {number}")).values()
+        (own[0].row, own[0].column): (own, over) for own, over in shown(resolved.cells).values()
     }
     records = {(record["row"], record["column"]): record for record in table.records}
     found = []
@@ -230,7 +230,8 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     section = _section(results, target, described.title)
     if results.state(target).look == NOTHING:
         return section
-    plot = points.make(results.configuration, paper, number)
+    figure = reports.resolve_figure(results.configuration, paper, number)
+    plot = points.make(figure, results.root)
     pdf, files = _files(folder, paper, f"figure_{number}", reports.Figure.formats)
     figures.write(plot, pdf)
     rows: list[list[Entry | str]] = []
@@ -241,7 +242,7 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
         rows.append([record["column"], record["row"], *texts, record["status"]])
     return replace(
         section,
-        text=plot.origin,
+        text=figure.origin,
         columns=("panel", "series", "at", "ours", "published", "state"),
         rows=rows,
         picture=files["PNG"],

@@ -18,7 +18,7 @@ from nat.files import read_json
 from nat.measures.results import read, read_file
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell
-from nat.papers.claims import Check, checks
+from nat.papers.checks import Check
 from nat.papers.coordinates import heading
 from nat.papers.reports import Target, snakemake
 from nat.papers.values import Record
@@ -79,17 +79,13 @@ class Results:
     @cached_property
     def claims(self) -> dict[str, list[tuple[Check, Record]]]:
         """The claims of each paper that makes some, and the judgement of each."""
-        papers = [paper for paper, kind, _ in self.cells if kind == "claims"]
-        return {
-            paper: list(
-                zip(
-                    checks(self.configuration, paper),
-                    judgements.judge(self.configuration, paper),
-                    strict=True,
-                )
-            )
-            for paper in papers
-        }
+        found = {}
+        for paper, kind, _ in self.cells:
+            if kind == "claims":
+                claims = reports.resolve_claims(self.configuration, paper)
+                judged = judgements.judge(claims, self.root)
+                found[paper] = list(zip(claims.checks, judged, strict=True))
+        return found
 
     @cached_method
     def scores(self, corpus: str, system: str) -> list[dict[str, Any]]:

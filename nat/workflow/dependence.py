@@ -67,7 +67,7 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
         return artifact.names, decodings, there.latency.model_dump()
     if isinstance(artifact, Report):
         code = code_of(reports.module(configuration, artifact.target))
-        return reports.configured(configuration, artifact.target), code
+        return reports.resolve(configuration, artifact.target).model_dump_json(), code
     found: list[Any] = []
     if isinstance(artifact, Decoded | TunedOptions):
         there = configuration.on(artifact.corpus)

@@ -36,7 +36,7 @@ from nat.data.splits import (
     test_names,
 )
 from nat.errors import UserError
-from nat.papers import hyper_parameters, reports, settings
+from nat.papers import reports, settings
 from nat.papers.cells import Cell
 from nat.papers.relation import latency
 from nat.papers.reports import Report, Site, Target
@@ -106,7 +106,7 @@ class Graph:
             for paper in configuration.papers:
                 for number, table in configuration.paper(paper).tables.items():
                     if table.kind == "settings":
-                        hyper_parameters.records(configuration, paper, number)
+                        reports.resolve_table(configuration, paper, number)
             settings.check(configuration)
 
     # Targets

@@ -7,7 +7,7 @@ is repeated by hand with the line that its log begins with.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from nat.job import (
     Processes,
     write_jobs,
 )
-from nat.papers.reports import Report, Site
+from nat.papers.reports import Report, Site, resolve
 from nat.workflow.cluster import devices, needs, nodes, read_cluster
 from nat.workflow.dependence import MADE_ALONE, identity
 
@@ -88,12 +88,16 @@ def _identity(configuration: Configuration, made: Artifact) -> str:
     return identity(configuration, made) if isinstance(made, MADE_ALONE) else ""
 
 
-def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobConfiguration:
-    """The part of a configuration that says all about some results."""
+def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:
+    """The part of a configuration that says all about some results, or shows them."""
+    settings, first = _settings(configuration), artifacts[0]
+    if isinstance(first, Report):
+        report = resolve(configuration, first.target).as_written()
+        return JobConfiguration(settings=settings, report=report)
     corpora, systems, decodings = {}, {}, {}
     published = whole = None
     for artifact in dict.fromkeys(artifacts):
-        if isinstance(artifact, Report | Site):
+        if isinstance(artifact, Site):
             whole = str(_whole(configuration))
         names = vars(artifact)
         corpus = names.get("corpus")
@@ -107,7 +111,7 @@ def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobCon
         if isinstance(artifact, DistilledText):
             published = published or published_by(configuration, corpus, artifact.system)
     return JobConfiguration(
-        settings=_settings(configuration),
+        settings=settings,
         corpora=corpora,
         systems=systems,
         decodings=decodings,
@@ -156,7 +160,7 @@ def _settings(configuration: Configuration) -> JobSettings:
         tokens_per_device=scale.tokens_per_device,
         latency=configuration.latency,
         tuning=scale.tuning,
-        browser=scale.browser,
+        traced=scale.browser.sentences,
         processes=Processes(
             nodes=nodes(configuration),
             devices=devices(configuration),

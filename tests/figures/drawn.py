@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from nat.configuration import Configuration
 from nat.figures import figures
 from nat.figures.points import Plot, make
+from nat.papers import reports
 
 
 def described(text: str, **changes: Any) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def configuration(
 
 
 def plot_of(plain: Configuration) -> Plot:
-    return make(plain, "paper", "2")
+    return make(reports.resolve_figure(plain, "paper", "2"), plain.root)
 
 
 def _beyond(axes: Any) -> list[Any]:

@@ -106,10 +106,11 @@ def records(scale: str) -> Iterator[str]:
         for target in reports.targets(configuration):
             paper, kind, number = target
             if kind == "claims":
-                found = judgements.judge(configuration, paper)
+                found = judgements.judge(reports.resolve_claims(configuration, paper), root)
                 keys = "claim", "case", "ours", "low", "high", "detectable", "verdict", "seeds"
             elif kind == "table":
-                found = reports.make_table(configuration, paper, number).records
+                table = reports.resolve_table(configuration, paper, number)
+                found = reports.make_table(table, root).records
                 keys = "row", "column", "ours", "low", "high", "spread", "p_value", "status"
             else:
                 continue

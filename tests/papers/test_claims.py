@@ -15,7 +15,7 @@ from rich.console import Console
 
 from nat.configuration import Configuration
 from nat.measures.results import read
-from nat.papers import claim_formats, judgements, reports
+from nat.papers import claim_formats, reports
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
@@ -50,7 +50,7 @@ def configuration(root: Path, text: str, seeds: Any = None, **paper: Any) -> Con
 
 
 def judge(root: Path, text: str, seeds: Any = None, **paper: Any) -> dict[str, Any]:
-    (record,) = judgements.judge(configuration(root, text, seeds, **paper), "paper")
+    (record,) = made_up_run.judge(configuration(root, text, seeds, **paper))
     return record
 
 
@@ -174,7 +174,7 @@ def test_published_values_are_only_compared_with_what_the_paper_ran(root: Path) 
     made_up_run.publish(root)
     paper = {**PAPER, "claims": {"it": claim(text)}}
     there = made_up_run.as_the_paper(root, {"paper": paper})
-    (record,) = judgements.judge(there, "paper")
+    (record,) = made_up_run.judge(there)
     assert record["verdict"] in (HOLDS, FAILS, UNDECIDED)
     must_name(record["numbers"], "GLAT 25.20")
 
@@ -185,7 +185,7 @@ def test_published_values_are_only_compared_with_what_the_paper_ran(root: Path) 
 def test_each_case_is_judged(root: Path) -> None:
     number, there = "{label: number, where: {teacher: 99}}", f"{{label: there, task: {OTHER_TASK}}}"
     text = f"{BETTER}, each: [{{label: here}}, {number}, {there}]"
-    found = judgements.judge(configuration(root, text), "paper")
+    found = made_up_run.judge(configuration(root, text))
     expected = {"here": HOLDS, "number": FAILS, "there": UNJUDGED}
     assert {each["case"]: each["verdict"] for each in found} == expected
     assert claim_formats.summary(found) == f"1 {HOLDS}, 1 {FAILS}, 1 {UNJUDGED}"
@@ -313,7 +313,7 @@ def judge_generated(root: Path, text: str) -> dict[str, Any]:
     pairs = {"train": 1, "valid": 1, "test": 1}
     own = found.files["corpora"][CORPUS] | {"generator": {"pairs": pairs}}
     corpora = {"corpora": {CORPUS: own}}
-    (record,) = judgements.judge(replace(found, files={**found.files, **corpora}), "paper")
+    (record,) = made_up_run.judge(replace(found, files={**found.files, **corpora}))
     return record
 
 
@@ -370,11 +370,11 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
 def test_what_is_written_and_shown(root: Path, seeds: list[int], said: str) -> None:
     second = f"{{label: second, where: {{teacher: {WHERE['nat']}}}}}"
     plain = configuration(root, f"{BETTER}, each: [{{label: first}}, {second}]", seeds)
-    found = judgements.judge(plain, "paper")
-    claim_formats.write(plain, "paper", found, root / "claims.csv")
+    claims, found = reports.resolve_claims(plain, "paper"), made_up_run.judge(plain)
+    claim_formats.write(claims, found, root / "claims.csv")
     written = (root / "claims.md").read_text()
     console = Console(width=100, record=True)
-    claim_formats.show(plain, "paper", claim_formats.read(root / "claims.csv"), console)
+    claim_formats.show(claims, claim_formats.read(root / "claims.csv"), console)
     screen = " ".join(console.export_text().split())
     for text in (written, screen):
         must_name(text, "1 holds, 1 not run", "scale demo", said, CORPUS, TASK, "teacher: not run")

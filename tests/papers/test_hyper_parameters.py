@@ -40,7 +40,7 @@ def configuration(root: Path, rows: Any = ROWS, columns: Any = ("DiMS",)) -> Any
 def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
     made_up_run.publish(tmp_path, VALUES)
     plain = configuration(tmp_path)
-    made = reports.make_table(plain, "paper", "1")
+    made = made_up_run.make_table(plain, "paper", "1")
     rows = {row[0]: row[1:] for row in made.rows}
     training = plain.training(CORPUS, "dims-cmlm-kd")
     assert rows["rate"][0] == f"{training.recipe.learning_rate:g}"
@@ -51,7 +51,7 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
     assert rows["tokens"][1:] == ["32768", "8192 x 4"]
     assert reports.cells(plain, TARGET) == []
     table_formats.write(made, tmp_path / "table_1.csv")
-    again = reports.read_table(plain, "paper", "1", tmp_path / "table_1.csv")
+    again = made_up_run.read_table(plain, tmp_path / "table_1.csv")
     assert (again.rows, again.notes) == (made.rows, made.notes)
 
 
@@ -63,17 +63,17 @@ def test_a_length_may_be_in_epochs() -> None:
 
 def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     changed = configuration(tmp_path, [RATE])
-    changed.files["systems"]["dims-cmlm-kd"]["target"]["hidden_weight"] = 0.1
+    changed.files["systems"]["dims-cmlm-kd"]["recipe"] = "mple-student"
     one, same = (configuration(tmp_path, [RATE]) for _ in range(2))
-    assert reports.configured(one, TARGET) == reports.configured(same, TARGET)
-    assert reports.configured(one, TARGET) != reports.configured(changed, TARGET)
+    assert reports.resolve(one, TARGET) == reports.resolve(same, TARGET)
+    assert reports.resolve(one, TARGET) != reports.resolve(changed, TARGET)
 
 
 def test_settings_need_the_scale_of_the_papers(tmp_path: Path) -> None:
     plain = configuration(tmp_path, [RATE])
     del plain.files["scales"]["paper"]
     with told("config/scales/paper.yaml"):
-        reports.make_table(plain, "paper", "1")
+        made_up_run.make_table(plain, "paper", "1")
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,11 @@ from pydantic import ValidationError
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.errors import UserError
-from nat.figures import points
-from nat.papers import hyper_parameters, texts
+from nat.papers import hyper_parameters
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Figure, PrintedSystem, Table
-from nat.papers.figure_cells import figure_cells
-from nat.papers.table_cells import table_cells
+from nat.papers.figure_cells import figure_cells, keys_of_panels
+from nat.papers.table_cells import keys_of_rows, table_cells
 
 Path = tuple[str | int, ...]
 MODELS: dict[str, Any] = {"tables": Table, "figures": Figure, "systems": PrintedSystem}
@@ -107,15 +106,15 @@ class Described:
         if kind == "tables":
             of = self.changed.tables[number].kind
             if of == "settings":
-                return hyper_parameters.records(configured(), self.name, number)
-            return table_cells(resolver, number), of == "texts" and texts._keys(resolver, number)
+                return hyper_parameters.settings(resolver, number)
+            return table_cells(resolver, number), of == "texts" and keys_of_rows(resolver, number)
 
         def quoted(table: str) -> Any:
             if table not in self.cells:
                 raise resolver.unknown("quotes", "table", table, self.cells)
             return self.cells[table]
 
-        analysed = self.changed.figures[number].keys and points._keys(resolver, number)
+        analysed = self.changed.figures[number].keys and keys_of_panels(resolver, number)
         return figure_cells(resolver, number, quoted), analysed
 
     def has_effect(self, kind: str, name: str, path: Path) -> bool:

@@ -4,11 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import made_up_run
 import pytest
 from made_up_run import REPOSITORY
 
 from nat.configuration import load
-from nat.papers import reports, table_formats
+from nat.papers import table_formats
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage[T1]{fontenc}
@@ -24,7 +25,7 @@ def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> No
     found = load("demo", REPOSITORY, checked=False)
     inputs = []
     for number in found.paper(paper).tables:
-        table = reports.make_table(found, paper, number)
+        table = made_up_run.make_table(found, paper, number)
         table.signatures.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
         text = table_formats.latex(table)
         assert text.isascii()

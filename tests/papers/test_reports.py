@@ -9,6 +9,7 @@ import pytest
 from made_up_run import PAPER, TASK
 from messages import told
 
+from nat.options import validated
 from nat.papers import reports, table_formats
 
 TABLE: reports.Target = ("paper", "table", "1")
@@ -26,12 +27,31 @@ def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) ->
     return made_up_run.configuration(root, {"paper": paper}, seeds)
 
 
+def test_a_report_is_made_anew_when_a_printed_number_of_its_own_is_another(root: Path) -> None:
+    def found(text: str) -> list[Any]:
+        made_up_run.publish(root, text)
+        return [reports.resolve(configuration(root), target) for target in (TABLE, FIGURE)]
+
+    (table, figure), (other, same) = (
+        found(made_up_run.PUBLISHED.replace("20.5", number)) for number in ("20.5", "20.6")
+    )
+    assert table != other and figure == same
+
+
+def test_what_a_job_is_handed_is_read_as_it_was_resolved(root: Path) -> None:
+    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
+    plain = configuration(root, claims={"better": claim})
+    for target in reports.targets(plain):
+        resolved = reports.resolve(plain, target)
+        assert validated(type(resolved), resolved.as_written()) == resolved
+
+
 def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
     def configured(root: Path = Path("nowhere"), seeds: Any = None, **systems: Any) -> Any:
         described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
         cells = {"measure": "sacrebleu", "split": "test"}
         content = {"cells": cells, "systems": systems, "tables": {"1": described}}
-        return reports.configured(made_up_run.paper(root, seeds, **content), TABLE)
+        return reports.resolve(made_up_run.paper(root, seeds, **content), TABLE)
 
     one = {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}
     plain = configured(A=one)
@@ -45,10 +65,10 @@ def test_a_table_is_read_as_it_was_made(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
     plain, csv = configuration(root), root / "table_1.csv"
-    made = reports.make_table(plain, "paper", "1")
+    made = made_up_run.make_table(plain, "paper", "1")
     table_formats.write(made, csv)
-    again = reports.read_table(plain, "paper", "1", csv)
+    again = made_up_run.read_table(plain, csv)
     assert (again.rows, again.columns, again.notes) == (made.rows, made.columns, made.notes)
     csv.write_text("".join(csv.read_text().splitlines(keepends=True)[:-1]))
     with told(csv):
-        reports.read_table(plain, "paper", "1", csv)
+        made_up_run.read_table(plain, csv)

@@ -21,7 +21,7 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
     with told("results/demo/papers", "snakemake all --config scale=demo"):
         show(plain, [], Console())
     csv = Path(reports.report(plain, ("other", "table", "1")).path)
-    table_formats.write(reports.make_table(plain, "other", "1"), csv)
+    table_formats.write(made_up_run.make_table(plain, "other", "1"), csv)
     console = Console(width=100, record=True)
     show(plain, [], console)
     found = console.export_text()

@@ -41,7 +41,7 @@ def test_repeated_and_missing_words_are_marked() -> None:
 
 def test_a_table_of_samples(tmp_path: Path) -> None:
     plain = made_up_run.paper(tmp_path, systems=SYSTEMS, tables={"1": TABLE})
-    assert reports.make_table(plain, "paper", "1").rows == [["CMLM", "not run", "–"]]
+    assert made_up_run.make_table(plain, "paper", "1").rows == [["CMLM", "not run", "–"]]
     made_up_run.write_corpus(tmp_path, several=False)
     tokens = f"results/corpora/{CORPUS}/tests/test/tokens"
     sources = (f"source {number}\n" for number in range(made_up_run.SENTENCES))
@@ -50,7 +50,7 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     made_up_run.run(tmp_path, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
     files = {each.path for each in reports.files(plain, ("paper", "table", "1"))}
     assert len(files) == 5 and tokens in files
-    made = reports.make_table(plain, "paper", "1")
+    made = made_up_run.make_table(plain, "paper", "1")
     gains = [each["gain"] for each in made.records]
     assert gains[0] > gains[1] > gains[2] and len(gains) == 3
     best = made.records[0]
@@ -63,5 +63,5 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     ]
     csv = tmp_path / "table_1.csv"
     table_formats.write(made, csv)
-    again = reports.read_table(plain, "paper", "1", csv)
+    again = made_up_run.read_table(plain, csv)
     assert (again.rows, again.notes) == (made.rows, made.notes)

@@ -12,7 +12,6 @@ from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
 from messages import must_name
 
 from nat.artifacts import Latency
-from nat.papers import reports
 from nat.papers.cells import OWN, Cell
 from nat.papers.relation import report
 from nat.papers.table_formats import NOTHING, TableText, heading
@@ -48,14 +47,14 @@ def configured(root: Path, columns: Any, rows: Any, seeds: Any = None, **changes
 
 
 def table(root: Path, columns: Any, rows: Any, seeds: Any = None, **changes: Any) -> TableText:
-    return reports.make_table(configured(root, columns, rows, seeds, **changes), "paper", "1")
+    return made_up_run.make_table(configured(root, columns, rows, seeds, **changes), "paper", "1")
 
 
 def printed(root: Path, seeds: Any = None, text: str = made_up_run.PUBLISHED) -> TableText:
     """The table of `PAPER`, which has published values."""
     made_up_run.publish(root, text)
     paper = {"paper": copy.deepcopy(PAPER)}
-    return reports.make_table(made_up_run.configuration(root, paper, seeds), "paper", "1")
+    return made_up_run.make_table(made_up_run.configuration(root, paper, seeds), "paper", "1")
 
 
 def texts(made: TableText) -> dict[str, dict[str, str]]:
@@ -101,7 +100,7 @@ def test_ours_and_published(root: Path) -> None:
 def test_on_the_papers_corpus_the_difference_is_shown(root: Path) -> None:
     made_up_run.publish(root)
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
-    made = reports.make_table(made_up_run.as_the_paper(root, {"paper": PAPER}), "paper", "1")
+    made = made_up_run.make_table(made_up_run.as_the_paper(root, {"paper": PAPER}), "paper", "1")
     ours = by_cell(made)["NAT", "En-De"]["ours"]
     shown = texts(made)["NAT"]
     assert shown["En-De: ours"] == f"{ours:.2f}"
@@ -219,7 +218,7 @@ def test_a_row_is_over_another_in_relative_measures_only(scored: Path) -> None:
     columns = ["sacrebleu", SPEED_UP]
     configuration = configured(scored, columns, [*ROWS, relative])
     times(scored, configuration, {"NAT": [2.0] * 5, "CMLM": [8.0] * 5, "DiMS": [4.0] * 5})
-    shown = texts(reports.make_table(configuration, "paper", "1"))
+    shown = texts(made_up_run.make_table(configuration, "paper", "1"))
     assert shown["relative"]["sacreBLEU"] == shown["DiMS"]["sacreBLEU"]
     assert (shown["DiMS"]["speed-up"], shown["relative"]["speed-up"]) == ("2.0", "0.5")
 
@@ -240,7 +239,7 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
         found = {"NAT": [*repeats], "CMLM": [8.0] * 5, "DiMS": "no GPU"}
         setting = {"device": "cpu", "threads": 2}
         times(root, configuration, found, setting=setting, **facts)
-        return reports.make_table(configuration, "paper", "1")
+        return made_up_run.make_table(configuration, "paper", "1")
 
     steady = measured(1.9, 2.0, 2.0, 2.1, 9.0, sentences=200)
     shown = texts(steady)
@@ -285,7 +284,7 @@ def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
         {"column": "De-En", "text": "third"},
         {"row": "quoted", "text": "fourth"},
     ]
-    made = reports.make_table(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+    made = made_up_run.make_table(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
     shown = texts(made)
     assert "quoted¹⁴" in shown and shown["NAT"]["En-De: published"] == "20.5²"
     assert "De-En³: ours" in shown["NAT"] and "En-De: ours" in shown["NAT"]

@@ -45,7 +45,7 @@ def configuration(root: Path, *rows: Any) -> Any:
 
 def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
     plain = configuration(root, *ROWS)
-    made = reports.make_table(plain, "paper", "1")
+    made = made_up_run.make_table(plain, "paper", "1")
     assert made.columns == [("system", ""), ("ours", ""), ("published", "")]  # no groups
     assert made.rows == [
         ["SAT", "not run", "a, b"],
@@ -57,7 +57,7 @@ def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
     files = [each.path for each in reports.files(plain, ("paper", "table", "1"))]
     assert files == [path_of("sat-mixed"), path_of("hrt")]
     table_formats.write(made, root / "table_1.csv")
-    assert reports.read_table(plain, "paper", "1", root / "table_1.csv").rows == made.rows
+    assert made_up_run.read_table(plain, root / "table_1.csv").rows == made.rows
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
 def test_a_text_that_an_analysis_has_not(root: Path, key: str, names: list[str]) -> None:
     plain = configuration(root, *ROWS[:2], {**ROWS[2], "key": key})
     with told("config/papers/paper.yaml", "tables.1", *names):
-        reports.make_table(plain, "paper", "1")
+        made_up_run.make_table(plain, "paper", "1")

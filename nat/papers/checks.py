@@ -1,0 +1,125 @@
+"""Checks: what a claim compares, as cells, and what follows from that without results."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from nat.measures.correlation import pearson
+from nat.measures.known import AGAINST_ALL
+from nat.papers.cells import Cell
+
+MAJORITY = "majority"
+TREND = {"rising": "above", "falling": "below", "flat": "about"}
+
+
+class Compared(NamedTuple):
+    """Cells of one mean that a claim compares, and those that they are shown over."""
+
+    own: tuple[Cell, ...]
+    over: tuple[Cell, ...] = ()
+
+    @property
+    def first(self) -> Cell:
+        """The first of them; all have its address."""
+        return self.own[0]
+
+    @property
+    def label(self) -> str:
+        """What the claim calls them."""
+        return self.first.row
+
+
+@dataclass(frozen=True)
+class Check:
+    """One judgement: a claim, the case it is judged on, and what it compares, in order.
+
+    The sides of `gains` are by turns those of a system and of the other system, the sides of
+    `correlation` by turns those of one measure and of the other, and the sides of a `majority` by
+    turns the left and the right one of each case.
+
+    Attributes:
+        share: whether the margin is a share of the right side.
+        number: that the only side is compared with; None where sides are compared.
+        against_all: whether BLEU against all references decides it, instead of its own measure,
+            which is fixed before there are results. BLEU against one reference also depends on
+            which of several correct translations that reference happens to be. So it is where the
+            references of a split are all correct translations, as in generated corpora. Exceptions
+            are claims that state a number of points, which are points of their own measure,
+            comparisons with a number, and correlations.
+    """
+
+    claim: str
+    case: str
+    text: str
+    source: str
+    kind: str
+    relation: str
+    margin: float
+    sides: tuple[Compared, ...]
+    share: bool = False
+    number: float | None = None
+    against_all: bool = False
+
+    @property
+    def relations(self) -> str:
+        """How each difference of the check compares with its margin."""
+        if self.kind in ("largest", "gains"):
+            return "above"
+        return TREND.get(self.relation, self.relation)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells that it compares."""
+        return [cell for side in self.sides for cell in (*side.own, *side.over)]
+
+    @property
+    def pairs(self) -> list[tuple[Compared, Compared | float]]:
+        """The sides whose differences it is about; of a trend, last, also its ends.
+
+        Those of a correlation do not form pairs.
+        """
+        sides = self.sides
+        if self.kind == "compare":
+            return [(sides[0], sides[1] if len(sides) > 1 else float(self.number or 0))]
+        if self.kind == "trend":
+            return [*zip(sides[1:], sides, strict=False), (sides[-1], sides[0])]
+        if self.kind == "largest":
+            named = next(side for side in sides if side.label == self.relation)
+            return [(named, side) for side in sides if side is not named]
+        return list(zip(sides[::2], sides[1::2], strict=True))
+
+    @property
+    def named_gain(self) -> int:
+        """Which of the differences of `gains` is to be the largest."""
+        return [side.label for side in self.sides[::2]].index(self.relation)
+
+
+def decisive(check: Check) -> Check:
+    """The same judgement by the measure that decides it, see `Check.against_all`."""
+    if not check.against_all:
+        return check
+    sides = (
+        Compared(tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own))
+        for side in check.sides
+    )
+    return replace(check, sides=tuple(sides))
+
+
+def published_difference(check: Check) -> float | None:
+    """The paper's own difference, if it prints the numbers behind its claim."""
+    values = [side.first.published for side in check.sides]
+    known = [value for value in values if isinstance(value, int | float)]
+    if len(known) < len(values):
+        return None
+    if check.kind == "correlation":
+        return pearson(known[::2], known[1::2])
+
+    def printed(side: Compared | float) -> float:
+        return float(side.first.published or 0) if isinstance(side, Compared) else side
+
+    found = [printed(left) - printed(right) for left, right in check.pairs]
+    if check.kind == "trend":
+        return found[-1]
+    if check.kind == "gains":
+        named = found.pop(check.named_gain)
+        found = [named - other for other in found]
+    return sum(found) / len(found) if check.kind == MAJORITY else min(found)
