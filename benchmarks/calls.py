@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nat.configuration import load
+from nat.configuration import read
 from nat.configuration.overrides import Choice
 from nat.job import read_jobs, write_jobs
 from nat.options import validated
@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "config").symlink_to(ROOT / "config")
-        configuration = load(Choice("demo"), root=root, checked=False)
+        configuration = read(Choice("demo"), root=root)
         specification = root / "specification.json"
         made = reports.report(configuration, target)
         specification.write_text(write_jobs([job(configuration, made)]), encoding="utf-8")

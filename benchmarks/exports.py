@@ -205,11 +205,11 @@ def with_method(case: Case, method: Any) -> Written:
 def in_engine(case: Case, made: Path, decoding: str) -> Written:
     """Translations by CTranslate2 or ONNX Runtime."""
     from nat import registry
-    from nat.configuration import load
+    from nat.configuration import read
     from nat.jobs.translate import consulting
 
     own = case.translator.method
-    configuration = load(checked=False)
+    configuration = read()
     chosen = {name: getattr(own, name) for name in configuration.tried(case.translator.decoding)}
     method = configuration.decoding(decoding).with_options(chosen)
     built = registry.build("decoding", method)

@@ -97,7 +97,8 @@ def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) ->
     if not (is_key or isinstance(given, dict)) and (keys := _known(kind, path)):
         wanted.append(f"a mapping ({', '.join(keys)})")
     rule = " or ".join(dict.fromkeys(wanted)).replace("Value error, ", "")
-    shown = f"'{given}'" if isinstance(given, str) else json.dumps(given)
+    in_one_line = isinstance(given, str) and "\n" not in given
+    shown = f"'{given}'" if in_one_line else json.dumps(given)
     return f"{where}: {rule}" + ("" if isinstance(given, dict) else f" (found {shown})")
 
 

@@ -12,7 +12,7 @@ import yaml
 from made_up_corpus import prepare_corpus
 
 from nat.artifacts import Converted, Model
-from nat.configuration import load
+from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
@@ -68,12 +68,12 @@ def write_corpus(root: Path, test: Sequence[str], **preprocessing: Any) -> None:
     (root / f"config/corpora/{CORPUS}.yaml").write_text(yaml.safe_dump(description))
     scale = root / "config/scales/micro.yaml"
     scale.write_text(scale.read_text().replace("toy-micro", CORPUS))
-    prepare_corpus(CORPUS, load("micro", checked=False).corpus(CORPUS))
+    prepare_corpus(CORPUS, read("micro").corpus(CORPUS))
 
 
 def write_model(system: str, seed: int = 1) -> Path:
     """An untrained model of a system, of a few symbols a sentence; returns its folder."""
-    training = load("micro", checked=False).training(CORPUS, system)
+    training = read("micro").training(CORPUS, system)
     sizes = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe").sizes
     torch.manual_seed(seed)
     model = build_model(training, sizes)

@@ -1,5 +1,6 @@
 """Weights of hints that no option gives: determined once, kept over interruptions, recorded."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,7 @@ def test_the_weights_are_recorded_and_outlive_an_interruption(
     assert all(value > 0 and value != 1 for value in found.values())
     assert "balanced_weights" not in report("at")
 
-    for path in model_file("hints").parent.iterdir():
-        path.unlink()
+    shutil.rmtree(model_file("hints").parent)
     interrupt_at("hints", 6, monkeypatch)
     assert same(train("hints"), undisturbed)
     assert report("hints")["balanced_weights"] == found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_graph import counts, finished_run, jobs, snakemake
 
-from nat.configuration import load
+from nat.configuration import read
 from nat.report.results import Results
 
 pytestmark = [pytest.mark.graph, pytest.mark.timeout(1000)]
@@ -166,7 +166,7 @@ def changed(path: Path, before: str, after: str) -> Iterator[None]:
 
 def marked(repository: Path) -> set[str]:
     """Results of `TARGETS` that the report marks, as system and decoding."""
-    results = Results(load("micro", repository, checked=False))
+    results = Results(read("micro", repository))
     return {
         f"{cell.system}/{cell.decoding}"
         for (paper, _, _), cells in results.cells.items()

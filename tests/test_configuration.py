@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.configuration.compatibility import check_system
 from nat.configuration.file_names import FOLDERS
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
@@ -964,27 +963,22 @@ def test_the_real_folder_loads(scale: str) -> None:
         )
 
 
-@pytest.mark.parametrize("checked", [True, False])
-def test_a_mistake_in_a_method_is_told_by_snakemake_and_by_who_trains_with_it(
-    folder: Folder, checked: bool
-) -> None:
+def test_a_mistake_in_a_method_is_told(folder: Folder) -> None:
     folder.files["systems/nat"]["length"] = None
     folder.write()
     with told("config/systems/nat.yaml", "length"):
-        configuration = load(root=folder.root, checked=checked)
-        check_system(configuration.on("own"), "cmlm")
-        check_system(configuration.on("own"), "nat")
+        load(root=folder.root)
 
 
-def test_circles_and_unknown_names_are_told_without_methods(folder: Folder) -> None:
+def test_circles_and_unknown_names_are_told(folder: Folder) -> None:
     folder.files["systems/at"]["text"] = {"distilled": {"system": "nat", "decoding": "one-pass"}}
     folder.write()
     with told("config/systems/", "at -(text)-> nat -(text)-> at"):
-        load(root=folder.root, checked=False)
+        load(root=folder.root)
     folder.files["systems/at"]["text"] = {"distilled": {"system": "nta", "decoding": "one-pass"}}
     folder.write()
     with told("config/systems/at.yaml", "text.distilled.system"):
-        load(root=folder.root, checked=False)
+        load(root=folder.root)
 
 
 def test_dims_may_learn_from_its_teachers_own_translations(folder: Folder) -> None:

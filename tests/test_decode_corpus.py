@@ -15,7 +15,7 @@ from test_ngram import score_of
 
 from nat import registry
 from nat.artifacts import Model, Shard
-from nat.configuration import load
+from nat.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
@@ -220,7 +220,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of the micro scale with a binarised test set and an untrained model."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
-    configuration = load("micro", checked=False)
+    configuration = read("micro")
     folder = tmp_path / "results" / "corpora" / CORPUS / "tests/test/binarised"
     folder.mkdir(parents=True)
     VOCABULARY.save(folder / "vocabulary.txt")
@@ -232,7 +232,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
-    training = load("micro", checked=False).training(CORPUS, SYSTEM)
+    training = read("micro").training(CORPUS, SYSTEM)
     torch.manual_seed(0)
     sizes = VocabularySizes(vocabulary_size)
     model = build_model(training, sizes)
@@ -243,7 +243,7 @@ def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
 
 def shard(number: int, shards: int) -> list[dict[str, Any]]:
     part = shard_of(number, shards)
-    translate_shard(job(load("micro", checked=False), part))
+    translate_shard(job(read("micro"), part))
     return list(read_translations(Path(part.path)))
 
 
@@ -264,7 +264,7 @@ def test_shards_together_are_the_whole(run_folder: Path) -> None:
 
 def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
     scale = run_folder / "config" / "scales" / "micro.yaml"
-    before = load("micro", checked=False).architecture("base").model_dim
+    before = read("micro").architecture("base").model_dim
     changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
     scale.write_text(changed)
     with told("model_dim", before, 2 * before):

@@ -25,7 +25,7 @@ from made_up_models import CORPUS, ROOT, files_in, sentences, write_model, write
 from benchmarks import exports
 from nat.artifacts import Shard
 from nat.checksums import OF_FOLDER, PACKAGE
-from nat.configuration import load as load_configuration
+from nat.configuration import read
 from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
@@ -97,7 +97,7 @@ def model(system: str) -> Path:
 def of_graph(system: str, decoding: str) -> list[str]:
     """The translations that a job of the graph makes."""
     shard = Shard("micro", CORPUS, system, 1, decoding, "test", 1, 1)
-    translate_shard(job(load_configuration("micro", checked=False), shard))
+    translate_shard(job(read("micro"), shard))
     return [record["text"] for record in read_translations(Path(shard.path))]
 
 
@@ -168,7 +168,7 @@ def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None
 
 
 def test_the_usual_decoding_suits_every_system() -> None:
-    configuration = load_configuration("micro", checked=False)
+    configuration = read("micro")
     for system in configuration.systems:
         usual = usual_decoding(configuration, system)
         configuration.check_decoding(system, usual)
@@ -360,7 +360,7 @@ def test_scores_of_other_weights_are_not_taken(
 def test_a_model_does_not_translate_text_of_another_preparation(
     nat: Run, refused: Refused, own_run: None
 ) -> None:
-    corpus = load_configuration("micro", checked=False).corpus(CORPUS)
+    corpus = read("micro").corpus(CORPUS)
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
     commands = [

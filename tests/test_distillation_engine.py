@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nat.artifacts import Distilled, DistilledText, Model, Shard
-from nat.configuration import Configuration, load
+from nat.configuration import Configuration, read
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.lines import count_lines, read_lines
@@ -31,7 +31,7 @@ def train() -> None:
     folder = Path("results/corpora") / CORPUS / "binarised"
     source, target = (BinarisedText(folder / f"train.{side}") for side in ("en", "de"))
     sizes = Vocabularies.load(folder).sizes
-    training = load("micro", checked=False).training(CORPUS, TEACHER)
+    training = read("micro").training(CORPUS, TEACHER)
     torch.manual_seed(1)
     model = build_model(training, sizes).train()
     objective = make_objective(
@@ -54,7 +54,7 @@ def with_engine(engine: str) -> Configuration:
     lines = file.read_text().splitlines()
     kept = [line for line in lines if not line.startswith(SETTING)]
     file.write_text("\n".join([*kept, f"{SETTING}{engine}\n"]))
-    return load("micro", checked=False)
+    return read("micro")
 
 
 def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
@@ -93,7 +93,7 @@ def test_the_report_names_the_engine_of_the_decoding(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path, ["x"])
-    configuration = load("micro", checked=False).on(CORPUS)
+    configuration = read("micro").on(CORPUS)
     for decoding, engine in (("onnx-float32-1-lb1", "onnx"), ("mask-predict-1-lb1", "pytorch")):
         made = Distilled("micro", CORPUS, "cmlm-raw", 1, decoding)
         inputs = made.inputs(configuration)

@@ -83,7 +83,7 @@ def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in
 
 def test_the_page_on_configuration_names_the_programs_that_have_no_scale() -> None:
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    listed = page.split("that do not depend on them:")[1].split(".\n\n")[0]
+    listed = page.split("programs that do not depend on them:")[1].split(".\n\n")[0]
     without = {
         program.name
         for program in ROOT.glob("workflow_scripts/*.py")

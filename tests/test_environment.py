@@ -252,7 +252,7 @@ def test_environments_of_checks_are_not_cleared_behind_a_link(
 
 def test_the_newest_versions_are_those_of_no_lock(latest: ModuleType) -> None:
     found = latest.requirements()
-    assert {"torch", "numpy", "snakemake>=9.27", "pytest"} <= set(found)
+    assert {"torch", "numpy", "snakemake>=9.27,<10", "pytest"} <= set(found)
     assert not any("==" in each or each.startswith("fairseq") for each in found)
 
 

@@ -11,7 +11,7 @@ import torch
 
 from nat.artifacts import Converted, Model, Score, TrainingRecord
 from nat.checksums import is_record
-from nat.configuration import load
+from nat.configuration import read
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.jobs import evaluate as evaluation
@@ -34,7 +34,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A run of the micro scale with a test set and an untrained model; sizes of its batches."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
-    configuration = load("micro", checked=False)
+    configuration = read("micro")
     description = configuration.corpus(CORPUS)
     folder = tmp_path / "results/corpora" / CORPUS / "tests/test"
     vocabulary = Vocabulary(WORDS)
@@ -66,7 +66,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def save_model_of(seed: int, system: str = SYSTEM) -> None:
-    training = load("micro", checked=False).training(CORPUS, system)
+    training = read("micro").training(CORPUS, system)
     torch.manual_seed(seed)
     sizes = VocabularySizes(6 + len(WORDS))
     model = build_model(training, sizes)
@@ -80,7 +80,7 @@ def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:
 
 def run(*decodings: str, system: str = SYSTEM) -> dict[str, bytes]:
     """Make these; all files of the run's translations and scores, by path."""
-    evaluate(jobs(load("micro", checked=False).on(CORPUS), scores(*decodings, system=system)))
+    evaluate(jobs(read("micro").on(CORPUS), scores(*decodings, system=system)))
     return made()
 
 
@@ -150,7 +150,7 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     save_model_of(seed=2, system=system)
     path = Path(TrainingRecord("micro", CORPUS, system, 1).path)
     path.write_text('{"fingerprint": "that of the training"}')
-    configuration = load("micro", checked=False).on(CORPUS)
+    configuration = read("micro").on(CORPUS)
     converted = Converted("micro", CORPUS, system, 1, engine)
     folder = Path("results/corpora") / CORPUS / "binarised"
     folder.mkdir()
@@ -209,7 +209,7 @@ def test_another_model_translates_all_again(translated: list[int]) -> None:
 
 
 def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
-    target = load("micro", checked=False).corpus(CORPUS).target
+    target = read("micro").corpus(CORPUS).target
     Path(f"results/corpora/{CORPUS}/tests/test/tokens/test.{target}").unlink()
     with told(f"tokens/test.{target}"):
         run("beam2")
@@ -285,7 +285,7 @@ def test_translations_are_kept_and_scored_again(
     after = run("beam2")
     found = json.loads(after[score.path])["measures"]["test"]
     assert found["new_measure"]["value"] == found["repeated_tokens"]["value"]
-    description = load("micro", checked=False).corpus(CORPUS)
+    description = read("micro").corpus(CORPUS)
     reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{description.target}")
     reference.write_text(reference.read_text().upper())
     other = run("beam2")

@@ -162,7 +162,7 @@ def test_only_what_changes_a_text_makes_it_again() -> None:
         corpora = configuration.files["corpora"]
         changed = {**corpora, name: {**corpora[name], **changes}}
         files = {**configuration.files, "corpora": changed, "papers": {}}  # these take longest
-        graph = Graph(replace(configuration, files=files, checked=False))
+        graph = Graph(replace(configuration, files=files))
         return [graph.depends_on(step_of(name, split, "text")) for split in ("train", "test")]
 
     def splits(**keys: Any) -> dict[str, Any]:
@@ -583,6 +583,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
 LIST = """
 import json, sys
 from nat.workflow.dry_run import pending
+from nat.configuration import read
 jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
 print(json.dumps([[job.rule, job.command, job.inputs, job.outputs] for job in jobs]))
 """

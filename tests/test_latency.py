@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from nat import configuration
 from nat.artifacts import Latency
-from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.files import read_json
 from nat.jobs import measure_latency
@@ -295,7 +295,7 @@ def test_the_file_of_latencies_says_what_was_measured(
     monkeypatch.setattr(measure_latency, "matching_model", mapping)
     names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
     latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)
-    measure_latency.measure_latency(jobs(load("micro", checked=False), [latency]))
+    measure_latency.measure_latency(jobs(configuration.read("micro"), [latency]))
     assert loaded == [False, True]  # PyTorch's weights are not in the memory of another engine
     found = read_json(Path(latency.path))
     assert (found["sentences_of_split"], found["left_out"], found["sentences"]) == (8, 2, 6)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -66,8 +67,7 @@ def kill_after_a_checkpoint(system: str) -> None:
 
 def result(system: str) -> tuple[dict[str, torch.Tensor], list[dict[str, str]], dict[str, Any]]:
     found = weights(system), curve(system), report(system)
-    for name in ("model.pt", "training.csv", "training.json"):
-        (model_file(system).parent / name).unlink()
+    shutil.rmtree(model_file(system).parent)
     return found
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nat.artifacts import Model
 from nat.configuration import at_scale as module
-from nat.configuration import load
+from nat.configuration import read
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
@@ -213,7 +213,7 @@ def test_only_the_options_that_are_given_are_recorded() -> None:
 def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
     monkeypatch.setattr("nat.jobs.train.has_compiled_parts", lambda: False)
-    micro = load("micro", checked=False)
+    micro = read("micro")
     assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
     with told("config/systems", "levt-kd", "compiled parts"):
         train_system(job(micro, Model("micro", "toy-micro", "levt-kd", 1)))

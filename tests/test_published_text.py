@@ -15,7 +15,7 @@ from test_fairseq_checkpoint import OPTIONS, SIZE, Released
 from test_fairseq_checkpoint import write as write_checkpoint
 
 from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
-from nat.configuration import load
+from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
@@ -68,7 +68,7 @@ def describe(**changes: Any) -> None:
 
 
 def configuration() -> Configuration:
-    return load("micro", Path(), checked=False)
+    return read("micro", Path())
 
 
 @pytest.fixture

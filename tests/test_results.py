@@ -33,9 +33,9 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
     "content",
     [[], {}, {"measures": {"chrf": {"value": 3}}}, {"splits": {}}, {"measures": {"test": 3}}],
 )
-def test_a_file_without_the_form_is_told_to_be_converted(tmp_path: Path, content: Any) -> None:
+def test_a_file_without_the_form_is_refused(tmp_path: Path, content: Any) -> None:
     write_json(tmp_path / "a.json", content)
-    with pytest.raises(UserError, match="run 'python workflow_scripts/convert_results.py' if"):
+    with pytest.raises(UserError, match="a.json has no measures"):
         read(tmp_path / "a.json", "test")
 
 

@@ -13,7 +13,7 @@ from made_up_models import CORPUS, ROOT, files_in, sentences, write_run
 
 from benchmarks.exports import BATCH, IN_TRANSFORMERS
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
-from nat.configuration import load as load_configuration
+from nat.configuration import read
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.tokenise import detokenise
@@ -74,12 +74,12 @@ def model(system: str) -> Path:
 def of_graph(system: str, decoding: str) -> list[str]:
     """The translations of the test set that a job of the graph makes."""
     shard = Shard("micro", CORPUS, system, 2, decoding, "test", 1, 1)
-    translate_shard(job(load_configuration("micro", checked=False), shard))
+    translate_shard(job(read("micro"), shard))
     return [record["text"] for record in read_translations(Path(shard.path))]
 
 
 def test_systems_are_trained_distilled_and_scored() -> None:
-    configuration = load_configuration("micro", checked=False).on(CORPUS)
+    configuration = read("micro").on(CORPUS)
     train_system(job(configuration, Model("micro", CORPUS, "at-base", 1)))
     distilled = Distilled("micro", CORPUS, "at-base", 1, "beam5")
     translations = distilled.inputs(configuration).translations  # type: ignore[union-attr]
@@ -110,7 +110,7 @@ def test_systems_are_trained_distilled_and_scored() -> None:
 
 
 def test_a_training_learns_both_embeddings() -> None:
-    configuration = load_configuration("micro", checked=False).on(CORPUS)
+    configuration = read("micro").on(CORPUS)
     train_system(job(configuration, Model("micro", CORPUS, "nat-raw", 1)))
     first, last = (
         torch.load(path, weights_only=True)

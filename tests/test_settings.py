@@ -244,5 +244,4 @@ def test_stated_settings_are_checked_before_a_graph_is_built(tmp_path: Path) -> 
     stating(tmp_path, in_map={})
     found = made_up_run.configuration(tmp_path, {"bow": PAPER})
     with pytest.raises(UserError, match=MAP):
-        Graph(found)
-    Graph(replace(found, checked=False))
+        Graph(found).check()

@@ -3,7 +3,7 @@
 import argparse
 
 from nat import program
-from nat.configuration import load
+from nat.configuration import read
 from nat.data.download import probe_all
 from nat.data.sources import addresses
 
@@ -11,7 +11,7 @@ from nat.data.sources import addresses
 def main() -> None:
     """Parse the command line, and print a line for each address."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    configuration = load(checked=False)
+    configuration = read()
     named = (
         (url, f"{configuration.file_of('corpora', name)}: key '{key}'")
         for name in configuration.corpora

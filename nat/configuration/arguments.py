@@ -24,11 +24,9 @@ def add_configuration_arguments(parser: ArgumentParser) -> None:
 def configuration_from(arguments: Namespace) -> Configuration:
     """Load the configuration of the current folder that the arguments ask for.
 
-    Whether all systems fit their methods is not checked, see `load`: Snakemake has done so.
-
     Raises:
         UserError: for anything wrong in any file, or in the arguments.
     """
     given = {key: getattr(arguments, key) for key in KEYS}
     chosen = {key: value for key, value in given.items() if value is not None}
-    return load(choice(chosen), checked=False)
+    return load(choice(chosen))

@@ -14,8 +14,9 @@ from nat.configuration.compatibility import check_assistant, check_system
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.configuration.families import require
-from nat.configuration.file_names import file_of
+from nat.configuration.file_names import FOLDERS, file_of
 from nat.configuration.lengths import check_lengths
+from nat.configuration.models import MODELS, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
 from nat.errors import UserError, told_of
@@ -24,20 +25,38 @@ _OF_ALL_PAPERS = "settings.csv"
 """Settings that all papers print, see `nat.papers.settings`."""
 
 
-def check_names(configuration: Configuration) -> None:
-    """Check scales and recipes, and that systems name what there is, without a circle.
+def check(configuration: Configuration) -> None:
+    """Check all files of a configuration, and what they say of each other.
 
-    Scales that are not chosen are left out if the configuration is not `checked`, see `load`. No
-    method is imported.
+    Raises:
+        UserError: for the first problem.
     """
+    _check_files(configuration)
+    _check_options(configuration)
+    check_names(configuration)
+    _check_what_fits(configuration)
+
+
+def _check_files(configuration: Configuration) -> None:
+    """Validate each file; a paper is validated when it is asked for."""
+    for folder in (folder for folder in FOLDERS if folder in MODELS):
+        for name in configuration.bases_first[folder]:
+            content, place = configuration.files[folder][name], configuration.places[folder][name]
+            read_model(MODELS[folder], content, place)
+            for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
+                change = families.on_task(content, task)
+                read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
+
+
+def check_names(configuration: Configuration) -> None:
+    """Check scales and recipes, and that systems name what there is, without a circle."""
     for folder in families.WITH_TASKS:
         for name in configuration.bases_first[folder]:
             for task in configuration.files[folder][name].get("tasks", {}):
                 where = f"{configuration.places[folder][name]}: key 'tasks'"
                 require(task, configuration.all_tasks, "task", where)
-    if configuration.checked:
-        for scale in configuration.bases_first["scales"]:
-            _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
+    for scale in configuration.bases_first["scales"]:
+        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
     _check_scale(configuration)
     plain = configuration.for_tasks(())
     for view in map(configuration.for_tasks, _tasks(configuration)):
@@ -48,22 +67,18 @@ def check_names(configuration: Configuration) -> None:
         _check_cycles(view)
 
 
-def check_options(configuration: Configuration) -> None:
+def _check_options(configuration: Configuration) -> None:
     """Check that decodings have options of their methods, and that families have such names.
 
     It comes first: what names a decoding of a family knows only the names that the family has.
-    Every method of decoding is imported, and with it torch.
     """
     view = configuration.for_tasks(())
     for name in view.bases_first["decodings"]:
         view.decoding(view.example_of(name))
 
 
-def check(configuration: Configuration) -> None:
-    """Check all corpora, papers, decodings, and the systems at the chosen scale.
-
-    `check_options` and `check_names` come before. Every method is imported, and with them torch.
-    """
+def _check_what_fits(configuration: Configuration) -> None:
+    """Check all corpora, papers, decodings, and the systems at the chosen scale."""
     for name in configuration.bases_first["corpora"]:
         found, file = configuration.corpus(name), file_of("corpora", name)
         check_corpus(name, found)

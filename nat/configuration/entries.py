@@ -33,8 +33,6 @@ class Entries:
         bases: the system that each system is `like`.
         bases_first: the names of each folder, each after the one that it is `like`. Checks go in
             this order, so that a mistake is told of the file that it stands in.
-        checked: whether systems and decodings fit their methods, and so what reports ask of them
-            is to be checked, too; see `load`.
     """
 
     root: Path
@@ -45,7 +43,6 @@ class Entries:
     overrides: Overrides = Overrides()
     bases: dict[str, str] = field(default_factory=dict, repr=False)
     bases_first: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    checked: bool = True
 
     def file_of(self, folder: str, name: str) -> str:
         """Path of the file that describes something, as messages show it; also the variant."""

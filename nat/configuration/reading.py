@@ -7,27 +7,27 @@ from typing import Any
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
 from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
-from nat.configuration.models import MODELS, Settings, read_model
+from nat.configuration.models import Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
 from nat.spelling import hint
 
 
-def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
+def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:
     """Read all files in `root / "config"`.
 
-    Relations between files are not checked here, see `checks`.
+    What is asked for is validated when it is asked for; `checks` looks at the rest.
 
     Args:
         choice: scale, name and overrides of the command line; or only the scale.
         root: folder that holds `config/`.
-        checked: whether to validate each file now; otherwise what is asked for is validated then.
 
     Raises:
         UserError: for a folder that is missing, a file that cannot be read or has a wrong name or
             content, and an unknown scale.
     """
+    root = Path(root)
     if not isinstance(choice, Choice):
         choice = Choice(choice)
     settings = read_model(Settings, read_yaml(root, SETTINGS), SETTINGS)
@@ -35,14 +35,6 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     files = {folder: each.contents for folder, each in found.items()}
     files["scales"] = _without_dropped_tasks(found["scales"])
     files["corpora"] = with_splits_of_parents(files["corpora"])
-    # a paper is validated when it is asked for
-    for folder in (folder for folder in FOLDERS if folder in MODELS and checked):
-        for name in found[folder].bases_first:
-            content, place = files[folder][name], found[folder].places[name]
-            read_model(MODELS[folder], content, place)
-            for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
-                change = families.on_task(content, task)
-                read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
     scale = choice.scale or settings.scale
     origin = f"{SETTINGS}: key 'scale'" if choice.scale is None else "--config"
     families.require(scale, files["scales"], "scale", origin)
@@ -56,7 +48,6 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         overrides,
         found["systems"].bases,
         {folder: each.bases_first for folder, each in found.items()},
-        checked=checked,
     )
 
 

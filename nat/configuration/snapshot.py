@@ -47,7 +47,7 @@ def restore(path: Path, root: Path = Path()) -> Configuration:
         overrides["given"] = tuple(overrides["given"])
         settings = read_model(Settings, content.pop("settings"), str(path))
         return Configuration(
-            root=root, settings=settings, overrides=Overrides(**overrides), checked=False, **content
+            root=root, settings=settings, overrides=Overrides(**overrides), **content
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is no configuration of a run ({error}); start it again") from error

@@ -136,7 +136,7 @@ def doctor(scale: str | None) -> None:
     """Look at the cluster for a scale."""
     from nat.workflow.doctor import doctor as look  # needs what is optional, Snakemake
 
-    found = load(Choice(scale), Path().resolve(), checked=False)
+    found = load(Choice(scale), Path().resolve())
     look(found, lambda line: sys.stdout.write(f"{line}\n"))
 
 

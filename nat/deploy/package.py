@@ -26,7 +26,7 @@ from pydantic import Field
 from nat import registry
 from nat.artifacts import Artifact, CorpusStep, Decoded, Model, Score, TunedOptions
 from nat.checksums import PACKAGE, remedy
-from nat.configuration import Configuration, differences, load
+from nat.configuration import Configuration, differences, read
 from nat.configuration.named_runs import choice_of
 from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
@@ -220,7 +220,7 @@ def of_training(
             f"results/RUN/models/CORPUS/SYSTEM/seedN with {MODEL}, its corpus and its configuration"
         )
     root, trained = place
-    configuration = load(choice_of(root, trained.run), root, checked=False).on(trained.corpus)
+    configuration = read(choice_of(root, trained.run), root).on(trained.corpus)
     whole, model = configuration.corpus(trained.corpus), root / trained.path
     _check_corpus(configuration, trained.corpus, model)
     bpe = root / CorpusStep(trained.corpus, "bpe").path

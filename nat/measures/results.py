@@ -26,9 +26,6 @@ TRAINING = "training"
 NOT_AVAILABLE = "not available"
 """The reason of a measure that is not defined for what was measured."""
 
-CONVERTER = "python workflow_scripts/convert_results.py"
-"""The command that converts the results of earlier versions."""
-
 Measures = dict[str, dict[str, Any]]
 """The numbers of a part as they are written, by measure."""
 
@@ -86,10 +83,7 @@ def read_file(path: Path) -> dict[str, Any]:
     """
     content = read_json(path)
     if not is_current(content):
-        raise UserError(
-            f"{path} has no measures as this version writes them; run '{CONVERTER}' if an earlier "
-            f"version wrote it, else {remedy(path)}"
-        )
+        raise UserError(f"{path} has no measures as this version writes them; {remedy(path)}")
     return dict(content)
 
 

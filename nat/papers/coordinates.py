@@ -303,8 +303,7 @@ class Resolver:
         """
         configuration, cell = self.configuration, cells[0]
         measure = MEASURES[cell.measure]
-        # the check imports methods, and with them torch
-        for each in cells if cell.decoding and configuration.checked else ():
+        for each in cells if cell.decoding else ():
             configuration.check_decoding(each.system, each.decoding)
         if cell.task in configuration.all_tasks and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"

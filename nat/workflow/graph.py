@@ -102,12 +102,19 @@ class Graph:
         self._cells: dict[str, list[Cell]] = {
             reports.name(target): reports.cells(configuration, target) for target in targets
         }
-        if configuration.checked:
-            for paper in configuration.papers:
-                for number, table in configuration.paper(paper).tables.items():
-                    if table.kind == "settings":
-                        reports.resolve_table(configuration, paper, number)
-            settings.check(configuration)
+
+    def check(self) -> None:
+        """Check what papers print of settings against the configuration.
+
+        Raises:
+            UserError: for a setting that neither holds nor is a listed deviation.
+        """
+        configuration = self.configuration
+        for paper in configuration.papers:
+            for number, table in configuration.paper(paper).tables.items():
+                if table.kind == "settings":
+                    reports.resolve_table(configuration, paper, number)
+        settings.check(configuration)
 
     # Targets
 

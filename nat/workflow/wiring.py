@@ -76,6 +76,7 @@ class Wiring:
         cores = workflow.cores if shared else None
         wiring = cls(configuration, dry, cores)
         if workflow.is_main_process:
+            wiring.graph.check()
             wiring.take_over()
             shown = notes(configuration, wiring.graph.systems_shown())
             for note in (*shown, *wiring.graph.nothing_to_run(sys.argv[1:])):

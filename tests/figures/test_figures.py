@@ -12,7 +12,7 @@ from made_up_run import OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_
 from repository import ROOT
 
 from nat.configuration import at_scale as module
-from nat.configuration import load
+from nat.configuration import read
 from nat.configuration.overrides import Choice
 from nat.figures import drawing, figures
 from nat.figures.points import Plot, make
@@ -99,7 +99,7 @@ def test_the_csv_has_every_point_and_the_same_points_give_the_same_bytes(root: P
 def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
     (tmp_path / "config").symlink_to(ROOT / "config")
     freeze.restore(tmp_path)
-    found = load(Choice("micro"), root=tmp_path, checked=False)
+    found = read(Choice("micro"), root=tmp_path)
     kinds = set()
     for paper, kind, number in reports.targets(found):
         if kind == "figure":

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nat.artifacts import Latency
-from nat.configuration import load
+from nat.configuration import read
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
 from nat.files import write_json
@@ -37,7 +37,7 @@ SHOWN = 40
 
 def cells(scale: str) -> Iterator[str]:
     """Every cell of every table, figure and claim: labels, address, files, published value."""
-    configuration = load(Choice(scale), checked=False)
+    configuration = read(Choice(scale))
     for target in reports.targets(configuration):
         paper, kind, number = target
         if kind == "claims":
@@ -70,7 +70,7 @@ def _files(found: Sequence[Cell]) -> str:
 
 def trainings(scale: str) -> Iterator[str]:
     """The effective training of every system on every task: the value of each key."""
-    configuration = load(Choice(scale), checked=False)
+    configuration = read(Choice(scale))
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for task, corpus in configuration.tasks.items():
         for system in configuration.systems:
@@ -102,7 +102,7 @@ def records(scale: str) -> Iterator[str]:
         root = Path(folder)
         (root / "config").symlink_to(Path("config").resolve())
         restore(root)
-        configuration = load(Choice(scale), root=root, checked=False)
+        configuration = read(Choice(scale), root=root)
         for target in reports.targets(configuration):
             paper, kind, number = target
             if kind == "claims":

@@ -39,7 +39,7 @@ FOR_CLAIMS = {"fully_nat: tables.3.cells.measure"}
 @cache
 def configured() -> Configuration:
     """Of the papers' scale with one seed, which takes a third of the time."""
-    found = read("paper", REPOSITORY, checked=False)
+    found = read("paper", REPOSITORY)
     files = deepcopy(dict(found.files))
     for content in files["papers"].values():
         content.pop("seeds", None)

@@ -8,7 +8,7 @@ import made_up_run
 import pytest
 from made_up_run import REPOSITORY
 
-from nat.configuration import load
+from nat.configuration import read
 from nat.papers import table_formats
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
@@ -20,9 +20,9 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 """
 
 
-@pytest.mark.parametrize("paper", load("demo", REPOSITORY, checked=False).papers)
+@pytest.mark.parametrize("paper", read("demo", REPOSITORY).papers)
 def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
-    found = load("demo", REPOSITORY, checked=False)
+    found = read("demo", REPOSITORY)
     inputs = []
     for number in found.paper(paper).tables:
         table = made_up_run.make_table(found, paper, number)

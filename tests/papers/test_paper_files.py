@@ -11,7 +11,7 @@ from made_up_run import REPOSITORY
 from repository import configured
 
 from nat.analyses import known_law, schedule_bounds, step_errors
-from nat.configuration import Configuration, load
+from nat.configuration import Configuration, read
 from nat.configuration import at_scale as module
 from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
@@ -69,13 +69,13 @@ def test_nothing_is_run_on_licensed_text_that_is_not_there(tmp_path: Path) -> No
     corpus = "nist-zh-en"
 
     def nist() -> set[tuple[bool, str]]:
-        found = report(load("paper", tmp_path, checked=False), "hrt", "table 4")
+        found = report(read("paper", tmp_path), "hrt", "table 4")
         ours = [each for each in found if each.task == corpus and each.system]
         return {(each.source is not None, each.reason) for each in ours}
 
     missing = f"not run: data/{corpus}/train.zh is not there (licensed by the LDC)"
     assert (False, missing) in nist() and {there for there, _ in nist()} == {False}
-    described = load("paper", tmp_path, checked=False).corpus(corpus)
+    described = read("paper", tmp_path).corpus(corpus)
     for path in (local_files(described, tmp_path) | local_references(described, tmp_path)).values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
@@ -133,7 +133,7 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: compiled)
-    found = load("demo", REPOSITORY, checked=False)
+    found = read("demo", REPOSITORY)
     states: dict[str, set[str]] = {}
     for own, over in groups(found, "fully_nat", "table 2", "figure 1", "figure 4"):
         label = own[0].category or own[0].row
@@ -157,7 +157,7 @@ def test_published_checkpoints_are_run_where_their_files_are(tmp_path: Path) -> 
 
     def states(number: str) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        plain = load("paper", tmp_path, checked=False)
+        plain = read("paper", tmp_path)
         for cell in report(plain, "fully_nat", f"table {number}"):
             if cell.row.startswith("published checkpoint") and cell.role != OVER:
                 found.setdefault(cell.task, set()).add("" if cell.source else cell.reason)
