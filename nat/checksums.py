@@ -179,7 +179,7 @@ def verified_folder(folder: Path) -> Path:
     whole, listed = manifest_of(folder / OF_FOLDER) or (folder, None)
     for path in () if listed is None else map(whole.joinpath, listed.sums):
         if path.is_relative_to(folder) and not verified(path).is_file():
-            raise UserError(f"{path} does not exist; {remedy(path)}")
+            raise unreadable(path, FileNotFoundError())
     return folder
 
 

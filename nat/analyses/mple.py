@@ -40,7 +40,7 @@ from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import detokenise
-from nat.data.translations import read_in_order
+from nat.data.translations import read_all
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing
@@ -324,12 +324,7 @@ def _of_split(
 
 
 def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndarray]:
-    rows = list(read_in_order(path))
-    if len(rows) != sentences:
-        raise UserError(
-            f"{path} has {len(rows)} translations but the split has {sentences} sentences; remove "
-            "the translations and decode again"
-        )
+    rows = read_all(path, sentences)
     return [np.array(vocabulary.encode(row["tokens"]), dtype=np.int64) for row in rows]
 
 

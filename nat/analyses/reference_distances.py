@@ -21,9 +21,8 @@ from nat.artifacts import Analysis
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.translations import read_in_order
+from nat.data.translations import read_all
 from nat.distillation.pairwise_bleu import sentence_bleu
-from nat.errors import UserError
 from nat.job import Job
 from nat.measures.score import read_weighted
 
@@ -45,13 +44,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         truth = read_weighted(path, len(learned))
         if found.translations:
             translations = Path(found.translations[number].path)
-            rows = list(read_in_order(translations))
-            if len(rows) != len(learned):
-                raise UserError(
-                    f"{translations} has {len(rows)} translations but the split has {len(learned)} "
-                    "sentences; remove the translations and decode again"
-                )
-            learned = [row["text"] for row in rows]
+            learned = [row["text"] for row in read_all(translations, len(learned))]
         scores = {
             sentence: distances(learned[sentence], *truth[sentence]) for sentence in sorted(truth)
         }

@@ -119,6 +119,21 @@ def read_in_order(*paths: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
+def read_all(path: Path, sentences: int) -> list[dict[str, Any]]:
+    """Read the records of a split with so many sentences.
+
+    Raises:
+        UserError: as `read_in_order`, and for another number of translations.
+    """
+    found = list(read_in_order(path))
+    if len(found) != sentences:
+        raise UserError(
+            f"{path} has {len(found)} translations but the split has {sentences} sentences; "
+            f"{remedy(path)}"
+        )
+    return found
+
+
 class Reasons:
     """Numbers of sentences by reason, with examples."""
 

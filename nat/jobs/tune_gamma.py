@@ -9,13 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 from nat.artifacts import TunedGamma
-from nat.checksums import remedy
 from nat.data.candidates import RAW
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.translations import read_in_order
-from nat.errors import UserError
+from nat.data.translations import read_all
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures.bleu import DIGITS
@@ -41,12 +39,7 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
             texts.append(raw)
             continue
         path = Path(next(translations).path)
-        texts.append([row["text"] for row in read_in_order(path)])
-        if len(texts[-1]) != len(raw):
-            raise UserError(
-                f"{path} has {len(texts[-1])} translations but {reference} has {len(raw)} "
-                f"sentences; {remedy(path)}"
-            )
+        texts.append([row["text"] for row in read_all(path, len(raw))])
     several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
     covered = sorted(several)
     references, weights = zip(*(several[number] for number in covered), strict=True)

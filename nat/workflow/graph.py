@@ -35,7 +35,7 @@ from nat.data.splits import (
     VALID,
     test_names,
 )
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.papers import reports, settings
 from nat.papers.cells import Cell
 from nat.papers.relation import latency
@@ -212,20 +212,16 @@ class Graph:
         the first of several seeds.
         """
         root = Path(self.configuration.root)
+        named_by = f"{file_of('scales', self.configuration.scale)}: key 'browser.steps'"
         found: dict[tuple[str, ...], Trace] = {}
         for score in self.results():
             if (
                 isinstance(score, Score)
                 and score.decoding in self.configuration.scale_settings.browser.steps
             ):
-                if not self.configuration.is_traced(score.decoding):
-                    raise UserError(
-                        f"{file_of('scales', self.configuration.scale)}: key 'browser.steps': the "
-                        f"decoding '{score.decoding}' does not tell what each of its passes does; "
-                        "remove it from the list"
-                    )
                 trace = Trace(**vars(score))
-                model = trace.inputs(self.configuration).model
+                with told_of(f"{named_by}: "):
+                    model = trace.inputs(self.configuration).model
                 paths = model.path, score.translations.path
                 first = found.get(
                     names := (score.corpus, score.system, score.decoding, score.split)
