@@ -29,11 +29,11 @@ from nat.data.splits import (
     VALID,
     derived_from,
     folder_of,
+    held_out,
     is_cut_out,
     local_files,
     local_references,
     part_of,
-    split_names,
     test_names,
     text_part,
 )
@@ -107,11 +107,6 @@ def references(description: Corpus, corpus: str, split: str) -> CorpusStep | Non
     if not has_references(description, split):
         return None
     return step_of(corpus, split, "references")
-
-
-def held_out(description: Corpus) -> list[str]:
-    """The splits of a corpus besides the training text."""
-    return [split for split in split_names(description) if split != TRAIN]
 
 
 # Trainings
@@ -440,11 +435,8 @@ class Trace(Decoded):
 
     def _read(self, configuration: Configuration) -> Inputs:
         if not configuration.is_traced(self.decoding):
-            raise UserError(
-                f"{configuration.file_of('decodings', self.decoding)}: '{self.decoding}' does not "
-                "tell what each of its passes does; ask for a decoding by one model whose method "
-                "does"
-            )
+            where = configuration.file_of("decodings", self.decoding)
+            raise UserError(f"{where}: '{self.decoding}' cannot tell its passes; name another")
         return super()._read(configuration)
 
 
@@ -475,15 +467,12 @@ class Translations(Evaluated):
         """How many sentences were decoded, and which were not."""
         return str(Path(self.path).with_suffix(".json"))
 
-    def shards(self, configuration: Configuration) -> tuple[Artifact, ...]:
-        """Its parts, in order."""
-        return _shards(vars(self), Shard, configuration.shards[self.split])
-
     def _read(self, configuration: Configuration) -> Inputs:
         if not is_sharded(configuration, self.split):
             return super()._read(configuration)
         # the shards are removed afterwards, so it depends on their inputs itself
-        return Inputs(Decoded._read(self, configuration), shards=self.shards(configuration))
+        shards = _shards(vars(self), Shard, configuration.shards[self.split])
+        return Inputs(Decoded._read(self, configuration), shards=shards)
 
 
 @dataclass(frozen=True)

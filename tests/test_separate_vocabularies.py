@@ -84,7 +84,7 @@ def test_systems_are_trained_distilled_and_scored() -> None:
     distilled = Distilled("micro", CORPUS, "at-base", 1, "beam5")
     translations = distilled.inputs(configuration).translations  # type: ignore[union-attr]
     assert isinstance(translations, Translations)
-    shards = translations.shards(configuration)
+    shards = translations.inputs(configuration).shards
     for shard in shards:
         translate_shard(job(configuration, shard))
     merge_shards([Path(shard.path) for shard in shards], 200, Path(translations.path))

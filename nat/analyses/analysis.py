@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nat.artifacts import Analysis, held_out, step_of
+from nat.artifacts import Analysis, step_of
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
-from nat.data.splits import sides
+from nat.data.splits import held_out, sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
 from nat.job import Job

@@ -12,6 +12,7 @@ from nat import artifacts
 from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations
 from nat.configuration import Configuration
 from nat.data.corpus import Corpus
+from nat.data.splits import held_out
 from nat.errors import UserError
 from nat.traits import KINDS, Order
 
@@ -126,7 +127,7 @@ def _subwords(configuration: Configuration, analysis: Analysis) -> Inputs:
 
 def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     """The references of each held-out split that has several."""
-    splits = artifacts.held_out(description)
+    splits = held_out(description)
     found = {split: artifacts.references(description, corpus, split) for split in splits}
     return {split: several for split, several in found.items() if several is not None}
 
@@ -171,7 +172,7 @@ def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
 def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:
     """The teacher, and of each held-out split what the system learns and what is true."""
     corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
-    splits = artifacts.held_out(description)
+    splits = held_out(description)
     return Inputs(
         teacher=_teacher(configuration, analysis),
         translations=_translations(configuration, analysis, splits),

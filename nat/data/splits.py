@@ -40,6 +40,11 @@ def test_names(corpus: Corpus) -> list[str]:
     return [split for split in split_names(corpus) if split not in (TRAIN, VALID)]
 
 
+def held_out(description: Corpus) -> list[str]:
+    """The splits of a corpus besides the training text."""
+    return [split for split in split_names(description) if split != TRAIN]
+
+
 def is_cut_out(corpus: Corpus, split: str) -> bool:
     """Return True for a split that is cut out of the training text."""
     return split in corpus.splits and corpus.splits[split].every is not None

@@ -19,11 +19,11 @@ from nat.artifacts import (
     Score,
     TotalCorrelation,
     TrainingRecord,
-    held_out,
     is_generated,
 )
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
+from nat.data.splits import held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
