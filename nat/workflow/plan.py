@@ -63,8 +63,7 @@ class Estimates:
         self.factors = {kind: median(found) for kind, found in ratios.items()}
 
     def _kind(self, job: Job) -> tuple[str, str]:
-        names = job.wildcards
-        if "system" not in names:
+        if "system" not in (names := job.wildcards):
             return job.rule, names.get("setting", "")
         return job.rule, self.configuration.on(names["corpus"]).system(names["system"]).size
 
