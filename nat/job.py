@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import nat.artifacts  # noqa: F401  (whose kinds `artifact_of` then knows)
 from nat.artifact import Artifact, Inputs, artifact_of
 from nat.configuration.models import GpuNodes, Latency, Training, Tuning
 from nat.data.corpus import Corpus
