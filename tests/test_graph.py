@@ -556,7 +556,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
             made.append(made[0].with_name("checkpoints"))
         declared = [Path(path) for path in inputs if path.startswith("results/")]
         for path in found:
-            is_record = path.name.startswith(".") and ".sha256" in path.name
+            is_record = path.name.startswith(".") and ".identity" in path.name
             of_one_job = path.parent.name.endswith(".finished")
             is_specification = path.is_relative_to("results/jobs")
             known = is_record or of_one_job or is_specification

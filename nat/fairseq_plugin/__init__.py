@@ -17,3 +17,9 @@ for _name in UNUSED:
 from nat.fairseq_plugin import criterion, model, optimizer, task, translation  # noqa: E402
 
 __all__ = ["criterion", "model", "optimizer", "task", "translation"]
+
+import logging
+
+# When it is imported, fairseq says what a task that nobody here uses is missing. The first line of
+# a log is the command of its job.
+logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
