@@ -1,5 +1,6 @@
 """Training by fairseq: one task, one model, one criterion, all named `nat`; and translation."""
 
+import logging
 import sys
 from types import ModuleType
 
@@ -14,12 +15,10 @@ scipy.stats, whose import takes half as long as all the rest of fairseq with tor
 for _name in UNUSED:
     sys.modules.setdefault(_name, ModuleType(_name))
 
-from nat.fairseq_plugin import criterion, model, optimizer, task, translation  # noqa: E402
-
-__all__ = ["criterion", "model", "optimizer", "task", "translation"]
-
-import logging
-
 # When it is imported, fairseq says what a task that nobody here uses is missing. The first line of
 # a log is the command of its job.
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
+
+from nat.fairseq_plugin import criterion, model, optimizer, task, translation  # noqa: E402
+
+__all__ = ["criterion", "model", "optimizer", "task", "translation"]
