@@ -553,7 +553,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
         made = [Path(path) for path in outputs]
         in_the_making = tuple(str(path.with_name(f".{path.name}.")) for path in made)
         if rule.startswith("train"):
-            made.append(made[0].with_name("checkpoints"))
+            made += [made[0].with_name(name) for name in ("checkpoints", ".ended")]
         declared = [Path(path) for path in inputs if path.startswith("results/")]
         for path in found:
             is_record = path.name.startswith(".") and ".identity" in path.name
