@@ -71,7 +71,7 @@ def test_translations_of_another_text_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(TRUTH, [TRUTH, TRUTH[1:], TRUTH, TRUTH], [0.5, 0.5])
-    with told("at-small", "valid.jsonl", "8", "valid.lu", "9"):
+    with told("at-small", "valid.jsonl", "8", "valid.jsonl", "9"):
         tune_gamma(job(read("demo", REPOSITORY), GAMMA))
     assert not Path(GAMMA.path).exists()
 
