@@ -4,7 +4,8 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,17 +165,17 @@ class Wiring:
             return self.graph.depends_on(self.made(kind, wildcards, names))
 
         def alone(wildcards: Any, output: Any) -> Specification:
-            made = self.made(kind, wildcards, names)
-            return Specification(program, lambda: jobs(self.configuration, [made]), not self.dry)
+            return self._job(program, [self.made(kind, wildcards, names)])
 
         def together(wildcards: Any, output: Any, threads: int) -> Specification:
-            made = self.made(kind, wildcards, names)
-            return Specification(
-                program, lambda: jobs(self.configuration, [made], threads), not self.dry
-            )
+            return self._job(program, [self.made(kind, wildcards, names)], threads)
 
         job = together if shared else alone
         return {"program": program, "depends_on": or_end(depends_on), "job": job}
+
+    def _job(self, program: str, made: Sequence[Artifact], processes: int = 1) -> Specification:
+        find = partial(jobs, self.configuration, made, processes)
+        return Specification(program, find, not self.dry)
 
     def reads_together(self, several: Together) -> Callable[[Any], Any]:
         """The inputs of a rule that translates by several decodings."""
@@ -185,8 +186,7 @@ class Wiring:
         scores = several.scores(self.configuration.run, several.seeds[0])
 
         def job(wildcards: Any, output: Any) -> Specification:
-            made = several.scores(self.configuration.run, int(wildcards.seed))
-            return Specification(program, lambda: jobs(self.configuration, made), not self.dry)
+            return self._job(program, several.scores(self.configuration.run, int(wildcards.seed)))
 
         found = [self.graph.depends_on(each) for each in scores]
         return {"program": program, "depends_on": found, "job": job}
