@@ -46,7 +46,7 @@ demo: environment
 
 test: environment
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target types formatting
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 
 golden: environment
 	$(BIN)/python -m tests.golden.freeze $(RENEW)
@@ -61,7 +61,7 @@ types: environment
 	$(BIN)/mypy
 
 test-long: environment
-	$(BIN)/pytest -m long --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m long --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 
 test-gpu: environment
 	$(BIN)/pytest -m gpu
@@ -78,10 +78,10 @@ test-slurm: environment
 	$(BIN)/pytest -m slurm tests/slurm -k '$(CASES)'
 
 test-endurance: environment
-	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/test_endurance.py
+	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/graph/test_endurance.py
 
 test-learning: environment
-	@NAT_LEARNING=1 $(BIN)/pytest -q tests/test_known_law.py
+	@NAT_LEARNING=1 $(BIN)/pytest -q tests/analyses/test_known_law.py
 	$(BIN)/python -m tests.learning.measure worth
 
 # In an environment of its own, `.venv-latest`, which each Python makes anew. A command that exists may
@@ -93,7 +93,7 @@ test-latest:
 		$$python envs/latest.py
 		tested+=" $$python with Snakemake $$(.venv-latest/bin/snakemake --version);"
 		.venv-latest/bin/pytest -m graph
-		.venv-latest/bin/pytest tests/test_stored_model.py tests/test_training.py
+		.venv-latest/bin/pytest tests/transformer/test_stored_model.py tests/training/test_training.py
 	done
 	[ -n "$$tested" ] || { echo "error: none of $(PYTHONS) is installed; set PYTHONS="; exit 1; }
 	echo "tested:$$tested"

@@ -1,7 +1,7 @@
 """Which goes with which: what the methods of a system, its decodings and others expect of it.
 
 `RULES` has a sentence for each thing that may be expected; `docs/methods.md` shows them, and
-`tests/test_compatibility.py` breaks each rule.
+`tests/configuration/test_compatibility.py` breaks each rule.
 """
 
 import json

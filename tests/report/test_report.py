@@ -11,7 +11,6 @@ import made_up_run as made_up
 import pytest
 from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
 from repository import configured
-from test_sentences import called
 
 from nat.configuration import Configuration
 from nat.files import read_json, write_json
@@ -21,6 +20,7 @@ from nat.report import site, systems
 from nat.report.page import COMPLETE, NOTHING, PART
 from nat.report.results import CONFIGURED, Results, stand_ins
 from tests.messages import must_name
+from tests.report.test_sentences import called
 
 HOSTILE = "<script>alert(1)</script>"
 TABLE, FIGURE = PAPER["tables"]["1"], PAPER["figures"]["2"]

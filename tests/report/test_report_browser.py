@@ -7,9 +7,9 @@ import made_up_run as made_up
 import pytest
 from chromium import Browser, needs_chromium
 from made_up_run import CORPUS, PAPER
-from test_report import CLAIMS, configuration, prepare, write_record
 
 from nat.report import site
+from tests.report.test_report import CLAIMS, configuration, prepare, write_record
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 TABLE, PHONE = "papers/paper.html", 390

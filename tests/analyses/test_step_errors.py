@@ -1,0 +1,311 @@
+"""Errors of models on made-up laws, against the probability of each output."""
+
+import itertools
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from repository import configured
+from torch import Tensor
+
+from nat.alignment.ctc import collapse
+from nat.analyses import revealing, step_errors
+from nat.analyses.known_law import Known, Targets
+from nat.analyses.revealing import Law, by_length, ended, root, split
+from nat.artifacts import Analysis
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.decoding.forced import forced_scores
+from nat.decoding.mask_predict import MaskPredict
+from nat.measures import significance
+from nat.measures.known import MEASURES
+from nat.workflow.specification import job
+from tests.enumeration.test_revealing import law
+from tests.tiny import make_model
+
+PARTS = ("kl", "learning", "factorisation", "passes")
+SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
+
+
+def encoded(model: Any, number: int = 0) -> Any:
+    with torch.no_grad():
+        return model.encode(source_tensor(SOURCES[: number + 1]))
+
+
+def log_probabilities(model: Any, tokens: Any, number: int = 0, **options: Any) -> Tensor:
+    with torch.no_grad():
+        rows = encoded(model, number).rows(torch.tensor([number]))
+        shown = torch.tensor([tokens])
+        states = model.decode(shown, shown.eq(PAD), rows, **{"causal": False, **options})
+        found: Tensor = (states[0] @ model.embedding.weight.T).log_softmax(1)
+    return found
+
+
+def divergence(targets: Any, log_q: Any) -> float:
+    return sum(p * (math.log(p) - log_q(target)) for target, p in targets.items())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+@pytest.mark.parametrize("number", [0, 1])
+def test_masks(steps: int, number: int) -> None:
+    """Target by target, with the sets that mask-predict would reveal."""
+    model = make_model(length="target", seed=3)
+    targets = law(1, (5,), 12)
+    [(_, of)] = by_length(targets).values()
+
+    def log_q(target: Any) -> float:
+        shown, total = [MASK] * 5, 0.0
+        for step in range(1, steps + 1):
+            found = log_probabilities(model, shown, number)
+            sure = found.clone()
+            sure[:, list(NEVER_WRITTEN)] = -torch.inf
+            hidden = [place for place in range(5) if shown[place] == MASK]
+            hidden.sort(key=lambda place: -float(sure[place].max()))
+            for place in hidden[: len(hidden) - 5 * (steps - step) // steps]:
+                total += float(found[place, target[place]])
+                shown[place] = target[place]
+        return total
+
+    decoding = step_errors.masked(model, encoded(model, number), steps, 20)
+    found = split([root(number, of)], decoding, smallest=0)[number]
+    assert found.divergence == pytest.approx(divergence(targets, log_q))
+    assert found.learning > 0 and found.factorisation > 0
+    assert found.passes == pytest.approx(steps)
+
+
+def test_the_sets_are_those_of_mask_predict() -> None:
+    """If the most probable symbols are drawn, the passes reveal what the decoding reveals."""
+    model = make_model(length="target", seed=5)
+    [passes] = MaskPredict(steps=3, remask=False).passes(model, source_tensor(SOURCES[:1]))
+    of = Law(np.array([passes[-1].tokens]), np.ones(1))
+    state, sets = root(0, of), []
+    choose = step_errors.masked(model, encoded(model), 3, 1000)
+    for step in (1, 2, 3):
+        [choice] = choose([state], step)
+        revealed = state.revealed.copy()
+        revealed[choice.positions] = True
+        sets.append(set(choice.positions.tolist()))
+        state = revealing.State(0, of, state.rows, revealed, 1.0)
+    masked = [*(set(each.masked) for each in passes), set()]
+    assert sets == [masked[step] - masked[step + 1] for step in range(3)]
+    assert [len(each) for each in sets] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_left_to_right(number: int) -> None:
+    model = make_model(seed=1)
+    targets = law(2, (1, 2, 4))
+    translations = list(targets)
+    rows = encoded(model, number).rows(torch.tensor([number] * len(targets)))
+    scores = dict(zip(translations, forced_scores(model, rows, translations).tolist(), strict=True))
+    decoding = step_errors.left_to_right(model, encoded(model, number), 11)
+    found = split([root(number, ended(targets))], decoding, smallest=0)[number]
+    assert found.factorisation == pytest.approx(0, abs=1e-12)
+    assert found.learning == pytest.approx(divergence(targets, scores.__getitem__))
+
+
+@pytest.mark.parametrize("chunk", [2, 3])
+def test_hybrid(chunk: int) -> None:
+    model = make_model(decoder={"chunk": chunk}, seed=2)
+    targets = law(4, (1, 2, 3, 5), 4)
+
+    def log_q(target: Any) -> float:
+        whole = [*target, *[EOS] * (chunk - len(target) % chunk)]
+        first = whole[chunk - 1 :: chunk]
+        one = log_probabilities(
+            model,
+            [BEGIN_OF_CHUNKS, *first[:-1]],
+            causal=True,
+            positions=torch.arange(len(first))[None] * chunk,
+        )
+        shown = [s if (i + 1) % chunk == 0 else MASK for i, s in enumerate(whole)]
+        two = log_probabilities(model, shown, positions=torch.arange(1, len(whole) + 1)[None])
+        between = [i for i in range(len(target) + 1) if (i + 1) % chunk]
+        return float(
+            sum(one[i, token] for i, token in enumerate(first))
+            + sum(two[i, whole[i]] for i in between)
+        )
+
+    decoding = step_errors.hybrid(model, encoded(model), chunk, 40)
+    found = split([root(0, ended(targets, chunk))], decoding, smallest=0)[0]
+    assert found.divergence == pytest.approx(divergence(targets, log_q))
+    assert found.learning > 0 and found.factorisation > 0
+    expected = sum(p * (len(target) // chunk + 2) for target, p in targets.items())
+    assert found.passes == pytest.approx(expected)
+
+
+def test_frames_of_ctc_against_all_alignments() -> None:
+    torch.manual_seed(0)
+    frames = torch.randn(4, 9, dtype=torch.float64).log_softmax(1)
+    targets = {(6, 7): 0.5, (7, 7): 0.2, (6,): 0.2, (8, 7, 6): 0.1}
+    symbols = [BLANK, 6, 7, 8]
+    completed: dict[tuple[int, ...], float] = {}
+    of_target: dict[Any, dict[Any, float]] = {target: {} for target in targets}
+    for alignment in itertools.product(symbols, repeat=4):
+        written = collapse(torch.tensor([alignment]), torch.zeros(1, 4, dtype=torch.bool))
+        target = tuple(written.tokens[0].tolist())
+        if target in targets:
+            q = math.exp(sum(float(frames[i, s]) for i, s in enumerate(alignment)))
+            of_target[target][alignment] = q
+    for target, alignments in of_target.items():
+        for alignment, q in alignments.items():
+            completed[alignment] = targets[target] * q / sum(alignments.values())
+    learning = 0.0
+    for i in range(4):
+        for s in symbols:
+            p = sum(weight for alignment, weight in completed.items() if alignment[i] == s)
+            learning += p * (math.log(p) - float(frames[i, s])) if p else 0
+    total = divergence(targets, lambda target: math.log(sum(of_target[target].values())))
+    found = step_errors.alignment_errors(frames, targets)
+    assert found.divergence == pytest.approx(total)
+    assert found.learning == pytest.approx(learning)
+    entropy = -sum(p * math.log(p) for p in completed.values())
+    marginal = -sum(
+        p * math.log(p)
+        for i in range(4)
+        for s in symbols
+        if (p := sum(weight for alignment, weight in completed.items() if alignment[i] == s))
+    )
+    assert found.factorisation == pytest.approx(marginal - entropy)
+    # what does not fit the canvas is left out
+    longer = {**{target: p / 2 for target, p in targets.items()}, (6, 7, 6, 7, 6): 0.5}
+    assert step_errors.alignment_errors(frames, longer).divergence == pytest.approx(total)
+
+
+def test_labels_that_no_alignment_has_do_not_count() -> None:
+    """Their posterior is zero, but comes out of the sums just above or below."""
+    targets = {(6, *range(7, last)): 1 / 12 for last in range(7, 19)}  # the first frame has no 7
+    for seed in range(20):
+        torch.manual_seed(seed)
+        frames = (5 * torch.randn(14, 20, dtype=torch.float64)).log_softmax(1)
+        found = step_errors.alignment_errors(frames, targets)
+        assert all(map(math.isfinite, found)) and min(found) >= 0
+
+
+def test_the_error_of_frames_is_that_of_the_model() -> None:
+    model = make_model(decoder={"upsample": 2.0}, seed=2)
+    laws = [law(0, (2, 3)), law(1, (4, 5))]
+    found = list(step_errors.of_alignments(model, encoded(model, 1), laws))
+    alone = log_probabilities(model, [MASK] * 10, 1)
+    assert found[1] == pytest.approx(step_errors.alignment_errors(alone, laws[1]))
+
+
+@pytest.mark.parametrize("components", [1, 3])
+def test_a_mixture_against_its_completed_law(components: int) -> None:
+    numbers = np.random.default_rng(1)
+    logits = numbers.standard_normal((components, 3, 9))
+    table = logits - np.log(np.exp(logits).sum(2, keepdims=True))
+    log_weights = np.log(numbers.dirichlet(np.ones(components)) * components)
+    [(_, of)] = by_length(law(6, (3,), 8)).values()
+    prior = np.exp(log_weights) / components
+    each = np.exp([[sum(row[i, y[i]] for i in range(3)) for y in of.tokens] for row in table])
+    joint = prior[:, None] * each
+    total = float(of.weights @ (np.log(of.weights) - np.log(joint.sum(0))))
+    learning, factorisation = step_errors.mixture_errors(table, log_weights, of)
+    assert learning + factorisation == pytest.approx(total)
+    completed = of.weights * joint / joint.sum(0)
+    expected = 0.0
+    for component in range(components):
+        share = completed[component].sum()
+        given = Law(of.tokens, completed[component] / share)
+        alone = split(
+            [root(0, given)],
+            lambda states, step: (revealing.Choice(np.arange(3), None) for _ in states),
+            smallest=0,
+        )[0]
+        expected += share * alone.factorisation
+    assert factorisation == pytest.approx(expected)
+    assert learning > 0 and factorisation > 0
+
+
+def test_draws_of_latents_weigh_what_the_prior_does() -> None:
+    """Importance weights have mean one; latents that are ignored leave their mean and no more."""
+    model = make_model(length="target", latent={"dim": 2}, seed=4)
+    with torch.no_grad():
+        for parameter in model.latents.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    targets = law(7, (3, 4))
+    with torch.no_grad():
+        one = model.encode(source_tensor(SOURCES[:1]))
+        numbers = np.random.default_rng(0)
+        weights = [step_errors.draw_latents(model, one, targets, numbers)[1] for _ in range(20)]
+    means = np.exp(weights).mean(1)
+    assert abs(means.mean() - 1) < 4 * means.std() / math.sqrt(20)
+    with torch.no_grad():
+        model.latents.output.weight.zero_()
+        one = model.encode(source_tensor(SOURCES[:1]))
+        _, log_weights = step_errors.draw_latents(model, one, targets, np.random.default_rng(1))
+    [found] = step_errors.of_latents(model, one, [targets], seed=1)
+    decoding = step_errors.masked(model, one, 1, 1000)
+    roots = [root(0, of, share) for share, of in by_length(targets).values()]
+    expected = split(roots, decoding, smallest=0)[0]
+    off = math.log(np.exp(log_weights).mean())
+    assert found.divergence == pytest.approx(expected.divergence - off)
+    assert found.factorisation == pytest.approx(expected.factorisation)
+
+
+def test_length() -> None:
+    model = make_model(length="offset", seed=4)
+    laws: list[Targets] = [{(6,): 0.5, (7,): 0.2, (7, 8): 0.3}, {(6, 6): 1.0}]
+    both = encoded(model, 1)
+    found = step_errors.length_errors(model, both, laws)
+    with torch.no_grad():
+        log_q = model.length_predictor(both.source_states, both.padding)
+    expected = 0.7 * (math.log(0.7) - log_q[0, 128 + 1 - 3]) + 0.3 * (
+        math.log(0.3) - log_q[0, 128 + 2 - 3]
+    )
+    assert found == pytest.approx([float(expected), -float(log_q[1, 128 + 2 - 5])])
+
+
+def test_intervals_are_as_those_of_scores() -> None:
+    nats = np.random.default_rng(2).exponential(2.0, 30)
+    known = Known([np.array([7])] * 30, [law(0, (2,))] * 30, 0)
+    values = {"law_kl_1": nats, "law_passes_1": np.full(30, 4.0)}
+    kl, passes = known.result(values)["splits"]["test"]["measures"].values()
+    bits = nats / math.log(2)
+    drawn = significance.resample(bits[:, None], lambda sums: sums[:, 0] / 30)
+    assert kl["value"] == pytest.approx(bits.mean(), abs=1e-5)
+    assert (kl["low"], kl["high"]) == pytest.approx(significance.interval(drawn), abs=1e-5)
+    assert passes == {"value": 4.0, "low": 4.0, "high": 4.0, "unit": "passes"}
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "steps"),
+    [
+        ("at-base", {}, ["all"]),
+        ("hrt-raw", {"decoder": {"chunk": 2}}, ["all"]),
+        ("nat-raw", {"length": "offset"}, [1]),
+        ("cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
+        ("dims-cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
+        ("ctc-raw", {"decoder": {"upsample": 3.0}}, [1]),
+        ("vae-raw", {"length": "offset", "latent": {"dim": 2}}, [1]),
+    ],
+)
+def test_analyses(
+    monkeypatch: pytest.MonkeyPatch, system: str, options: Any, steps: list[Any]
+) -> None:
+    model = make_model(**options)
+    known = Known([np.array(source) for source in SOURCES], [law(0, (2, 3)), law(1, (4,))], 5)
+    subject = SimpleNamespace(model=model, batch_tokens=100)
+    monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
+    monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
+    found = step_errors.analyse(
+        job(configured("micro"), Analysis("micro", "toy-micro", system, 1, "step_errors"))
+    )["splits"]["test"]
+    measures = found["measures"]
+    assert (found["sentences"], found["left_out"]) == (2, 5)
+    parts = {f"law_{part}_{n}" for part in PARTS for n in steps}
+    assert set(measures) - {"law_length"} == parts and parts <= set(MEASURES)
+    assert ("law_length" in measures) == ("length" in options)
+    for number in steps:
+        kl, learning, factorisation, passes = (
+            measures[f"law_{part}_{number}"]["value"] for part in PARTS
+        )
+        assert kl == pytest.approx(learning + factorisation, abs=1e-5)
+        assert kl > 0 and factorisation >= 0
+        assert (factorisation == 0) == (system == "at-base" or number in (4, 8))
+        assert passes >= 1 and measures[f"law_kl_{number}"]["unit"] == "bits per sentence"
+        assert measures[f"law_kl_{number}"]["low"] <= kl <= measures[f"law_kl_{number}"]["high"]

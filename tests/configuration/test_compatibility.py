@@ -1,0 +1,202 @@
+"""Which goes with which: each rule is broken once, and docs/methods.md shows all of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration.compatibility import RULES
+from tests.configuration.test_configuration import DISTILLED, FILES, SIZE, Folder, folder, system
+from tests.messages import must_name, told
+
+__all__ = ["folder"]
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CTC: dict[str, Any] = {
+    "input": {"method": "full_mask"},
+    "target": {"method": "ctc"},
+    "decoder": {"copy": "soft", "upsample": 2.0},
+    "length": None,
+}
+ENCODER = {**CTC, "size": "encoder", "decoder": {"copy": "repeated", "upsample": 2.0}}
+HYBRID = {"input": {"method": "skip"}, "decoder": {"chunk": 2}, "length": None}
+DYNAMIC = {"dynamic": {"candidates": [DISTILLED["distilled"], "raw"]}}
+WEIGHTS = {"regulariser": {"beta": 0.2, "gamma": [1.0, 2.0, 3.0]}}
+PREDICTS = {"decoder": {"input_predictor": True}, "teacher": "nat"}
+
+# rule: systems that break it
+OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
+    "input": [
+        {"input": {"method": "previous_tokens"}, "target": {"method": "oaxe"}, "length": None},
+        {"input": {"method": "previous_tokens"}, "target": {"method": "dims"}, "length": None},
+        {**PREDICTS, "teacher": "at"},
+        {"text": {"distilled": {"system": "cmlm", "decoding": "refine-4"}}},
+        {"text": {"distilled": {"system": "at", "decoding": "refine-4"}}},
+        {"recipe": "validated"},
+    ],
+    "input canvas": [
+        {"input": {"method": "block_mask"}},
+        {**CTC, "input": {"method": "random_mask"}, "target": {"method": "imputer"}},
+    ],
+    "input tokens": [{"target": {"method": "dims"}, "init_from": "nat"}],
+    "input.aligned_by": [
+        {
+            **CTC,
+            "input": {"method": "block_mask", "aligned_by": "teacher"},
+            "target": {"method": "imputer"},
+        }
+    ],
+    "decoder": [
+        {"input": {"method": "previous_tokens"}, "decoder": {"copy": "soft"}, "length": None}
+    ],
+    "decoder copy": [{**ENCODER, "decoder": {"copy": "soft", "upsample": 2.0}}],
+    "decoder.upsample": [{"decoder": {"upsample": 2.0}}, {**CTC, "decoder": {}}],
+    "decoder.chunk": [{"decoder": {"chunk": 2}}, {**HYBRID, "decoder": {}}],
+    "decoder.input_predictor": [
+        {**PREDICTS, "input": {"method": "full_mask"}},
+        {**PREDICTS, "target": {"method": "dims"}, "init_from": "cmlm"},
+        {**PREDICTS, "latent": {}},
+    ],
+    "latent": [{**ENCODER, "latent": {}}, {**HYBRID, "latent": {}}],
+    "latent.added_to": [{"latent": {"added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}],
+    "length": [{"length": None}, {**CTC, "length": "target"}, {**HYBRID, "length": "offset"}],
+    "text": [{"input": {"method": "previous_tokens"}, "length": None, "text": DYNAMIC}],
+    "text gamma": [{"text": {"dynamic": {**DYNAMIC["dynamic"], **WEIGHTS}}}],
+    "teacher": [{"teacher": "at"}, {"target": {"method": "hints"}}],
+    "init_from": [{"target": {"method": "dims"}}],
+    "size positions": [{**PREDICTS, "teacher": "short"}],
+    "size shape": [{"init_from": "cmlm", "size": "wide"}],
+    "decoder shape": [{"init_from": "cmlm", "decoder": {"copy": "soft"}}],
+    "latent shape": [{"init_from": "cmlm", "latent": {"dim": 4}}],
+    "length shape": [{"init_from": "cmlm", "length": "offset"}],
+}
+# rule: a system, and a decoding that does not suit it
+OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
+    "input": [
+        ({}, {"method": "beam_search"}),
+        (HYBRID, {"method": "one_pass"}),
+    ],
+    "input tokens": [
+        ({"input": {"method": "full_mask"}}, {"method": "mask_predict", "steps": 4}),
+        (
+            {"input": {"method": "full_mask"}},
+            {"method": "onnx_parallel", "tuning": {"steps": [1, 4]}},
+        ),
+    ],
+    "target tokens": [({}, {"method": "mask_correct", "steps": 4})],
+    "decoder.upsample": [
+        ({}, {"method": "ctc"}),
+        (CTC, {"method": "one_pass"}),
+        (CTC, {"method": "onnx_parallel", "tuning": {"length_beam": [1, 5]}}),
+        ({}, {"method": "onnx_parallel", "blank_penalty": 1.0}),
+    ],
+    "decoder.chunk size": [
+        ({**HYBRID, "decoder": {"chunk": 3}}, {"method": "hybrid", "assistant": "hybrid"})
+    ],
+    "decoder.input_predictor": [({}, {"method": "input_sampling", "assistant": "nat"})],
+    "latent": [({}, {"method": "latent_rescoring", "assistant": "at"})],
+    "size": [(CTC, {"method": "ctranslate2_ctc"})],
+    "size positions": [(PREDICTS, {"method": "input_sampling", "assistant": "short"})],
+}
+
+
+@pytest.fixture
+def systems(folder: Folder) -> Folder:
+    """The folder of the tests with a few more systems."""
+    encoder = {**SIZE, "decoder_layers": 0}
+    sizes = {"encoder": encoder, "short": {**SIZE, "max_positions": 20}}
+    folder.files["scales/tiny"]["sizes"] |= sizes
+    folder.files["systems/short"] = {**FILES["systems/nat"], "size": "short"}
+    folder.files["systems/hybrid"] = system(**HYBRID)
+    validation = {"decoding": "beam", "metric": "bleu", "sentences": None}
+    folder.files["recipes/validated"] = {**FILES["recipes/teacher"], "validation": validation}
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("rule", "keys"), [(rule, keys) for rule in OF_SYSTEMS for keys in OF_SYSTEMS[rule]]
+)
+def test_systems_that_do_not_fit(systems: Folder, rule: str, keys: dict[str, Any]) -> None:
+    systems.files["systems/own"] = system(**keys)
+    message = systems.error()
+    assert message.startswith("config/systems/own.yaml: key '")
+    must_name(message, f"'{rule.partition(' ')[0]}'", RULES[rule])
+
+
+@pytest.mark.parametrize(
+    ("rule", "keys", "decoding"),
+    [(rule, *each) for rule in OF_DECODINGS for each in OF_DECODINGS[rule]],
+)
+def test_decodings_that_do_not_suit(
+    systems: Folder, rule: str, keys: dict[str, Any], decoding: dict[str, Any]
+) -> None:
+    systems.files["systems/own"] = system(**keys)
+    systems.files["decodings/new"] = decoding
+    configuration = systems.load()
+    key = f"'{rule.partition(' ')[0]}'"
+    with told("'new'", "'own'", "config/systems/", key, RULES[rule]):
+        configuration.check_decoding("own", "new")
+
+
+def test_each_rule_is_broken_once() -> None:
+    assert set(RULES) == {*OF_SYSTEMS, *OF_DECODINGS}
+
+
+def test_the_docs_show_the_rules() -> None:
+    text = (REPOSITORY / "docs/methods.md").read_text()
+    rows = [f"| `{rule.partition(' ')[0]}` | {sentence} |" for rule, sentence in RULES.items()]
+    assert "\n".join(dict.fromkeys(rows)) in text
+
+
+@pytest.mark.parametrize(
+    ("decoding", "words"),
+    [
+        ({"method": "input_sampling"}, ["'assistant'", "null", "non-autoregressive"]),
+        ({"method": "one_pass", "assistant": "nat"}, ["'assistant'", "nat", "null"]),
+        ({"method": "input_sampling", "assistant": "at"}, ["'assistant'", "'at'", "'input'"]),
+        ({"method": "hybrid", "assistant": "at"}, ["'assistant'", "'at'", "'input'"]),
+        ({"method": "input_sampling", "assistant": "up"}, ["'assistant'", "'decoder.upsample'"]),
+    ],
+)
+def test_assistants_that_do_not_suit(
+    systems: Folder, decoding: dict[str, Any], words: list[str]
+) -> None:
+    systems.files["systems/up"] = system(**CTC)
+    systems.files["decodings/new"] = decoding
+    message = systems.error()
+    assert message.startswith("config/decodings/new.yaml")
+    must_name(message, *words)
+
+
+def test_what_goes_together(systems: Folder) -> None:
+    for name, keys in {
+        "latent": {"latent": {"dim": 2}},
+        "up": CTC,
+        "sparse": {**HYBRID, "decoder": {"chunk": 3}},
+        "predicts": PREDICTS,
+    }.items():
+        systems.files[f"systems/{name}"] = system(**keys)
+    for name, decoding in {
+        "several": {"method": "onnx_parallel", "length_beam": 5},
+        "penalised": {"method": "onnx_parallel", "blank_penalty": 1.0},
+        "tuned": {"method": "onnx_parallel", "length_beam": 5, "tuning": {"length_beam": [1]}},
+        "sampled": {"method": "input_sampling", "assistant": "nat"},
+        "drawn": {"method": "latent_rescoring", "assistant": "at"},
+        "alone": {"method": "hybrid"},
+        "with-hybrid": {"method": "hybrid", "assistant": "hybrid"},
+    }.items():
+        systems.files[f"decodings/{name}"] = decoding
+    configuration = systems.load()
+    for name, decodings in {
+        "at": ["beam"],
+        "nat": ["one-pass", "refine-1", "several"],
+        "cmlm": ["refine-4"],
+        "dims": ["refine-4"],
+        "latent": ["drawn"],
+        "up": ["penalised", "tuned"],
+        "predicts": ["sampled", "one-pass"],
+        "hybrid": ["alone", "with-hybrid"],
+        "sparse": ["alone"],
+    }.items():
+        for decoding in decodings:
+            configuration.check_decoding(name, decoding)

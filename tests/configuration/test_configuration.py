@@ -1,0 +1,991 @@
+import json
+import shutil
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from nat import registry
+from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
+from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.file_names import FOLDERS
+from nat.configuration.json_schema import KINDS, json_schema
+from nat.configuration.models import Training
+from nat.configuration.named_runs import hold_to_overrides
+from nat.configuration.notes import notes
+from nat.configuration.yaml_file import read_yaml
+from nat.errors import UserError
+from tests.messages import must_name, told
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+RECIPE = {
+    "updates": 1000,
+    "batch_tokens": 4096,
+    "learning_rate": 5e-4,
+    "warmup_updates": 100,
+    "schedule": "inverse_sqrt",
+    "betas": [0.9, 0.98],
+    "epsilon": 1e-8,
+    "weight_decay": 0.01,
+    "clip_norm": 0.0,
+    "dropout": 0.3,
+    "length_loss_weight": 0.1,
+    "save_every": 100,
+    "validate_every": 100,
+    "validation": {"decoding": None, "metric": "loss", "sentences": 50},
+    "patience": None,
+    "average": {"checkpoints": 5, "by": "best"},
+}
+DISTILLED = {"distilled": {"system": "at", "decoding": "beam"}}
+
+
+def system(**keys: Any) -> dict[str, Any]:
+    return {
+        "description": "a system",
+        "size": "base",
+        "input": {"method": "random_mask"},
+        "target": {"method": "cross_entropy", "label_smoothing": 0.1},
+        "length": "target",
+        "text": "raw",
+        "init_from": None,
+        "recipe": "student",
+        **keys,
+    }
+
+
+SIZE = {"model_dim": 8, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
+FILES: dict[str, dict[str, Any]] = {
+    "config": {"scale": "tiny", "mirror": "mirror", "precision": "fp32", "threads": 1},
+    "scales/tiny": {
+        "description": "for tests",
+        "seeds": [7, 8],
+        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "reverse"},
+        "sizes": {"base": SIZE, "wide": {**SIZE, "model_dim": 16}},
+        "recipes": {"student": {"updates": 300, "validation": {"sentences": 10}}},
+        "shards": {"train": 3, "valid": 1, "test": 2},
+        "decoding_tokens": 512,
+    },
+    "scales/large": {
+        "description": "for tests",
+        "seeds": [7],
+        "tasks": {"wmt14-en-de": "own", "wmt16-en-ro": "own"},
+        "sizes": {"base": {**SIZE, "model_dim": 32}, "wide": SIZE},
+        "recipes": {},
+        "shards": {"train": 3, "valid": 1, "test": 2},
+        "decoding_tokens": 512,
+    },
+    "corpora/own": {
+        "source": "en",
+        "target": "no",
+        "splits": {
+            split: {"files": {"en": f"{split}.en", "no": f"{split}.no"}}
+            for split in ("train", "valid", "test", "test_2017")
+        },
+        "preprocessing": {
+            "lowercase": False,
+            "normalise_punctuation": True,
+            "tokeniser": "moses",
+            "max_tokens": 100,
+            "max_ratio": 1.5,
+            "bpe_merges": 100,
+        },
+    },
+    "corpora/reverse": {"like": "own", "source": "no", "target": "en"},
+    "recipes/teacher": RECIPE,
+    "recipes/student": RECIPE,
+    "systems/at": system(input={"method": "previous_tokens"}, length=None, recipe="teacher"),
+    "systems/nat": system(input={"method": "full_mask"}, text=DISTILLED),
+    "systems/cmlm": system(text=DISTILLED),
+    "systems/dims": system(target={"method": "dims"}, text=DISTILLED, init_from="cmlm"),
+    "decodings/beam": {"method": "beam_search", "beam": 5},
+    "decodings/one-pass": {"method": "one_pass"},
+    "decodings/refine-1": {"method": "mask_predict", "steps": 1},
+    "decodings/refine-4": {"method": "mask_predict", "steps": 4, "length_beam": 5},
+}
+
+
+class Folder:
+    """A configuration folder that a test changes before loading it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = json.loads(json.dumps(FILES))
+
+    def write(self) -> None:
+        for folder in FOLDERS:
+            (self.root / "config" / folder).mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            path = self.root / "config" / f"{'config' if name == 'config' else name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+    def write_text(self, name: str, text: str | bytes) -> None:
+        path = self.root / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def load(self, choice: Choice | str | None = None) -> Configuration:
+        self.write()
+        return load(choice, self.root)
+
+    def error(self, choice: Choice | str | None = None) -> str:
+        with pytest.raises(UserError) as caught:
+            self.load(choice)
+        message = str(caught.value)
+        assert "\n" not in message
+        return message
+
+
+def check_words(message: str, file: str, words: list[str]) -> None:
+    """An error names its file first, then keys and names."""
+    assert message.startswith(f"config/{file}.yaml")
+    must_name(message, *words)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+# What is handed out
+
+
+def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.scale == "tiny"
+    assert configuration.systems == ["at", "cmlm", "dims", "nat"]
+    assert (configuration.seeds, configuration.teacher_seed) == ([7, 8], 7)
+    assert configuration.shards == {"train": 3, "valid": 1, "test": 2, "test_2017": 2}
+    assert configuration.mirror == folder.root / "mirror"
+    assert configuration.corpus("own").target == "no"
+    assert configuration.dependencies("at") == []
+    assert configuration.dependencies("dims") == ["at", "cmlm"]
+    assert configuration.is_autoregressive("at")
+    assert not configuration.is_autoregressive("nat")
+    assert (configuration.settings.precision, configuration.threads) == ("fp32", 1)
+    assert configuration.scale_settings.decoding_tokens == 512
+
+
+def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None:
+    configuration = folder.load()
+    before = configuration.training("own", "dims")
+    content = before.as_json()
+    for value, key in (
+        (before, "recipe"),
+        (before.recipe, "dropout"),
+        (before.architecture, "heads"),
+        (before.target, "method"),
+        (configuration.system("dims"), "text"),
+        (configuration.system("dims").decoder, "copy"),
+        (configuration.scale_settings, "seeds"),
+        (configuration.corpus("own").preprocessing, "max_tokens"),
+    ):
+        with pytest.raises((ValidationError, FrozenInstanceError)):
+            setattr(value, key, None)
+    with pytest.raises(TypeError):
+        configuration.decoding("refine-4").options["steps"] = 9  # type: ignore[index]
+    before.as_json()["target"].clear()
+    configuration.seeds.append(3)
+    assert configuration.training("own", "dims").as_json() == content
+    assert configuration.seeds == [7, 8]
+
+
+def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
+    folder.files["recipes/student"]["keep"] = {"early": 20}
+    folder.files["systems/latent"] = system(input={"method": "full_mask"}, latent={"dim": 3})
+    configuration = folder.load()
+    for name in configuration.systems:
+        training = configuration.training("own", name)
+        assert Training.of(json.loads(json.dumps(training.as_json()))) == training
+    content = configuration.training("own", "nat").as_json()
+    content["recipe"]["droput"] = content["recipe"].pop("dropout")
+    with told("droput", "recipe", "dropout"):
+        Training.of(content)
+
+
+def test_a_scale_changes_single_keys_of_a_recipe(folder: Folder) -> None:
+    recipe = folder.load().training("own", "nat").as_json()["recipe"]
+    follow = {"warmup_updates": 30, "save_every": 30, "validate_every": 30}
+    expected = {**RECIPE, "updates": 300, **follow}
+    expected["validation"] = {"decoding": None, "metric": "loss", "sentences": 10}
+    assert recipe == expected
+    assert folder.load("large").training("own", "nat").as_json()["recipe"] == RECIPE
+    assert folder.load("large").training("own", "nat").architecture.model_dim == 32
+
+
+def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
+    folder.files["recipes/student"]["validation"] = {
+        "decoding": "one-pass",
+        "metric": "bleu",
+        "sentences": 50,
+    }
+    training = folder.load().training("own", "dims").as_json()
+    assert json.loads(json.dumps(training)) == training
+    assert set(training) == {
+        *("corpus", "system", "architecture", "input", "target", "length", "text"),
+        *(
+            "decoder",
+            "latent",
+            "teacher",
+            "init_from",
+            "recipe",
+            "validation_decoding",
+            "precision",
+        ),
+    }
+    assert training["target"]["method"] == "dims"
+    assert training["target"]["teacher_steps"] == 2  # a default, filled in
+    assert training["architecture"]["pre_norm"] is False  # so is this
+    assert training["text"] == {"distilled": {"system": "at", "decoding": "beam", "seed": 7}}
+    assert training["validation_decoding"] == {
+        "method": "one_pass",
+        "length_beam": 1,
+        "length_factor": 1.0,
+        "deduplicate": False,
+    }
+    assert json.dumps(training) == json.dumps(folder.load().training("own", "dims").as_json())
+
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        (lambda files: files["recipes/student"].update(description="other"), set()),
+        (lambda files: files["scales/tiny"].update(seeds=[7]), set()),
+        (lambda files: files["scales/tiny"]["sizes"]["wide"].update(ffn_dim=9), set()),
+        (lambda files: files["config"].update(threads=2), set()),
+        (lambda files: files["recipes/student"].update(weight_decay=0.010), set()),
+        (lambda files: files["decodings/beam"].update(beam=4), set()),
+        (lambda files: files["systems/dims"]["target"].update(teacher_steps=2), set()),
+        (lambda files: files["systems/dims"]["target"].update(teacher_steps=4), {"dims"}),
+        (lambda files: files["systems/nat"].update(text="raw"), {"nat"}),
+        (lambda files: files["recipes/teacher"].update(dropout=0.2), {"at"}),
+        (lambda files: files["recipes/student"].update(dropout=0.2), {"nat", "cmlm", "dims"}),
+        # the scale has 300, but the lengths that it does not give are in proportion
+        (lambda files: files["recipes/student"].update(updates=900), {"nat", "cmlm", "dims"}),
+        (lambda files: files["scales/tiny"].update(seeds=[8]), {"nat", "cmlm", "dims"}),
+        (
+            lambda files: files["scales/tiny"]["sizes"]["base"].update(ffn_dim=32),
+            {"at", "nat", "cmlm", "dims"},
+        ),
+    ],
+)
+def test_a_fingerprint_changes_only_with_its_own_system(
+    folder: Folder, change: Change, changed: set[str]
+) -> None:
+    def fingerprints() -> dict[str, str]:
+        configuration = folder.load()
+        return {
+            name: fingerprint(configuration.training("own", name).as_json())
+            for name in configuration.systems
+        }
+
+    before = fingerprints()
+    change(folder.files)
+    after = fingerprints()
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def test_fingerprints_are_the_same_tomorrow() -> None:
+    assert fingerprint({"b": [1, 0.5, None], "a": "ä"}) == "895647da2fba0db2"
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2.0, "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": True})
+    assert fingerprint(["1"]) != fingerprint([1])
+
+
+def test_differences_name_keys_and_both_values() -> None:
+    old = {"recipe": {"dropout": 0.1, "betas": [0.9, 0.98], "old": 1}, "length": None, "same": 0}
+    new = {"recipe": {"dropout": 0.3, "betas": [0.9, 0.99], "new": "x"}, "length": "target"}
+    assert differences(old, {**new, "same": 0.0}) == [
+        "recipe.dropout: 0.1 is now 0.3",
+        "recipe.betas: [0.9, 0.98] is now [0.9, 0.99]",
+        "recipe.old: 1 is gone",
+        "recipe.new: x is new",
+        "length: null is now target",
+    ]
+    assert differences({"text": "raw"}, {"text": {"distilled": {}}}) == [
+        'text: raw is now {"distilled": {}}'
+    ]
+    assert differences(old, old) == []
+
+
+def test_tasks(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.task("wmt14-en-de") == "own"
+    assert configuration.all_tasks == ["wmt14-de-en", "wmt14-en-de", "wmt16-en-ro"]
+    with told("config/scales/tiny.yaml", "wmt16-en-ro"):
+        configuration.task("wmt16-en-ro")
+    with told("wmt14-en-d", "wmt14-en-de"):
+        configuration.task("wmt14-en-d")
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (lambda c: c.corpus("onw"), ["config/corpora", "'onw'", "'own'"]),
+        (lambda c: c.system("cmlmm"), ["'cmlmm'", "'cmlm'"]),
+        (lambda c: c.decoding("refine4"), ["'refine4'", "'refine-4'"]),
+        (lambda c: c.paper("dims"), ["'dims'"]),
+        (lambda c: c.recipe("techer"), ["'techer'", "'teacher'"]),
+        (lambda c: c.architecture("widee"), ["scales/tiny.yaml", "'sizes'", "'widee'", "'wide'"]),
+        (lambda c: c.training("own", "dim"), ["'dim'", "'dims'"]),
+        (lambda c: c.training("ow", "dims"), ["'ow'", "'own'"]),
+        (lambda c: c.dependencies("att"), ["'att'", "'at'"]),
+        (lambda c: c.is_autoregressive("att"), ["'att'", "'at'"]),
+        (lambda c: c.check_decoding("at", "bean"), ["'bean'", "'beam'"]),
+        (lambda c: c.check_decoding("att", "beam"), ["'att'", "'at'"]),
+    ],
+)
+def test_unknown_names(folder: Folder, call: Callable[[Any], Any], parts: list[str]) -> None:
+    configuration = folder.load()
+    with told(*parts):
+        call(configuration)
+
+
+def test_a_system_that_starts_from_a_refining_one_refines(folder: Folder) -> None:
+    folder.files["systems/nat"].update(init_from="cmlm")
+    folder.load().check_decoding("nat", "refine-4")
+
+
+# Errors of a single file
+
+
+def test_the_mirror_may_be_in_the_home_folder(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    folder.files["config"]["mirror"] = "~/mirror"
+    assert folder.load().mirror == Path("/home/me/mirror")
+
+
+def test_an_unknown_scale(folder: Folder) -> None:
+    must_name(folder.error("tinny"), "'tinny'", "'tiny'")
+    folder.files["config"]["scale"] = "medium"
+    check_words(folder.error(), "config", ["medium", "large, tiny"])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("config", {"scal": "tiny"}, ["scal", "scale"]),
+        ("systems/cmlm", {"initfrom": "at"}, ["initfrom", "init_from"]),
+        ("systems/cmlm", {"text": {"distiled": {}}}, ["distiled", "text", "distilled"]),
+        (
+            "systems/cmlm",
+            {"text": {"distilled": {"system": "at", "decodng": "beam"}}},
+            ["decodng", "text.distilled", "decoding"],
+        ),
+        ("systems/cmlm", {"text": "distilled"}, ["text", "raw", "distilled, mixed, dynamic"]),
+        (
+            "systems/cmlm",
+            {"text": {"dynamic": {"candidates": [*DISTILLED.values(), "raw"], "regulariser": 7}}},
+            ["text.dynamic.regulariser", "7"],
+        ),
+        ("systems/cmlm", {"lik": "nat"}, ["'lik'", "'like'"]),
+        (
+            "corpora/own",
+            {"preprocessing": {"bpe_merges": "200"}},
+            ["preprocessing.bpe_merges", "'200'"],
+        ),
+        ("systems/cmlm", {"length": "classification"}, ["length", "classification"]),
+        ("systems/cmlm", {"target": {}}, ["method", "target"]),
+        (
+            "systems/cmlm",
+            {"input": {"method": "random_maks"}},
+            ["input", "random_maks", "random_mask"],
+        ),
+        (
+            "systems/cmlm",
+            {"target": {"method": "cross_entropy", "label_smothing": 0.1}},
+            ["target", "label_smothing", "cross_entropy", "label_smoothing"],
+        ),
+        (
+            "systems/dims",
+            {"target": {"method": "dims", "teacher_steps": 0}},
+            ["target", "teacher_steps", "dims", "0", "1"],
+        ),
+        ("decodings/refine-4", {"step": 4}, ["step", "mask_predict", "steps"]),
+        ("recipes/student", {"learning_rate": "5e-4 "}, ["learning_rate", "5e-4 "]),
+        ("recipes/student", {"updates": 1e5}, ["updates", "100000.0"]),
+        ("recipes/student", {"dropout": 1}, ["dropout", "1"]),
+        ("recipes/student", {"betas": [0.9]}, ["betas", "2"]),
+        (
+            "scales/tiny",
+            {"recipes": {"student": {"droput": 0.1}}},
+            ["droput", "recipes.student", "dropout"],
+        ),
+        (
+            "scales/tiny",
+            {"recipes": {"studnt": {"dropout": 0.1}}},
+            ["recipes", "studnt", "student"],
+        ),
+        ("scales/tiny", {"tasks": {"mine": "onw"}}, ["tasks.mine", "onw", "own"]),
+        ("scales/tiny", {"seeds": [1, 1]}, ["seeds"]),
+        ("scales/tiny", {"seeds": [2**32]}, ["seeds"]),
+        ("scales/large", {"sizes": {"base": {**SIZE, "head": 2}}}, ["head", "sizes.base", "heads"]),
+        (
+            "scales/tiny",
+            {"sizes": {"base": {**SIZE, "heads": 3}}},
+            ["sizes.base", "heads", "model_dim"],
+        ),
+        ("corpora/own", {"generator": {"pairs": {}}}, ["splits", "generator"]),
+        ("corpora/own", {"target": "en"}, ["source", "target", "en"]),
+        ("corpora/own", {"source": "de"}, ["splits.test", "files"]),
+        ("corpora/own", {"source": "../en"}, ["source", "../en"]),
+    ],
+)
+def test_errors_of_one_file(
+    folder: Folder, name: str, change: dict[str, Any], words: list[str]
+) -> None:
+    folder.files[name].update(change)
+    check_words(folder.error(), name, words)
+
+
+def test_a_missing_key(folder: Folder) -> None:
+    del folder.files["systems/cmlm"]["recipe"]
+    check_words(folder.error(), "systems/cmlm", ["'recipe'"])
+
+
+def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder) -> None:
+    recipe = folder.files["recipes/teacher"]
+    recipe["warmup_update"] = recipe.pop("warmup_updates")
+    check_words(folder.error(), "recipes/teacher", ["'warmup_update'", "'warmup_updates'"])
+
+
+def test_splits_of_a_corpus(folder: Folder) -> None:
+    splits = folder.files["corpora/own"]["splits"]
+    splits["testing"] = splits.pop("test_2017")
+    names = ["'splits'", "'testing'", "train", "valid", "test"]
+    check_words(folder.error(), "corpora/own", names)
+    splits["test_new"] = splits.pop("testing")
+    splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}
+    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'urls'", "'files'"])
+    del splits["test_new"]["files"]
+    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'sha256'"])
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 63}
+    check_words(folder.error(), "corpora/own", ["'splits.test_new.sha256.no'"])
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "de": "0" * 64}
+    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'sha256'", "'urls'"])
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 64}
+    assert folder.load().shards["test_new"] == 2
+
+
+def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
+    own = folder.files["corpora/own"]
+    preprocessing = own["preprocessing"] | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}
+    derived = {"from": "own", "side": "no"}
+    folder.files["corpora/noisy"] = {
+        **{"source": "noisy", "target": "no", "derived": derived, "preprocessing": preprocessing}
+    }
+    assert "noisy" in folder.load().corpora
+    derived["side"] = "fr"
+    check_words(folder.error(), "corpora/noisy", ["'derived.side'", "fr", "en, no"])
+
+
+def test_a_generated_corpus(folder: Folder) -> None:
+    corpus = folder.files["corpora/own"]
+    del corpus["splits"]
+    corpus["generator"] = {"pairs": {"train": 9, "valid": 3, "test": 3}, "nuons": 3}
+    check_words(folder.error(), "corpora/own", ["nuons", "generator", "nouns"])
+    del corpus["generator"]["nuons"]
+    assert folder.load().corpus("own").generator.pairs["train"] == 9
+
+
+# Errors of YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("method: one_pass\n  steps: 4\n", ["line 2"]),
+        ("method: [one_pass\n", ["line 2"]),
+        ("method: one_pass\nmethod: beam\n", ["line 2", "'method'", "twice"]),
+        ("a: {b: 1, b: 2}\n", ["line 1", "'b'", "twice"]),
+        ("? [a, b]\n: 1\n", ["line 1"]),
+        ("a: !python/object:os.system x\n", ["line 1", "tag"]),
+        ("a: {<<: 1}", ["line 1", "merging"]),
+        ("a: *nowhere\n", ["line 1", "alias"]),
+        ("", ["nothing"]),
+        ("- a\n", ["list"]),
+        (b"method: \xff\n", ["UTF-8", "byte 8"]),
+        ("a:\n\tb: 1\n", ["line 2", "tab"]),
+        ("a: [\n1,\n\t2]\nb:\t1\n\tc: 2\n", ["line 5", "tab"]),
+    ],
+)
+def test_what_is_not_yaml(folder: Folder, text: str | bytes, words: list[str]) -> None:
+    folder.write_text("decodings/own.yaml", text)
+    check_words(folder.error(), "decodings/own", words)
+
+
+def test_scalars_are_those_of_yaml_1_2(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text(
+        "a: 5e-4\nb: 1E+3\nc: -.5\nd: 010\ng: no\nh: on\ni: 1_000\nj: 1:30\n"
+        "k: 2024-01-01\nl: ~\nm:\nn: true\no: '5e-4'\np: .nan\nq: 1.\n3: x\nno: x\n",
+        encoding="utf-8",
+    )
+    found = read_yaml(tmp_path, "values.yaml")
+    assert found == {
+        **{"a": 5e-4, "b": 1000.0, "c": -0.5, "d": 10, "g": "no", "h": "on"},
+        **{"i": "1_000", "j": "1:30", "k": "2024-01-01", "l": None, "m": None, "n": True},
+        **{"o": "5e-4", "p": ".nan", "q": 1.0, "3": "x", "no": "x"},
+    }
+    assert isinstance(found["b"], float)
+
+
+@pytest.mark.parametrize("inner", ["x: {x}", "k: {{l: [{x}]}}"])
+def test_a_mapping_takes_over_keys_of_another(tmp_path: Path, inner: str) -> None:
+    """Also those that the other has taken over itself, and from further inside the file."""
+    one = inner.format(x="&x {<<: *w, key: 2, c: 3}")
+    text = f"w: &w {{a: 1, key: 1}}\n{one}\ny: {{d: 5, <<: *x, c: 4}}\n"
+    (tmp_path / "values.yaml").write_text(text, encoding="utf-8")
+    found = read_yaml(tmp_path, "values.yaml")
+    x = found["x"] if "x" in found else found["k"]["l"][0]
+    assert list(x.items()) == [("a", 1), ("key", 2), ("c", 3)]
+    assert list(found["y"].items()) == [("a", 1), ("key", 2), ("c", 4), ("d", 5)]
+
+
+def test_missing_and_misnamed_files(folder: Folder) -> None:
+    for name in ("new.yml", "new.YAML", "my new.yaml", "sub/new.yaml"):
+        folder.write_text(f"systems/{name}", "a: 1\n")
+        must_name(folder.error(), f"config/systems/{name.removesuffix('/new.yaml')}")
+        (folder.root / "config/systems" / name).unlink()
+    (folder.root / "config/systems/sub").rmdir()
+    folder.write_text("systems/.new.yaml.swp", "a")
+    folder.write_text("systems/.new.yaml", "a")
+    folder.write_text("systems/notes.txt", "a")
+    folder.load()
+    (folder.root / "config/config.yaml").unlink()
+    with told("config/config.yaml"):
+        load(None, folder.root)
+
+
+# What files say of each other
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_missing_folder(folder: Folder, name: str, is_file: bool) -> None:
+    folder.write()
+    shutil.rmtree(folder.root / "config" / name)
+    if is_file:
+        folder.write_text(name, "")
+    if name == "papers" and not is_file:  # a training needs none
+        assert load(None, folder.root).papers == []
+        return
+    with told(f"config/{name}"):
+        load(None, folder.root)
+
+
+def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
+    tasks = {"wmt14-en-de": None, "mine": "own"}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
+    folder.files["scales/wider"] = {"like": "wide", "description": "d"}
+    assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
+    tasks["wmt14-en-d"] = None
+    message = folder.error()
+    check_words(message, "scales/wide", ["tasks.wmt14-en-d", "null", "'wmt14-en-de'"])
+    del tasks["wmt14-en-d"]
+    folder.files["scales/tiny"]["tasks"]["mine"] = None
+    check_words(folder.error(), "scales/tiny", ["tasks.mine", "null"])
+
+
+def test_a_cycle_names_its_path(folder: Folder) -> None:
+    folder.files["systems/at"]["init_from"] = "dims"
+    circle = "at -(init_from)-> dims -(init_from)-> cmlm -(text)-> at"
+    check_words(folder.error(), "systems/at", [circle])
+    # entered from outside: only the cycle is shown
+    folder.files["systems/at"]["init_from"] = None
+    folder.files["systems/a"] = system(init_from="cmlm")
+    folder.files["systems/cmlm"]["init_from"] = "dims"
+    check_words(folder.error(), "systems/cmlm", ["cmlm -(init_from)-> dims -(init_from)-> cmlm"])
+
+
+def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
+    for number in range(30):
+        before = "cmlm" if number == 0 else f"chain-{number - 1}"
+        folder.files[f"systems/chain-{number}"] = system(init_from=before, text=DISTILLED)
+    assert folder.load().dependencies("chain-29") == ["at", "chain-28"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (
+            "systems/nat",
+            {"decoder": {"copy": "soft_upsampled"}},
+            ["decoder", "soft_upsampled", "upsample"],
+        ),
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "att", "decoding": "beam"}}},
+            ["text.distilled.system", "att", "at"],
+        ),
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "at", "decoding": "bean"}}},
+            ["text.distilled.decoding", "bean", "beam"],
+        ),
+        ("systems/dims", {"init_from": "cmlmm"}, ["init_from", "cmlmm", "cmlm"]),
+        ("systems/at", {"text": DISTILLED}, ["text", "'at'"]),
+        ("systems/dims", {"init_from": "dims"}, ["init_from", "'dims'"]),
+        ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["upsampel", "decoder"]),
+        ("systems/nat", {"latent": {"dims": 8}}, ["dims", "latent", "dim"]),
+        ("systems/nat", {"latent": {"annealed_at": 0.3}}, ["latent", "annealed_at", "free_until"]),
+        ("systems/nat", {"teacher": "art"}, ["teacher", "art", "at"]),
+        ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
+        ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),
+        (
+            "recipes/teacher",
+            {"validation": {"decoding": "bem", "metric": "bleu", "sentences": None}},
+            ["validation.decoding", "bem", "beam"],
+        ),
+        (
+            "recipes/teacher",
+            {"validation": {"decoding": None, "metric": "bleu", "sentences": None}},
+            ["validation", "'decoding'", "bleu"],
+        ),
+        ("recipes/student", {"warmup_updates": 1000}, ["warmup_updates", "updates"]),
+        ("recipes/teacher", {"save_every": 30}, ["validate_every", "save_every"]),
+    ],
+)
+def test_names_and_combinations_that_do_not_fit(
+    folder: Folder, name: str, change: dict[str, Any], words: list[str]
+) -> None:
+    folder.files[name].update(change)
+    check_words(folder.error(), name, words)
+
+
+# Papers
+
+
+@pytest.fixture
+def with_papers(folder: Folder) -> None:
+    folder.files["papers/own"] = {"title": "a"}
+    folder.files["scales/paper"] = FILES["scales/tiny"]
+
+
+@pytest.mark.usefixtures("with_papers")
+def test_keys_of_papers(folder: Folder) -> None:
+    table: dict[str, Any] = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
+    paper = {
+        **{"title": "a", "description": "b", "cells": {"measure": "sacrebleu", "split": "test"}},
+        **{"systems": {"A": {"system": "at", "decoding": "beam"}}, "tables": {1: table}},
+    }
+    folder.files["papers/own"] = paper
+    assert folder.load().papers == ["own"]
+    assert list(folder.load().paper("own").tables) == ["1"]
+    table["rows"] = [{"sistem": ["A"]}]
+    check_words(folder.error(), "papers/own", ["sistem", "tables.1.rows.0", "system"])
+    table["rows"] = [{"system": ["A", 3]}]
+    check_words(folder.error(), "papers/own", ["tables.1.rows.0.system.1", "3"])
+
+
+@pytest.mark.parametrize("name", ["1-b", "1/b", ""])
+def test_tables_and_figures_have_names_that_fit_a_file(folder: Folder, name: str) -> None:
+    table = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
+    folder.files["papers/own"] = {"title": "a", "tables": {name: table}}
+    check_words(folder.error(), "papers/own", ["'tables'", f"'{name}'"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"tasks": {"wmt14-en-dd": {"system": "nat"}}}, ["systems.A.tasks", "wmt14-en-de"]),
+        ({"baseline": "BB"}, ["systems.A.baseline", "BB", "B"]),
+    ],
+)
+@pytest.mark.usefixtures("with_papers")
+def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str]) -> None:
+    its = {"A": {"system": "at", "decoding": "beam"}, "B": {"system": "at", "decoding": "beam"}}
+    folder.files["papers/own"] = {"title": "a", "systems": its}
+    its["A"] |= {"tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}  # type: ignore[dict-item]
+    assert folder.load().papers == ["own"]
+    its["A"] |= keys
+    check_words(folder.error(), "papers/own", words)
+
+
+@pytest.mark.usefixtures("with_papers")
+def test_published_values_are_those_of_a_paper(folder: Folder) -> None:
+    for name in ("own", "settings"):
+        folder.write_text(f"published/{name}.csv", "")
+    folder.load()
+    folder.write_text("published/onw.csv", "")
+    must_name(folder.error(), "config/published/onw.csv", "'onw'", "'own'")
+
+
+# Programs
+
+
+def test_a_program_reads_the_configuration_that_the_words_of_a_rule_say(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write()
+    monkeypatch.chdir(folder.root)
+    parser = ArgumentParser()
+    add_configuration_arguments(parser)
+
+    def read_by_program(words: list[str]) -> Configuration:
+        return configuration_from(parser.parse_args(words))
+
+    assert read_by_program([]).scale == "tiny"
+    assert read_by_program(["--scale", "large"]).scale == "large"
+    for configuration in (
+        load("large"),
+        load(Choice("large", "wide", ("recipes.student.betas=[0.9, 0.99]", "config.threads=2"))),
+        load(Choice(None, "other")),
+    ):
+        found = read_by_program(configuration.arguments)
+        assert (found.run, found.overrides) == (configuration.run, configuration.overrides)
+        assert found.training("own", "nat") == configuration.training("own", "nat")
+        assert choice(configuration.choices) == Choice(
+            configuration.scale, configuration.overrides.name, configuration.overrides.given
+        )
+
+
+# Choices of the command line
+
+
+def test_what_snakemake_config_chooses() -> None:
+    assert choice({}) == Choice()
+    assert choice({"scale": "small"}) == Choice("small")
+    assert choice({"name": "run7"}) == Choice(None, "run7")
+    for value, shown in ((7, "7"), (1000.0, "1000.0"), (True, "true")):  # 007, 1e3, True
+        with told("name", shown):
+            choice({"name": value})
+    text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
+    changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
+    assert choice({"name": "x3", "override": text}) == Choice(None, "x3", changes)
+    for key in ("scale", "name", "override"):
+        for nothing in (None, "", " "):  # of a variable of the shell that is not set
+            with told("--config", key):
+                choice({key: nothing})
+    with told("'scal'", "'scale'"):
+        choice({"scal": "small"})
+
+
+def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: Folder) -> None:
+    folder.files["recipes/of.students"] = RECIPE
+    folder.files["systems/cmlm"]["recipe"] = "of.students"
+    plain = folder.load()
+    given = (
+        *("recipes.student.dropout=0.2", "recipes.student.validation.sentences=null"),
+        *("recipes.of.students.updates=900", "config.precision=bf16"),
+    )
+    found = folder.load(Choice(name="wide", override=given))
+    assert (plain.run, found.run) == ("tiny", "tiny@wide")
+    recipe = found.training("own", "nat").as_json()["recipe"]
+    assert (recipe["dropout"], recipe["validation"]["sentences"]) == (0.2, None)
+    assert recipe["updates"] == 300  # of the scale, as before
+    assert found.training("own", "cmlm").recipe.updates == 900
+    assert found.settings.precision == "bf16"
+    shorter = ["recipe.updates: 1000 is now 900"] + [
+        f"recipe.{key}: 100 is now 90" for key in ("warmup_updates", "save_every", "validate_every")
+    ]
+    for name in found.systems:
+        old, new = (each.training("own", name).as_json() for each in (plain, found))
+        assert differences(old, new) == [
+            *(["recipe.dropout: 0.3 is now 0.2"] if name in ("nat", "dims") else []),
+            *(["recipe.validation.sentences: 10 is now null"] if name in ("nat", "dims") else []),
+            *(shorter if name == "cmlm" else []),
+            "precision: fp32 is now bf16",
+        ]
+    assert folder.load(Choice(name="again")).training("own", "at") == plain.training("own", "at")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("recipes.studnt.dropout=0.2", ["recipes.studnt.dropout", "studnt", "student"]),
+        ("recipes.student.droput=0.2", ["recipes.student", "droput", "dropout"]),
+        ("recipes.student.dropout=1", ["recipes.student.dropout", "1"]),
+        ("recipes.student.updates=1e5", ["recipes.student.updates", "100000.0"]),
+        ("recipes.student.validation={sentence: 3}", ["recipes.student.validation", "sentences"]),
+        (
+            "recipes.student.warmup_updates=300",
+            ["recipes/student.yaml", "override", "warmup_updates"],
+        ),
+        ("recipes.student=3", ["recipes.student"]),
+        ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
+        ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
+        ("config.thread=2", ["config", "thread", "threads"]),
+        ("config.threads=0", ["config.threads", "0"]),
+        ("config.scale=large", ["config", "scale", "precision", "threads"]),
+        ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),
+    ],
+)
+def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
+    must_name(folder.error(Choice(name="wide", override=(given,))), *words)
+
+
+def test_an_override_has_a_name(folder: Folder) -> None:
+    given = "recipes.student.dropout=0.2"
+    must_name(folder.error(Choice(override=(given,))), "'name'")
+    must_name(folder.error(Choice(name="a/b", override=(given,))), "'name'")
+    must_name(folder.error(Choice(name=101 * "a")), "'name'", "100")
+
+
+def test_a_name_keeps_its_overrides(folder: Folder) -> None:
+    def run(keep: bool, *override: str) -> None:
+        hold_to_overrides(folder.load(Choice(name="wide", override=override)), keep)
+
+    record = folder.root / "results/tiny@wide/override.json"
+    run(False, "recipes.student.dropout=0.1")
+    assert not record.exists()
+    run(True, "recipes.student.dropout=0.2", "config.threads=2")
+    run(True, "config.threads=2", "recipes.student.dropout=0.20")
+    for other in ((), ("recipes.student.dropout=0.2",), ("recipes.student.dropout=0.3",)):
+        for keep in (False, True):
+            with told("name", "results/tiny@wide", "config.threads"):
+                run(keep, *other)
+    record.unlink()
+    run(True)
+    hold_to_overrides(folder.load(), keep=True)
+    assert [path.name for path in (folder.root / "results").iterdir()] == ["tiny@wide"]
+
+
+# Scales
+
+
+def test_a_scale_needs_only_the_sizes_that_are_used(folder: Folder) -> None:
+    folder.files["systems/at"]["size"] = "wide"
+    del folder.files["scales/tiny"]["sizes"]["wide"]
+    configuration = folder.load()
+    assert configuration.training("own", "cmlm").architecture.model_dim == 8
+    with told("config/systems/at.yaml", "size", "tiny", "wide", "sizes"):
+        configuration.training("own", "at")
+    assert folder.load("large").training("own", "at")
+
+
+def test_a_task_may_have_a_heading(folder: Folder) -> None:
+    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "heading": "My news"}
+    configuration = folder.load()
+    assert configuration.task("mine") == "own"
+    assert configuration.tasks["mine"] == "own"
+    assert configuration.heading("mine") == "My news"
+    assert configuration.heading("wmt14-en-de") is None
+    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "headin": "My news"}
+    check_words(folder.error(), "scales/tiny", ["headin", "tasks.mine", "heading"])
+
+
+def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
+    folder.files["scales/paper"] = FILES["scales/tiny"]
+    tiny = folder.load()
+    assert notes(tiny, []) == []
+    (found,) = notes(tiny, [("own", "dims")])  # its teacher is trained, too
+    check_words(found, "scales/tiny", ["recipes", "teacher", "1,000"])
+    assert "student" not in found
+    assert notes(folder.load("paper"), [("own", "dims")]) == []
+    folder.files["recipes/other"] = RECIPE
+    folder.files["systems/at"]["recipe"] = "other"
+    folder.files["scales/tiny"]["recipes"]["other"] = {"as": "teacher"}
+    (found,) = notes(folder.load(), [("own", "dims")])
+    check_words(found, "scales/tiny", ["recipes", "other", "1,000"])
+    shorter = Choice(name="short", override=("recipes.teacher.updates=200",))
+    assert notes(folder.load(shorter), [("own", "dims")]) == []
+
+
+def test_notes_name_overrides_of_recipes_that_no_report_uses(folder: Folder) -> None:
+    folder.files["recipes/other"] = folder.files["recipes/third"] = RECIPE
+    folder.files["scales/tiny"]["recipes"] |= {"teacher": {"as": "third"}}
+
+    def found(recipe: str) -> list[str]:
+        choice = Choice(name="a", override=(f"recipes.{recipe}.updates=200",))
+        return [note for note in notes(folder.load(choice), [("own", "nat")]) if "override" in note]
+
+    assert found("student") == found("teacher") == found("third") == []
+    (note,) = found("other")
+    must_name(note, "'other'")
+    second = system(input={"method": "previous_tokens"}, length=None, recipe="other")
+    folder.files["systems/second"] = second
+    npd = {"method": "length_rescoring", "length_beam": 2, "assistant": "second"}
+    folder.files["decodings/npd"] = npd
+    assert found("other") == []
+
+
+def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
+    folder.files["corpora/other"] = folder.files["corpora/own"]
+    folder.files["scales/tiny"]["recipes"]["teacher"] = {"updates": 300}
+    folder.files["scales/tiny"]["tasks"]["mine"] = "other"
+    folder.files["scales/large"]["tasks"] |= {"wmt14-de-en": "own"}
+    (found,) = notes(folder.load(), [("own", "nat")])
+    check_words(found, "scales/tiny", ["tasks", "mine", "config/papers"])
+    assert notes(folder.load(), [("other", "nat"), ("own", "nat")]) == []
+
+
+# The real folder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_json_schemas_accept_the_real_files_and_describe_their_keys(kind: str) -> None:
+    schema = json_schema(kind)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    one = kind in ("config", "cluster", "plan")
+    pattern = f"config/{kind}.yaml" if one else f"config/{kind}/*.yaml"
+    files = [path.relative_to(REPOSITORY) for path in sorted(REPOSITORY.glob(pattern))]
+    assert files
+    for file in files:
+        content = read_yaml(REPOSITORY, str(file))
+        validator.validate(content)
+        assert not validator.is_valid({**content, "scal": 1}) or kind == "decodings", file
+    if kind == "recipes":
+        assert schema["properties"]["patience"]["description"].endswith("null: never.")
+        assert "Attributes" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
+def test_the_real_folder_loads(scale: str) -> None:
+    configuration = load(scale, REPOSITORY)
+    for corpus in configuration.corpora:
+        for name in configuration.systems:
+            reason = configuration.on(corpus).cannot_train(name)
+            if "has no size" in reason or "are of scale paper" in reason:
+                assert name.startswith("fully-nat-published") and scale != "paper"
+                continue
+            training = configuration.training(corpus, name)
+            registry.build("inputs", training.input)
+            registry.build("targets", training.target)
+    for name in configuration.decodings:
+        registry.build("decoding", configuration.decoding(configuration.example_of(name)))
+    if scale != "paper":
+        assert all(
+            configuration.task(task) in configuration.corpora for task in configuration.tasks
+        )
+
+
+def test_a_mistake_in_a_method_is_told(folder: Folder) -> None:
+    folder.files["systems/nat"]["length"] = None
+    folder.write()
+    with told("config/systems/nat.yaml", "length"):
+        load(root=folder.root)
+
+
+def test_circles_and_unknown_names_are_told(folder: Folder) -> None:
+    folder.files["systems/at"]["text"] = {"distilled": {"system": "nat", "decoding": "one-pass"}}
+    folder.write()
+    with told("config/systems/", "at -(text)-> nat -(text)-> at"):
+        load(root=folder.root)
+    folder.files["systems/at"]["text"] = {"distilled": {"system": "nta", "decoding": "one-pass"}}
+    folder.write()
+    with told("config/systems/at.yaml", "text.distilled.system"):
+        load(root=folder.root)
+
+
+def test_dims_may_learn_from_its_teachers_own_translations(folder: Folder) -> None:
+    own = {"distilled": {"system": "cmlm", "decoding": "refine-4"}}
+    folder.files["systems/dims"].update(text=own)
+    assert folder.load().dependencies("dims") == ["cmlm"]
+    folder.files["systems/cmlm-2"] = system(text=DISTILLED)
+    folder.files["systems/dims"].update(init_from="cmlm-2")
+    with told("config/systems/dims.yaml", "cmlm"):
+        folder.load()

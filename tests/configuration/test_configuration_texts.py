@@ -1,0 +1,181 @@
+"""The configuration of texts, of second models in decoding and of the input predictor."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.artifacts import Distilled, Model
+from nat.language_model.options import LanguageModelOptions
+from nat.workflow.graph import inputs_of, with_inputs
+from tests.configuration.test_configuration import DISTILLED, Folder, check_words, system
+from tests.messages import must_name
+
+TRANSLATIONS = DISTILLED["distilled"]
+BIG = {"system": "at-big", "decoding": "beam"}
+DYNAMIC = {"candidates": [TRANSLATIONS, BIG, "raw"]}
+REGULARISER = {"beta": 0.2, "gamma": [0.7, 1.3, 2.3]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    found = Folder(tmp_path)
+    files = found.files
+    files["systems/at-big"] = {**files["systems/at"], "size": "wide"}
+    files["systems/mixed"] = system(text={"mixed": {"distilled": TRANSLATIONS}})
+    files["systems/dynamic"] = system(
+        input={"method": "full_mask"}, text={"dynamic": {**DYNAMIC, "regulariser": REGULARISER}}
+    )
+    files["systems/predicted"] = system(decoder={"input_predictor": True}, teacher="nat")
+    files["decodings/sampled"] = {"method": "input_sampling", "assistant": "nat"}
+    files["decodings/beam20"] = {
+        "method": "ctc_beam",
+        "language_model": {"system": "at", "decoding": "beam", "order": 3},
+    }
+    return found
+
+
+def test_texts_enter_the_effective_configuration(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.training("own", "mixed").as_json()["text"] == {
+        "mixed": {"raw": 0.5, "distilled": {**TRANSLATIONS, "seed": 7}}  # a default, filled in
+    }
+    candidates = [{**TRANSLATIONS, "seed": 7}, {**BIG, "seed": 7}, "raw"]
+    assert configuration.training("own", "dynamic").as_json()["text"] == {
+        "dynamic": {"candidates": candidates, "regulariser": REGULARISER}
+    }
+    del folder.files["systems/dynamic"]["text"]["dynamic"]["regulariser"]
+    assert folder.load().training("own", "dynamic").as_json()["text"] == {
+        "dynamic": {"candidates": candidates, "regulariser": None}
+    }
+
+
+def test_all_teachers_are_references(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.dependencies("mixed") == ["at"]
+    assert configuration.dependencies("dynamic") == ["at", "at-big"]
+    assert configuration.dependencies("predicted") == ["nat"]
+    folder.files["systems/at-big"]["text"] = {"mixed": {"distilled": TRANSLATIONS}}
+    assert folder.load().dependencies("at-big") == ["at"]
+    folder.files["systems/at"]["text"] = {"distilled": BIG}
+    must_name(folder.error(), "at -(text)-> at-big -(text)-> at")
+
+
+def test_assistants_of_decodings(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.assistant("sampled") == "nat"
+    assert configuration.assistant("one-pass") is None
+    assert "assistant" not in configuration.decoding("sampled").options
+
+
+def test_language_models_of_decodings(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.language_model("beam20") == LanguageModelOptions("at", "beam", 3, 0.4)
+    assert configuration.language_model("one-pass") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "att", "decoding": "beam"}},
+            ["language_model.system", "att", "at"],
+        ),
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "at", "decoding": "bean"}},
+            ["language_model.decoding", "bean", "beam"],
+        ),
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "nat", "decoding": "beam"}},
+            ["language_model.decoding", "nat", "beam"],
+        ),
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "nat", "decoding": "beam20"}},
+            ["language_model.decoding", "beam20"],
+        ),
+        (
+            "recipes/student",
+            {"validation": {"decoding": "beam20", "metric": "bleu", "sentences": 4}},
+            ["validation.decoding", "beam20"],
+        ),
+        (
+            "systems/mixed",
+            {"text": {"mixed": {"raw": 1.0, "distilled": TRANSLATIONS}}},
+            ["text", "raw", "mixed", "1"],
+        ),
+        (
+            "systems/mixed",
+            {"text": {"mixed": {"raws": 0.5, "distilled": TRANSLATIONS}}},
+            ["text", "raws", "mixed", "raw"],
+        ),
+        ("systems/mixed", {"text": {"mixed": {"raw": 0.5}}}, ["distilled", "text.mixed"]),
+        (
+            "systems/mixed",
+            {"text": {"mixed": {"distilled": TRANSLATIONS}, "distilled": TRANSLATIONS}},
+            ["text", "distilled", "mixed"],
+        ),
+        (
+            "systems/mixed",
+            {"text": {"mixed": {"distilled": {**TRANSLATIONS, "system": "att"}}}},
+            ["text.mixed.distilled.system", "att", "at"],
+        ),
+        (
+            "systems/dynamic",
+            {"text": {"dynamic": {"candidates": ["raw"]}}},
+            ["text.dynamic.candidates", "2"],
+        ),
+        (
+            "systems/dynamic",
+            {"text": {"dynamic": {"candidates": ["raw", "raw"]}}},
+            ["text.dynamic.candidates", "repetitions"],
+        ),
+        (
+            "systems/dynamic",
+            {"text": {"dynamic": {"candidates": ["row", TRANSLATIONS]}}},
+            ["text.dynamic.candidates.0", "row"],
+        ),
+        (
+            "systems/dynamic",
+            {"text": {"dynamic": {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}}},
+            ["text", "regulariser.beta", "dynamic"],
+        ),
+        ("decodings/sampled", {"assistant": "natt"}, ["assistant", "natt", "nat"]),
+        ("decodings/sampled", {"assistant": 3}, ["assistant", "3"]),
+        (
+            "recipes/student",
+            {"validation": {"decoding": "sampled", "metric": "bleu", "sentences": 4}},
+            ["validation.decoding", "sampled"],
+        ),
+    ],
+)
+def test_senseless_texts_and_assistants(
+    folder: Folder, name: str, change: dict[str, Any], words: list[str]
+) -> None:
+    folder.files[name].update(change)
+    check_words(folder.error(), name, words)
+
+
+def test_a_teacher_has_a_text_for_each_decoding(folder: Folder) -> None:
+    folder.files["decodings/beam-1"] = {"method": "beam_search", "beam": 1}
+    candidates = [{**TRANSLATIONS, "decoding": "beam-1"}, TRANSLATIONS, "raw"]
+    folder.files["systems/dynamic"]["text"] = {
+        "dynamic": {"candidates": candidates, "regulariser": {"beta": 0.1, "gamma": [1.0] * 3}}
+    }
+    configuration = folder.load()
+    run, corpus = configuration.run, "own"
+    found = inputs_of(configuration, Model(run, corpus, "dynamic", 7))
+    other, text, _ = found["texts"]
+    assert other != text == inputs_of(configuration, Model(run, corpus, "cmlm", 7))["texts"][0]
+    assert "/at.beam-1+at.beam+raw/" in str(found["comparison"])
+    for path, decoding in ((other, "beam-1"), (text, "beam")):
+        (made,) = [
+            each
+            for each in with_inputs(configuration, [Model(run, corpus, "dynamic", 7)])
+            if isinstance(each, Distilled) and each.path == path
+        ]
+        translations = inputs_of(configuration, made)["translations"]
+        assert f"/{decoding}/" in str(translations)

@@ -1,0 +1,242 @@
+"""`like`, `variants` and names with placeholders."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nat.configuration.families import (
+    example,
+    expanded,
+    expression,
+    family_of,
+    merged,
+    options_in,
+)
+from tests.configuration.test_configuration import DISTILLED, Folder, folder, system
+from tests.messages import must_name, told
+
+__all__ = ["folder"]
+
+FAMILY = "refine-{steps}-lb{length_beam}"
+
+
+def systems(files: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return expanded(files, "systems").contents
+
+
+def test_a_variant_is_the_file_with_what_differs() -> None:
+    target: dict[str, Any] = {"method": "axe", "skip_penalty": 5, "label_smoothing": 0.1}
+    file = {
+        "description": "all",
+        "target": target,
+        "text": "raw",
+        "variants": {
+            "plain": {},
+            "light": {"description": "one", "target": {"skip_penalty": 1}},
+            "other": {"target": {"method": "ctc"}},
+            "light-kd": {"like": "light", "text": DISTILLED},
+        },
+    }
+    found = systems({"axe": file})
+    assert list(found) == ["plain", "light", "other", "light-kd"]
+    assert found["plain"] == {"description": "all", "target": target, "text": "raw"}
+    assert found["light"] == {
+        "description": "one",
+        "target": {**target, "skip_penalty": 1},
+        "text": "raw",
+    }
+    assert found["other"]["target"] == {"method": "ctc"}
+    assert found["light-kd"] == {**found["light"], "description": "all", "text": DISTILLED}
+
+
+def test_a_file_is_like_a_variant_of_another_and_does_not_change_it() -> None:
+    files = {
+        "a": {"like": "base-2", "decoder": {"copy": "soft"}},
+        "b": {"size": "base", "decoder": {"upsample": 2}, "variants": {"base-2": {}}},
+        "c": {"like": "a", "variants": {"c-1": {"size": "big"}}},
+    }
+    found = systems(files)
+    assert found["a"] == {"size": "base", "decoder": {"upsample": 2, "copy": "soft"}}
+    assert found["base-2"] == {"size": "base", "decoder": {"upsample": 2}}
+    assert found["c-1"] == {**found["a"], "size": "big"}
+
+
+def test_a_text_of_another_kind_replaces_the_old_one() -> None:
+    base = {"text": {"mixed": {"raw": 0.5, "distilled": {"system": "a", "decoding": "b"}}}}
+    assert merged(base, {"text": DISTILLED})["text"] == DISTILLED
+    change = {"text": {"mixed": {"raw": 0.2}}}
+    assert merged(base, change)["text"]["mixed"] == {**base["text"]["mixed"], "raw": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": {"like": "bb"}, "bbb": {}}, ["a.yaml", "'like'", "'bb'", "'bbb'"]),
+        ({"a": {"like": "a"}}, ["a.yaml", "'like'", "a -> a"]),
+        ({"a": {"like": "b"}, "b": {"like": "a"}}, ["a.yaml", "a -> b -> a"]),
+        ({"a": {}, "b": {"variants": {"a": {}}}}, ["b.yaml", "'a'", "config/systems/a.yaml"]),
+        ({"a": {"like": 3}}, ["a.yaml", "'like'", "3"]),
+        ({"a": {"variants": []}}, ["a.yaml", "'variants'"]),
+        ({"a": {"variants": {"b c": {}}}}, ["a.yaml", "'b c'"]),
+        ({"a": {"variants": {"b": "raw"}}}, ["a.yaml", "'variants'", "'b'", "'raw'"]),
+    ],
+)
+def test_errors_name_file_and_key(files: dict[str, dict[str, Any]], words: list[str]) -> None:
+    with told("config/systems", *words):
+        systems(files)
+
+
+def test_a_name_gives_the_options_of_its_family() -> None:
+    family = "ctc-beam{beam}-lm{language_model.order}"
+    assert options_in(family, "ctc-beam20-lm4") == {"beam": 20, "language_model": {"order": 4}}
+    assert options_in("head-{share}", "head-0.5") == {"share": 0.5}
+    for name in ("head-", "head-0.50", "head-05", "head-1.", "head-x", "head-1-2"):
+        assert family_of(name, ["head-{share}"]) is None
+    assert re.fullmatch(expression(family), "ctc-beam20-lm4")
+    assert example(family, {"beam": 5}) == "ctc-beam5-lm3"
+    for share, name in ((0.5, "head-0.5"), (2.0, "head-2"), ("4", "head-3"), (-1, "head-3")):
+        assert example("head-{share}", {"share": share}) == name
+
+
+def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
+    del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
+    folder.files["decodings/refine"] = {"name": FAMILY, "method": "mask_predict"}
+    folder.files["decodings/fast"] = {"like": "refine-4-lb5", "steps": 2}
+    configuration = folder.load()
+    assert configuration.decoding("refine-7-lb2").options["steps"] == 7
+    assert configuration.decoding("refine-7-lb2").options["length_beam"] == 2
+    assert configuration.decoding("fast") == configuration.decoding("refine-2-lb5")
+    pattern = configuration.decoding_pattern
+    assert re.fullmatch(pattern, "refine-7-lb2") and re.fullmatch(pattern, "fast")
+    assert not re.fullmatch(pattern, "refine-x-lb2")
+    for name, words in (
+        ("refine-0-lb5", ["config/decodings/refine.yaml", "'steps'"]),
+        ("refin-4-lb5", ["'refine-4-lb5'"]),
+        (FAMILY, []),
+    ):
+        with told(f"'{name}'", *words):
+            configuration.decoding(name)
+
+
+def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) -> None:
+    folder.files["decodings/own"] = {"name": "own-{steps}-{lenght_beam}", "method": "mask_predict"}
+    must_name(folder.error(), "config/decodings/own.yaml", "'lenght_beam'", "'length_beam'")
+
+
+def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
+    folder: Folder,
+) -> None:
+    folder.files["decodings/own"] = {"name": "own-{steps}{lb}", "method": "mask_predict"}
+    folder.files["scales/large"]["browser"] = {"steps": ["own-5"]}
+    must_name(folder.error("large"), "config/decodings/own.yaml", "'own-33'", "'lb'")
+
+
+def test_two_families_of_one_name_are_refused(folder: Folder) -> None:
+    folder.files["decodings/own"] = {"name": "refine-{steps}", "method": "mask_predict"}
+    must_name(folder.error(), "config/decodings/own.yaml")
+    del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
+    folder.files["decodings/other"] = {"name": "refine-{steps}", "method": "mask_predict"}
+    assert "config/decodings/own.yaml" in folder.error()
+    folder.files["decodings/own"]["name"] = "refine-{length_beam}-{steps}"
+    folder.files["decodings/other"]["name"] = "refine-{steps}-{length_beam}"
+    must_name(folder.error(), "other.yaml", "own.yaml")
+
+
+def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
+    full = system(text=DISTILLED)
+    folder.files["systems/group"] = {**full, "variants": {"one": {}, "two": {"lenght": "offset"}}}
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'lenght'")
+    folder.files["systems/group"]["variants"]["two"] = {"target": {"method": "axi"}}
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'target'")
+    folder.files["systems/group"]["variants"]["two"] = {"recipe": "studen"}
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'recipe'")
+    folder.files["systems/group"]["variants"]["two"] = {"text": "raw"}
+    configuration = folder.load()
+    assert configuration.system("two").text.kind == "raw"
+    with told("'twoo'", "'two'"):
+        configuration.system("twoo")
+
+
+@pytest.mark.parametrize(
+    ("changed", "heir", "mistake"),
+    [
+        ("recipes/teacher", "recipes/a", {"dropuot": 1}),
+        ("recipes/student", "recipes/a", {"validation": {"decoding": "bea", "metric": "bleu"}}),
+        ("recipes/student", "recipes/a", {"tasks": {"wmt": {"dropout": 0.1}}}),
+        ("systems/nat", "systems/a", {"lenght": "offset"}),
+        ("systems/nat", "systems/a", {"recipe": "studen"}),
+        ("systems/nat", "systems/a", {"length": None}),
+        ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
+        ("decodings/refine-4", "decodings/a", {"assistant": "at"}),
+        ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
+        ("scales/large", "scales/a", {"recipes": {"studen": {"updates": 3}}}),
+        ("corpora/own", "corpora/a", {"target": "en"}),
+    ],
+)
+def test_a_mistake_is_told_of_the_file_that_others_are_like(
+    folder: Folder, changed: str, heir: str, mistake: dict[str, Any]
+) -> None:
+    folder.files[changed] = merged(folder.files[changed], mistake)
+    own = {} if changed.startswith(("decodings", "corpora")) else {"description": "like it"}
+    folder.files[heir] = {"like": "m", **own}
+    folder.files[heir.replace("/a", "/m")] = {"like": changed.partition("/")[2], **own}
+    if changed.startswith("corpora"):
+        folder.files[heir]["like"] = "own"
+    assert folder.error("a" if heir == "scales/a" else None).startswith(f"config/{changed}.yaml: ")
+
+
+def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
+    folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
+    folder.files["scales/wide"] = {
+        "like": "tiny",
+        "description": "wider",
+        "sizes": {"base": {"ffn_dim": 64}},
+    }
+    configuration = folder.load("wide")
+    assert configuration.recipe("longer").betas == configuration.recipe("student").betas
+    assert configuration.recipe("longer").updates == 9000
+    other = folder.load("tiny").architecture("base")
+    assert configuration.architecture("base") == replace(other, ffn_dim=64)
+
+
+def test_a_scale_like_another_changes_a_recipe_that_the_other_replaces(folder: Folder) -> None:
+    folder.files["recipes/third"] = {"like": "student", "batch_tokens": 99}
+    folder.files["scales/tiny"]["recipes"] = {"third": {"as": "student"}, "teacher": {"updates": 7}}
+    changes = {"third": {"updates": 500}, "teacher": {"as": "student"}}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "recipes": changes}
+    configuration = folder.load("wide")
+    assert configuration.recipe("third").batch_tokens == 99
+    assert configuration.recipe("third").updates == 500
+    assert configuration.recipe("teacher") == configuration.recipe("student")
+
+
+def test_a_size_may_be_like_another(folder: Folder) -> None:
+    sizes = folder.files["scales/tiny"]["sizes"]
+    sizes["deep"] = {"like": "learned", "encoder_layers": 3}
+    sizes["learned"] = {"like": "base", "positions": "learned"}
+    configuration = folder.load()
+    base = configuration.architecture("base")
+    expected = replace(base, encoder_layers=3, positions="learned")
+    assert configuration.architecture("deep") == expected
+    for like, words in (("bass", ["'bass'", "'base'"]), ("deep", ["learned", "deep"])):
+        sizes["learned"]["like"] = like
+        must_name(folder.error(), "config/scales/tiny.yaml", "'like'", *words)
+
+
+def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
+    folder.files["systems/latent"] = {"like": "nat", "description": "d", "latent": {"dim": 3}}
+    folder.files["scales/tiny"]["latent"] = {"free_until": 0.1, "annealed_at": 0.2}
+    latent = folder.load().training("own", "latent").as_json()["latent"]
+    assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
+    assert folder.load("large").training("own", "latent").latent.free_until == 0.4
+    folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
+    must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
+
+
+def test_a_latent_of_a_variant_that_does_not_fit_is_told_with_its_file(folder: Folder) -> None:
+    own = {"latent": {"dim": 8, "added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}
+    nat = folder.files["systems/nat"]
+    folder.files["systems/nat"] = {**nat, "variants": {"nat": {}, "nat-latent": own}}
+    must_name(folder.error(), "config/systems/nat.yaml", "'nat-latent'", "'latent.added_to'")

@@ -1,0 +1,231 @@
+"""Lengths of a recipe: in updates or in epochs, and checkpoints that are kept on the way."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration import Choice, fingerprint
+from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
+from nat.configuration.models import Recipe, Start
+from tests.configuration.test_configuration import RECIPE, Folder
+from tests.messages import must_name, told
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def without(*keys: str) -> dict[str, Any]:
+    return {key: value for key, value in RECIPE.items() if key not in keys}
+
+
+def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
+    recipe = without("updates", "save_every", "validate_every")
+    recipe |= {"epochs": 10, "validations_per_epoch": 20}
+    folder.files["recipes/student"] = recipe
+    folder.files["scales/tiny"]["recipes"] = {
+        "student": {"updates": 300, "save_every": 20, "validate_every": 10},
+        "teacher": {"epochs": 0.5},
+    }
+    configuration = folder.load()
+    found = configuration.recipe("student")
+    assert found.epochs is None and found.validations_per_epoch is None
+    assert (found.updates, found.save_every, found.validate_every) == (300, 20, 10)
+    teacher = configuration.recipe("teacher")
+    assert teacher.epochs == 0.5 and teacher.updates is None
+    assert folder.load("large").recipe("student").epochs == 10
+
+
+def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
+    prints = []
+    for epochs in (10, 11):
+        folder.files["recipes/teacher"] = {**without("updates"), "epochs": epochs}
+        training = folder.load().training("own", "at").as_json()
+        assert json.loads(json.dumps(training)) == training
+        assert training["recipe"]["epochs"] == epochs
+        prints.append(fingerprint(training))
+    assert prints[0] != prints[1]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parts"),
+    [
+        ({**RECIPE, "epochs": 3}, ["'updates'", "'epochs'", "not both"]),
+        ({**RECIPE, "warmup_epochs": 0}, ["'warmup_updates'", "'warmup_epochs'"]),
+        ({**RECIPE, "validations_per_epoch": 20}, ["'save_every'", "'validations_per_epoch'"]),
+        (without("updates"), ["missing key 'updates'", "'epochs'"]),
+        (without("warmup_updates"), ["'warmup_updates'", "'warmup_epochs'"]),
+        (without("validate_every"), ["'validate_every'"]),
+        ({**without("updates"), "epochs": 0}, ["'epochs'", "0"]),
+        (
+            {**without("updates", "warmup_updates"), "epochs": 1, "warmup_epochs": 2},
+            ["'warmup_epochs'", "2", "'epochs'", "1"],
+        ),
+        ({**RECIPE, "validate_every": 200}, ["'validate_every'", "200"]),
+        ({**RECIPE, "keep": {"late": 1001}}, ["'keep.late'", "1001", "1000"]),
+        ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["'patience'", "'keep'"]),
+        ({**RECIPE, "keep": {"early": 0}}, ["'keep.early'", "1"]),
+    ],
+)
+def test_errors(folder: Folder, recipe: dict[str, Any], parts: list[str]) -> None:
+    folder.files["recipes/teacher"] = recipe
+    must_name(folder.error(), "config/recipes/teacher.yaml", *parts)
+
+
+def test_in_updates() -> None:
+    recipe = without("updates", "warmup_updates", "save_every", "validate_every")
+    recipe |= {"epochs": 10, "warmup_epochs": 0.25, "validations_per_epoch": 20}
+    where = "dims on corpus"
+    assert in_updates(Recipe(**recipe), 503.5, where) == Lengths(5035, 126, 25, 25)
+    tiny = in_updates(Recipe(**recipe | {"epochs": 0.1, "warmup_epochs": 0}), 5.0, where)
+    assert (tiny.updates, tiny.save_every) == (1, 1)
+    assert in_updates(Recipe(**RECIPE), None, where) == Lengths(1000, 100, 100, 100)
+    with told("dims", "corpus", "'keep.late'", "6000"):
+        in_updates(Recipe(**recipe | {"keep": {"late": 6000}}), 503.5, where)
+
+
+def test_a_moving_average_follows_the_length_of_its_training(folder: Folder) -> None:
+    def decay(scale: str = "tiny") -> float:
+        training = folder.load(scale).training("own", "dims")
+        assert "reference_updates" not in training.as_json()["recipe"]
+        return float(training.target.options["ema_decay"])
+
+    assert decay("large") == 0.9992  # as long as the recipe says
+    assert decay() == pytest.approx(0.9992 ** (1000 / 300), abs=1e-6)
+    recipe = folder.files["recipes/student"]
+    recipe["reference_updates"] = 3000
+    assert decay() == pytest.approx(0.9992**10, abs=1e-6)
+    assert decay("large") == pytest.approx(0.9992**3, abs=1e-6)
+    recipe["tasks"] = {"wmt14-en-de": {"reference_updates": 600}}
+    assert decay() == pytest.approx(0.9992**2, abs=1e-6)
+    change = folder.files["scales/tiny"]["recipes"]["student"]
+    change["reference_updates"] = 300  # the scale takes the constants as they are
+    assert decay() == 0.9992
+    del change["reference_updates"], recipe["updates"], recipe["tasks"]
+    recipe["epochs"] = 10
+    assert decay() == pytest.approx(0.9992**10, abs=1e-6)
+    assert decay("large") == 0.9992  # the updates of an epoch are not known
+    del recipe["reference_updates"]
+    assert decay() == 0.9992
+
+
+def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -> None:
+    recipe, change = folder.files["recipes/student"], {"updates": 250}
+    folder.files["scales/tiny"]["recipes"]["student"] = change
+    recipe["keep"] = {"early": 2, "late": 800}
+    found = folder.load().recipe("student")
+    assert (found.warmup_updates, found.save_every, found.validate_every) == (25, 25, 25)
+    assert found.keep == {"early": 1, "late": 200}
+    change |= {"warmup_updates": 0, "validate_every": 5, "keep": {"late": 250}}
+    found = folder.load().recipe("student")
+    assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 5)
+    assert found.keep == {"early": 1, "late": 250}
+    override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
+    found = folder.load(Choice(name="longer", override=override)).recipe("student")
+    assert (found.updates, found.warmup_updates, found.save_every) == (500, 3, 50)
+    recipe["warmup_updates"] = 0
+    del change["warmup_updates"], recipe["updates"]
+    recipe["epochs"] = 10
+    found = folder.load().recipe("student")  # the recipe's updates are not known
+    assert (found.warmup_updates, found.save_every) == (0, 100)
+
+
+def test_patience_follows_the_validations(folder: Folder) -> None:
+    recipe = folder.files["recipes/student"]
+    change = {"updates": 300, "save_every": 300, "validate_every": 60}
+    folder.files["scales/tiny"]["recipes"]["student"] = change
+    recipe["patience"] = 4  # of 10 validations
+    assert folder.load("large").recipe("student").patience == 4
+    assert folder.load().recipe("student").patience == 2  # of 5
+    change["validate_every"] = 300
+    assert folder.load().recipe("student").patience == 1  # never none
+    change["patience"] = 3
+    assert folder.load().recipe("student").patience == 3
+    change["patience"] = None
+    assert folder.load().recipe("student").patience is None
+    del change["patience"], recipe["updates"], recipe["save_every"], recipe["validate_every"]
+    recipe |= {"epochs": 10, "validations_per_epoch": 20, "patience": 50}
+    change |= {"validate_every": 30, "save_every": 30}
+    assert folder.load().recipe("student").patience == round(50 * (300 / 30) / 200)
+    recipe["validations_per_epoch"] = 2.5
+    folder.files["scales/tiny"]["recipes"]["student"] = {"epochs": 4}
+    assert folder.load().recipe("student").patience == 20
+    folder.files["scales/tiny"]["recipes"]["student"] = {"updates": 300}  # units differ
+    assert folder.load().recipe("student").patience == 50
+
+
+def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> None:
+    folder.files["recipes/student"]["reference_updates"] = 10**8
+    for decay in (0.5, 0.9):
+        target = {"method": "dims", "ema_decay": decay}
+        folder.files[f"systems/dims-{decay}"] = {**folder.files["systems/dims"], "target": target}
+    trainings = [folder.load().training("own", f"dims-{decay}") for decay in (0.5, 0.9)]
+    assert [each.target.options["ema_decay"] for each in trainings] == [0, 0]
+    assert [each.system for each in trainings] == ["dims-0.5", "dims-0.9"]
+
+
+def test_only_decays_follow_a_length() -> None:
+    options = {"method": "dims", "hidden_weight": 0.7, "ema_decay": None}
+    assert at_length(options, 80) == options
+    assert at_length({"ema_decay": 0.9992}, 80) == {"ema_decay": 0.937981}
+    assert at_length({"ema_decay": 1.0}, 80) == {"ema_decay": 1.0}
+
+
+def test_the_estimate_of_a_length() -> None:
+    assert estimated_tokens(Recipe(**RECIPE), 0) == 1000 * 4096
+    by_epochs = Recipe(**without("updates"), epochs=2.5)
+    assert estimated_tokens(by_epochs, 100_000) == 62 * 4096
+    assert estimated_tokens(by_epochs, 0) == 0
+
+
+def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -> None:
+    folder.files["recipes/student"]["keep"] = {"early": 200, "late": 250}
+    folder.files["scales/tiny"]["recipes"]["student"]["keep"] = {"early": 20}
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
+    configuration = folder.load()
+    assert configuration.recipe("student").keep == {"early": 20, "late": 75}
+    assert configuration.system("dims").init_from == Start("cmlm", "early")
+    assert configuration.system("cmlm").init_from is None
+    assert configuration.dependencies("dims") == ["at", "cmlm"]
+    assert configuration.trained_on_partial_targets("dims")
+    start = configuration.training("own", "dims").as_json()["init_from"]
+    assert start == {"system": "cmlm", "kept": "early"}
+
+    folder.files["systems/dims"]["init_from"]["kept"] = "erly"
+    message = folder.error()
+    assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
+    assert "did you mean 'early'?" in message
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlmm", "kept": "early"}
+    must_name(folder.error(), "'init_from'", "'cmlmm'", "'cmlm'")
+    folder.files["systems/dims"]["init_from"] = {"system": "at", "kept": "early"}
+    folder.files["systems/dims"]["target"] = folder.files["systems/nat"]["target"]
+    message = folder.error()
+    assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
+    assert "'teacher'" in message and "'keep'" in message
+
+
+def test_lengths_follow_where_an_override_changes_a_recipe_that_is_replaced(folder: Folder) -> None:
+    folder.files["recipes/other"] = RECIPE
+    folder.files["systems/nat"]["recipe"] = "other"
+    folder.files["scales/tiny"]["recipes"] = {"other": {"as": "student"}}
+    plain = folder.load().recipe("other")
+    half = Choice(name="half", override=(f"recipes.other.updates={plain.updates // 2}",))
+    found = folder.load(half).recipe("other")
+    assert found.updates == plain.updates // 2
+    assert found.warmup_updates == plain.warmup_updates // 2
+    assert found.save_every == plain.save_every // 2
+
+
+@pytest.mark.parametrize("changed", ["another", "other", "student"])
+def test_errors_of_an_override_name_the_recipe_that_it_changes(
+    folder: Folder, changed: str
+) -> None:
+    folder.files["recipes/another"] = folder.files["recipes/other"] = RECIPE
+    recipes = {"another": {"as": "other"}, "other": {"as": "student"}, "student": {"dropout": 0.2}}
+    folder.files["scales/tiny"]["recipes"] = recipes
+    message = folder.error(Choice(name="own", override=(f"recipes.{changed}.keep.late=1001",)))
+    places = [f"config/recipes/{changed}.yaml", "config/scales/tiny.yaml", "'override'"]
+    must_name(message, *places, "'keep.late'")

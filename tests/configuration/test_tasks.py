@@ -1,0 +1,229 @@
+"""What differs from task to task, and systems that are the same and so trained once."""
+
+from dataclasses import replace
+
+import pytest
+from repository import configured
+
+from nat.artifacts import Distilled, Model, Score, Shard, Translations
+from nat.workflow.graph import inputs_of
+from tests.configuration.test_configuration import Folder, folder
+from tests.messages import must_name, told
+
+__all__ = ["folder"]
+
+RAW = {"text": "raw"}
+
+
+def test_a_task_changes_systems_and_recipes_on_its_corpus_only(folder: Folder) -> None:
+    folder.files["systems/nat"]["tasks"] = {"wmt14-de-en": {**RAW, "size": "wide"}}
+    folder.files["recipes/student"]["tasks"] = {"wmt14-de-en": {"dropout": 0.2, "updates": 500}}
+    folder.files["scales/tiny"]["tasks"] = {"wmt14-en-de": "own", "wmt14-de-en": "other"}
+    folder.files["corpora/other"] = {**folder.files["corpora/own"]}
+    folder.files["corpora/third"] = {**folder.files["corpora/own"]}
+    configuration = folder.load()
+    plain = configuration.training("own", "nat")
+    changed = configuration.training("other", "nat")
+    assert (plain.text, plain.recipe.dropout) != (changed.text, 0.2)
+    assert (changed.text.kind, changed.recipe.dropout) == ("raw", 0.2)
+    assert changed.architecture.model_dim == 16
+    assert changed.recipe.updates == 300  # the scale has the last word
+    assert configuration.training("third", "nat") == plain.model_copy(update={"corpus": "third"})
+    assert configuration.on("other").needed_systems("nat") == []
+    assert configuration.on("own").needed_systems("nat") == [("at", "text")]
+
+
+def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> None:
+    folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW}
+    folder.load("tiny")
+    must_name(
+        folder.error("large"), "config/scales/large.yaml", "'tasks'", "config/systems/nat.yaml"
+    )
+    folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW, "wmt14-en-de": RAW}
+    assert folder.load("large").training("own", "nat").as_json()["text"] == "raw"
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "change", "words"),
+    [
+        ("systems/nat", "wmt16-en-r", {}, ["'tasks'", "'wmt16-en-ro'"]),
+        ("systems/nat", "wmt16-en-ro", {"sise": "wide"}, ["'sise'"]),
+        ("systems/nat", "wmt14-en-de", {"recipe": "studen"}, ["'recipe'"]),
+        ("recipes/student", "wmt16-en-ro", {"dropout": 2}, ["'dropout'"]),
+        ("recipes/student", "wmt16-en-ro", {"warmup_updates": 999}, ["scales/tiny.yaml"]),
+    ],
+)
+def test_mistakes_in_tasks_name_file_and_task(
+    folder: Folder, name: str, task: str, change: dict[str, object], words: list[str]
+) -> None:
+    folder.files[name]["tasks"] = {task: change}
+    must_name(folder.error(), f"config/{name}.yaml", task, *words)
+
+
+def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
+    student = folder.files["recipes/student"]
+    folder.files["recipes/own"] = {**student, "updates": 7000, "dropout": 0.7}
+    folder.files["scales/tiny"]["recipes"]["own"] = {"as": "student"}
+    folder.files["scales/tiny"]["recipes"]["third"] = {"as": "own"}
+    folder.files["recipes/third"] = {**student, "dropout": 0.6}
+    configuration = folder.load()
+    assert configuration.recipe("own") == configuration.recipe("student")
+    assert configuration.recipe("third") == configuration.recipe("student")
+    assert folder.load("large").recipe("own").updates == 7000
+    for own, words in (
+        ({"as": "studen"}, ["'recipes.own.as'", "'studen'", "'student'"]),
+        ({"as": "third"}, ["'recipes.third.as'", "own -> third -> own"]),
+        ({"as": "student", "updates": 5}, ["'updates'", "'recipes.own'"]),
+    ):
+        folder.files["scales/tiny"]["recipes"]["own"] = own
+        must_name(folder.error(), "config/scales/tiny.yaml", *words)
+
+
+def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Folder) -> None:
+    files = folder.files
+    files["systems/at-of-a-paper"] = {**files["systems/at"], "recipe": "of-a-paper"}
+    files["recipes/of-a-paper"] = {**files["recipes/teacher"], "dropout": 0.7}
+    files["scales/tiny"]["recipes"]["of-a-paper"] = {"as": "teacher"}
+    files["systems/paper-nat"] = {
+        **files["systems/nat"],
+        "text": {"distilled": {"system": "at-of-a-paper", "decoding": "beam"}},
+    }
+    files["systems/paper-dims"] = {**files["systems/dims"], "init_from": "paper-cmlm"}
+    files["systems/paper-cmlm"] = {**files["systems/cmlm"], "description": "another"}
+    files["systems/nat-b"] = {"like": "nat", "description": "another"}
+    files["systems/nat-a"] = {"like": "nat", "description": "another"}
+    tiny, large = folder.load("tiny"), folder.load("large")
+    names = {name: tiny.canonical("own", name) for name in tiny.systems}
+    assert names == {
+        "at": "at",
+        "at-of-a-paper": "at",
+        "cmlm": "cmlm",
+        "dims": "dims",
+        "nat": "nat",
+        "nat-a": "nat",
+        "nat-b": "nat",
+        "paper-cmlm": "cmlm",
+        "paper-dims": "dims",
+        "paper-nat": "nat",
+    }
+    for name, other in names.items():
+        assert tiny.training("own", name) == tiny.training("own", other)
+    assert large.canonical("own", "at-of-a-paper") == "at-of-a-paper"
+    assert large.canonical("own", "paper-nat") == "paper-nat"
+    assert (
+        large.training("own", "paper-nat").as_json()["text"]["distilled"]["system"]
+        == "at-of-a-paper"
+    )
+    assert large.training("own", "paper-dims").as_json()["init_from"] == "cmlm"
+    with told("'nat-bb'", "'nat-b'"):
+        tiny.canonical("own", "nat-bb")
+
+
+def test_what_is_a_default_may_be_written_down(folder: Folder) -> None:
+    written = {"method": "cross_entropy", "label_smoothing": 0.0}
+    folder.files["systems/nat"]["target"] = {"method": "cross_entropy"}
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "target": written}
+    configuration = folder.load()
+    assert configuration.canonical("own", "nat-2") == "nat"
+    assert configuration.training("own", "nat-2") == configuration.training("own", "nat")
+
+
+def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another"}
+    folder.files["decodings/npd"] = {
+        "method": "length_rescoring",
+        "assistant": "at-2",
+        "length_beam": 9,
+    }
+    folder.files["decodings/best"] = {
+        "method": "length_rescoring",
+        "assistant": "at",
+        "length_beam": 9,
+        "tasks": {"wmt14-en-de": {"length_beam": 4}},
+    }
+    configuration = folder.load()
+    assert configuration.assistant("npd") == "at-2"
+    assert configuration.on("own").assistant("npd") == "at"
+    assert configuration.on("own").decoding("best").options["length_beam"] == 4
+    assert configuration.decoding("best").options["length_beam"] == 9
+
+
+def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
+    text = {"distilled": {"system": "at-2", "decoding": "wider"}}
+    folder.files["decodings/wider"] = {"method": "beam_search", "beam": 9}
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
+    assert folder.load().canonical("own", "nat-2") == "nat-2"
+    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`
+    configuration = folder.load()
+    assert configuration.canonical("own", "at-2") == "at"
+    assert configuration.canonical("own", "nat-2") == "nat-2"
+
+
+def test_a_copy_gives_way_to_the_system_that_it_is_like(folder: Folder) -> None:
+    copied = {"like": "nat", "description": "another", "recipe": "student"}
+    folder.files["systems/a"] = copied
+    folder.files["systems/b"] = {"like": "a", "description": "a copy of a copy"}
+    names = folder.load().on("own").canonical_names
+    assert names is not None and names["a"] == names["b"] == "nat"
+    folder.files["systems/a"] = {**folder.files["systems/nat"], "description": "another"}
+    names = folder.load().on("own").canonical_names
+    assert names is not None and names["nat"] == names["b"] == "a"
+
+
+def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None:
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another"}
+    configuration = folder.load()
+    score = Score(configuration.run, "own", "nat-2", 7, "one-pass", "test")
+    with told("'nat-2'", "'nat'", "own/nat/seed7/one-pass"):
+        inputs_of(configuration, score)
+    assert inputs_of(configuration, replace(score, system="nat"))
+
+
+def test_what_is_read_follows_the_task(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
+    folder.files["systems/nat"]["tasks"] = {
+        "wmt14-en-de": {"text": {"distilled": {"system": "at-2", "decoding": "beam"}}}
+    }
+    folder.files["decodings/best"] = {
+        "method": "length_rescoring",
+        "assistant": "at",
+        "length_beam": 9,
+        "tasks": {"wmt14-en-de": {"assistant": "at-2"}},
+    }
+    configuration = folder.load()
+    run = configuration.run
+    assert "/at-2/" in inputs_of(configuration, Model(run, "own", "nat", 7))["texts"][0]
+    found = inputs_of(configuration, Translations(run, "own", "nat", 7, "best", "test"))
+    shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
+    assert "/at-2/" in str(shard["assistant"]) and found
+    assert inputs_of(configuration, Distilled(run, "own", "at-2", 7, "beam5"))
+
+
+def test_what_a_task_does_not_change_is_as_without_it() -> None:
+    configuration = configured("paper")
+    checked = 0
+    for tasks in {configuration.tasks_of(corpus) for corpus in configuration.tasks.values()}:
+        view = configuration.for_tasks(tasks)
+        alone = replace(view, plain=None)
+        for name in view.systems:
+            assert view.identity(name) == alone.identity(name)
+        checked += 0 < len(view.changed) < len(view.systems)
+    assert checked > 5
+
+
+def test_a_task_that_changes_a_teacher_changes_its_students() -> None:
+    configuration = configured("paper")
+    assert configuration.system("dims-cmlmc-kd").recipe == "dims"
+    recipes = dict(configuration.files["recipes"])
+    for name, content in recipes.items():
+        recipes[name] = {key: value for key, value in content.items() if key != "tasks"}
+    teacher = configuration.system("cmlmc-kd").recipe
+    recipes[teacher] |= {"tasks": {"wmt14-en-de": {"dropout": 0.25}}}
+    systems = {
+        name: {key: value for key, value in content.items() if key != "tasks"}
+        for name, content in configuration.files["systems"].items()
+    }
+    files = {**configuration.files, "recipes": recipes, "systems": systems}
+    changed = replace(configuration, files=files).for_tasks(("wmt14-en-de",)).changed
+    assert {"cmlmc-kd", "dims-cmlmc-kd"} <= changed and "at-base" not in changed

@@ -1,0 +1,162 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_up_corpus import as_corpus, prepare_corpus
+
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.bpe import merge
+from nat.data.corpus import Corpus
+from nat.data.lines import read_lines
+from nat.data.splits import folder_of
+from nat.data.summary import summarise
+from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
+from tests.messages import told
+
+LINES = ["a b c", "", "c c unseen a", "b", ""]
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.from_lines(["a a b c"])
+    assert write_binarised(iter(LINES), vocabulary, tmp_path / "train.en") == len(LINES)
+    text = BinarisedText(tmp_path / "train.en")
+    assert len(text) == len(LINES)
+    assert text.lengths.tolist() == [3, 0, 4, 1, 0]
+    known = [line.replace("unseen", "<unk>") for line in LINES]
+    assert [vocabulary.decode(text[number].tolist()) for number in range(len(text))] == known
+    assert text[2].tolist()[2] == UNK
+    assert text.tokens.tolist() == [token for line in LINES for token in vocabulary.encode(line)]
+    for wrong in (-1, len(LINES)):
+        with pytest.raises(IndexError):
+            text[wrong]
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
+        "train.en.offsets.npy",
+        "train.en.tokens.npy",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype"), [(256, np.uint8), (257, np.uint16), (65536, np.uint16), (65537, np.uint32)]
+)
+def test_smallest_type_that_fits(tmp_path: Path, size: int, dtype: type) -> None:
+    vocabulary = Vocabulary(f"w{number}" for number in range(size - len(SPECIALS)))
+    write_binarised([vocabulary.symbols[-1]], vocabulary, tmp_path / "x")
+    text = BinarisedText(tmp_path / "x")
+    assert text.tokens.dtype == dtype
+    assert text[0].tolist() == [size - 1]
+
+
+@pytest.mark.parametrize("lines", [[], [""], ["", ""]])
+def test_nothing_at_all(tmp_path: Path, lines: list[str]) -> None:
+    write_binarised(lines, Vocabulary(["a"]), tmp_path / "x")
+    text = BinarisedText(tmp_path / "x")
+    assert len(text) == len(lines) == len(text.lengths)
+    assert all(len(text[number]) == 0 for number in range(len(lines)))
+
+
+def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
+    vocabulary = Vocabulary(["a", "b"])
+    write_binarised(["a b", "b"], vocabulary, tmp_path / "x")
+    write_binarised(["a b", "b a"], vocabulary, tmp_path / "y")
+    for record in tmp_path.glob(".*"):
+        record.unlink()
+    (tmp_path / "y.offsets.npy").replace(tmp_path / "x.offsets.npy")
+    with told("x.tokens.npy", "x.offsets.npy"):
+        BinarisedText(tmp_path / "x")
+    with told("y.offsets.npy"):
+        BinarisedText(tmp_path / "y")
+    np.save(tmp_path / "x.offsets.npy", np.array([0, 3, 1, 3]))
+    with told("x.tokens.npy", "x.offsets.npy"):
+        BinarisedText(tmp_path / "x")
+    np.save(tmp_path / "x.offsets.npy", np.array([[0, 3]]))
+    with told("x.tokens.npy", "x.offsets.npy"):
+        BinarisedText(tmp_path / "x")
+    whole = (tmp_path / "x.tokens.npy").read_bytes()
+    for damaged in (whole[:-1], whole[:20], b""):
+        (tmp_path / "x.tokens.npy").write_bytes(damaged)
+        with told("x.tokens.npy", "damaged"):
+            BinarisedText(tmp_path / "x")
+
+
+def prepare(root: Path, bpe_merges: Any = 15) -> tuple[Corpus, Path]:
+    splits: dict[str, Any] = {}
+    for split, count in (("train", 60), ("valid", 5), ("test", 4)):
+        files = {}
+        for language, words in (("en", "the dog, a cat"), ("de", "der Hund, eine Katze")):
+            lines = [f"{words} {number % 9}." for number in range(count)]
+            lines[1] = ""
+            (root / f"{split}.{language}").write_text("\n".join(lines) + "\n")
+            files[language] = f"{split}.{language}"
+        splits[split] = {"files": files, "pairs": count}
+    preprocessing = {
+        "normalise_punctuation": True,
+        "tokeniser": "moses",
+        "max_tokens": 50,
+        "max_ratio": 2.0,
+        "bpe_merges": bpe_merges,
+    }
+    corpus = as_corpus(
+        {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
+    )
+    return corpus, prepare_corpus("toy", corpus, root)
+
+
+def test_whole_preparation_and_summary(tmp_path: Path) -> None:
+    corpus, folder = prepare(tmp_path)
+    vocabulary = Vocabulary.load(folder / "binarised" / "vocabulary.txt")
+    for name in ("train.en", "train.de", "valid.en", "test.de"):
+        of_split = folder_of("toy", name.split(".")[0], folder.parent)
+        text = BinarisedText(of_split / "binarised" / name)
+        back = [merge(vocabulary.decode(text[number].tolist())) for number in range(len(text))]
+        assert back == list(read_lines(of_split / "tokens" / name))
+    test = folder / "tests/test/binarised/vocabulary.txt"
+    assert test.read_bytes() == (folder / "binarised/vocabulary.txt").read_bytes()
+    summary = summarise("toy", corpus, folder)
+    assert json.loads(json.dumps(summary)) == summary
+    train, test = summary["splits"]["train"], summary["splits"]["test"]
+    assert (train["read"], train["pairs"], train["dropped"]["empty"]) == (60, 59, 1)
+    assert (test["pairs"], test["faulty"]["empty"], test["languages"]["de"]["empty"]) == (4, 1, 1)
+    assert train["languages"]["en"]["words"] == 59 * 7
+    subwords = [len(line.split()) for line in read_lines(folder / "bpe" / "train.de")]
+    described = train["languages"]["de"]
+    assert described["tokens"] == sum(subwords)
+    assert described["max_length"] == max(subwords)
+    assert described["mean_length"] == pytest.approx(sum(subwords) / 59, abs=1e-3)
+    assert described["unknown_rate"] == 0
+    assert summary["vocabulary"]["size"] == len(vocabulary)
+    assert summary["vocabulary"]["merges"] == 15
+
+
+def test_preparation_with_separate_vocabularies(tmp_path: Path) -> None:
+    corpus, folder = prepare(tmp_path, {"en": 5, "de": 15})
+    for split in ("train", "valid", "test"):
+        of_split = folder_of("toy", split, folder.parent)
+        vocabularies = Vocabularies.load(of_split / "binarised")
+        assert vocabularies.sizes == Vocabularies.load(folder / "binarised").sizes
+        for language, vocabulary in (("en", vocabularies.source), ("de", vocabularies.target)):
+            text = BinarisedText(of_split / "binarised" / f"{split}.{language}")
+            back = [vocabulary.decode(text[number].tolist()) for number in range(len(text))]
+            assert back == list(read_lines(of_split / "bpe" / f"{split}.{language}"))
+    summary = summarise("toy", corpus, folder)
+    found = summary["vocabulary"]
+    assert (found["target"]["size"], found["source"]["size"]) == vocabularies.sizes
+    assert (found["source"]["merges"], found["target"]["merges"]) == (5, 15)
+
+
+def test_summary_finds_steps_that_disagree(tmp_path: Path) -> None:
+    corpus, folder = prepare(tmp_path)
+    with (folder / "bpe" / "train.de").open("a") as file:
+        file.write("one more\n")
+    with told("bpe/train.de", "60", "59"):
+        summarise("toy", corpus, folder)
+
+
+def test_preparation_does_not_load_torch() -> None:
+    modules = "binarised, bpe, clean, download, summary, text, tokenise"
+    program = f"import sys; from nat.data import {modules}; sys.exit('torch' in sys.modules)"
+    root = Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, "-c", program], cwd=root).returncode == 0

@@ -1,0 +1,280 @@
+"""The corpus files of the project, and what a corpus file may say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_corpus import as_corpus
+
+from nat.configuration.configuration import Configuration
+from nat.configuration.corpora import check_corpus
+from nat.configuration.families import expanded
+from nat.configuration.reading import read, with_splits_of_parents
+from nat.data.clean import clean_folder
+from nat.data.corpus import STEPS, Corpus
+from nat.data.sources import parts_of
+from nat.data.sources import test_set as a_test_set
+from nat.data.splits import derived_from, split_names
+from nat.options import validated
+from tests.messages import told
+
+CORPORA = [
+    *("wmt14-en-de", "wmt14-de-en", "wmt14-en-de-4m", "wmt14-de-en-4m"),
+    *("wmt16-en-ro", "wmt16-ro-en", "wmt16-en-ro-diacritics", "wmt16-ro-en-diacritics"),
+    *("wmt17-zh-en", "wmt20-ja-en", "iwslt14-de-en", "nist-zh-en", "synthetic-a", "synthetic-b"),
+    *("multi30k-en-de", "tatoeba-en-de"),
+]
+DEAD = ("wit3.fbk.eu", "opus.nlpl.eu", "drive.google.com", "docs.google.com")
+"""Hosts that papers and recipes name, where the files are gone, or not to be had by a program."""
+
+
+@pytest.fixture(scope="module")
+def configuration() -> Configuration:
+    return read("paper", Path(__file__).resolve().parents[2])
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_corpora_of_the_project(configuration: Configuration, name: str) -> None:
+    corpus = configuration.corpus(name)
+    check_corpus(name, corpus)
+    pair = ("noisy", "en") if name.startswith("synthetic") else tuple(name.split("-")[1:3])
+    assert (corpus.source, corpus.target) == pair
+    assert name in configuration.tasks or name in CORPORA[-2:]
+    assert {"train", "valid", "test"} <= set(split_names(corpus))
+    for split in corpus.splits.values():
+        for part in parts_of(split):
+            if part.sacrebleu is not None:
+                a_test_set(part.sacrebleu, *pair)
+    # the size of the training text after a step is published, or known from those who made it
+    sizes: list[Any] = [corpus.expected.after(step).get("train") for step in STEPS]
+    sizes += [split.pairs for each, split in corpus.splits.items() if each == "train"]
+    assert any(sizes) or name == "tatoeba-en-de"
+    written = json.dumps(corpus.as_written())
+    assert not [host for host in DEAD if f"//{host}/" in written]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("wmt14-en-de", "wmt14-de-en"),
+        ("wmt14-en-de", "wmt14-de-en-4m"),
+        ("wmt16-en-ro", "wmt16-ro-en-diacritics"),
+    ],
+)
+def test_both_directions_share_their_downloads(
+    configuration: Configuration, one: str, other: str
+) -> None:
+    assert configuration.corpus(one).splits == configuration.corpus(other).splits
+
+
+def test_a_size_after_cleaning_that_is_not_expected_keeps_nothing(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.mkdir()
+    for split in ("train", "valid", "test"):
+        for side in ("en", "de"):
+            (text / f"{split}.{side}").write_text("a b\n\n" if split == "train" else "a b\n")
+    (text / "train.en").write_text("a b\nc\n")
+    one = as_corpus(OWN | {"expected": {"clean": {"train": 1, "test": 1}}})
+    clean_folder(one, text, tmp_path / "one")
+    assert (tmp_path / "one/clean.json").is_file()
+    with told("'expected.clean.train'", "1", "2"):
+        two = as_corpus(OWN | {"expected": {"clean": {"train": 2}}})
+        clean_folder(two, text, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+
+
+def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -> None:
+    for name, drop in (("synthetic-a", 0.0), ("synthetic-b", 0.1)):
+        corpus = configuration.corpus(name)
+        assert derived_from(corpus) == "wmt14-en-de"
+        assert split_names(corpus) == ["train", "valid", "test"]
+        corruption = corpus.preprocessing.corruption
+        assert corruption is not None
+        assert (corruption.replace, corruption.drop) == (0.5, drop)
+
+
+OPTIONS = {
+    "lowercase": False,
+    "normalise_punctuation": True,
+    "tokeniser": "moses",
+    "max_tokens": 100,
+    "max_ratio": 3.0,
+    "bpe_merges": 10,
+}
+SEPARATE = OPTIONS | {"bpe_merges": {"en": 9, "de": 5}}
+FILES = {"files": {"en": "a", "de": "b"}}
+OWN: dict[str, Any] = {
+    "source": "en",
+    "target": "de",
+    "splits": {"train": FILES, "valid": FILES, "test": FILES},
+    "preprocessing": OPTIONS,
+}
+
+
+def resolved(corpora: dict[str, Any]) -> dict[str, Any]:
+    return with_splits_of_parents(expanded(corpora, "corpora").contents)
+
+
+def test_a_corpus_like_another_or_derived_from_it_changes_entries() -> None:
+    reverse = {
+        "like": "own",
+        "source": "de",
+        "target": "en",
+        "preprocessing": {"bpe_merges": 20},
+        "splits": {"test": {"sacrebleu": "wmt16"}},
+    }
+    found = resolved({"own": OWN, "reverse": reverse})["reverse"]
+    assert found["preprocessing"] == OPTIONS | {"bpe_merges": 20}
+    assert found["splits"] == OWN["splits"] | {"test": {"sacrebleu": "wmt16"}}
+    assert found["source"] == "de"
+    check_corpus("reverse", as_corpus(found))
+    assert OPTIONS["bpe_merges"] == 10
+    generated = {"generator": {"pairs": {"train": 3, "test": 2}}}
+    derived = {"source": "x", "target": "en", "derived": {"from": "g", "side": "en"}}
+    found = resolved({"g": generated, "b": derived})["b"]
+    assert split_names(as_corpus(found)) == ["train", "test"]
+
+
+def test_a_corpus_like_another_may_learn_other_subwords() -> None:
+    pieces = {"like": "own", "preprocessing": {"sentencepiece": 100}}
+    given = {"like": "own", "subwords": {"files": {"codes": "c", "vocabulary": "v"}}}
+    found = resolved({"own": OWN, "pieces": pieces})["pieces"]
+    check_corpus("pieces", as_corpus(found))
+    assert "bpe_merges" not in found["preprocessing"]
+    pieces["like"] = "given"
+    found = resolved({"own": OWN, "given": given, "pieces": pieces})["pieces"]
+    check_corpus("pieces", as_corpus(found))
+
+
+@pytest.mark.parametrize(
+    ("corpora", "parts"),
+    [
+        ({"own": OWN, "b": {"like": "onw"}}, ["b.yaml", "'like'", "'onw'", "'own'"]),
+        ({"own": OWN, "b": {"like": "b"}}, ["b.yaml", "'like'", "'b'"]),
+        ({"b": {"derived": {"from": "x", "side": "en"}}}, ["b.yaml", "'derived.from'", "'x'"]),
+        (
+            {"g": {"generator": {}}, "b": {"derived": {"from": "g", "side": "en"}}},
+            ["b.yaml", "'derived.from'", "'g'", "'splits'"],
+        ),
+    ],
+)
+def test_what_a_corpus_cannot_be_like(corpora: dict[str, Any], parts: list[str]) -> None:
+    with told(*parts):
+        resolved(corpora)
+
+
+ARCHIVE: dict[str, Any] = {
+    "archive": "https://h/a.tgz",
+    "sha256": None,
+    "members": {"en": "a", "de": "b"},
+}
+TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format": "tsv"}
+
+
+@pytest.mark.parametrize(
+    ("train", "parts"),
+    [
+        ({}, ["'urls'", "'files'", "none"]),
+        (FILES | {"sacrebleu": "wmt16"}, ["files and sacrebleu"]),
+        ({"every": 5}, ["cut out"]),
+        ({"parts": [FILES, {"format": "tsv"}]}, ["'splits.train.parts[1]'", "'urls'"]),
+        ({"archive": "https://h/a", "sha256": None}, ["'members'"]),
+        (ARCHIVE | {"md5": "0" * 32}, ["'sha256'", "'md5'"]),
+        (ARCHIVE | {"members": {"en": "a"}}, ["'members'", "found en"]),
+        (ARCHIVE | {"format": "tmx"}, ["'members'", "en, de", "pairs"]),
+        (TSV, ["'columns'"]),
+        (TSV | {"columns": {"en": 0, "fr": 1}}, ["'columns'", "en: 0, fr: 1"]),
+        (FILES | {"columns": {"en": 0, "de": 1}}, ["'columns'", "tsv"]),
+        (FILES | {"sha256": "0" * 64}, ["'sha256'", "'files'"]),
+        ({"parts": [FILES], "format": "tmx"}, ["'format'", "'parts'"]),
+        ({"sacrebleu": "wmt16", "format": "tmx"}, ["'format'", "'sacrebleu'"]),
+        ({"sacrebleu": "wmt61"}, ["'sacrebleu'", "'wmt61'"]),
+    ],
+)
+def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], parts: list[str]) -> None:
+    corpus = OWN | {"splits": OWN["splits"] | {"train": train}}
+    with told("own.yaml", "splits.train", *parts):
+        check_corpus("own", as_corpus(corpus))
+
+
+@pytest.mark.parametrize("split", ["train", "valid"])
+@pytest.mark.parametrize("key", ["splits", "generator.pairs"])
+def test_trainings_need_their_text(key: str, split: str) -> None:
+    corpus = {name: OWN[name] for name in ("source", "target", "preprocessing")}
+    given = dict.fromkeys({"train", "valid", "test"} - {split}, FILES if key == "splits" else 9)
+    corpus |= {"splits": given} if key == "splits" else {"generator": {"pairs": given}}
+    with told("own.yaml", f"{key}.{split}"):
+        check_corpus("own", as_corpus(corpus))
+
+
+def cut_out(split: str, **keys: Any) -> dict[str, Any]:
+    """The splits of `OWN`, but for one that is cut out of the training text."""
+    return {"splits": OWN["splits"] | {split: {"every": 5, **keys}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"preprocessing": OPTIONS | {"sentencepiece": 9}}, ["'bpe_merges'", "'sentencepiece'"]),
+        (
+            {"preprocessing": OPTIONS | {"tokeniser": {"en": "moses", "fr": "none"}}},
+            ["'preprocessing.tokeniser'", "en, fr", "en and de"],
+        ),
+        (
+            {"preprocessing": OPTIONS | {"bpe_merges": {"en": 9, "fr": 9}}},
+            ["'preprocessing.bpe_merges'", "en, fr", "en and de"],
+        ),
+        (
+            {"preprocessing": SEPARATE | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}},
+            ["'preprocessing.bpe_merges'", "'preprocessing.corruption'"],
+        ),
+        (
+            {"preprocessing": SEPARATE, "expected": {"vocabulary": {"tagret": 9}}},
+            ["'tagret'", "'expected.vocabulary'", "'target'"],
+        ),
+        (cut_out("valid", sha256=None), ["'splits.valid'", "'sha256'", "'every'"]),
+        (
+            cut_out("valid") | {"distilled": {"at-base": {"files": {"de": "c"}}}},
+            ["'distilled.at-base'", "'splits.valid.every'"],
+        ),
+        ({"diacritics": {"ro": "remove"}}, ["'diacritics'", "ro"]),
+        ({"expected": {"text": {"tset": 4}}}, ["'tset'", "'expected.text'", "'test'"]),
+        ({"expected": {"vocabulary": {"train": 4}}}, ["'train'", "'expected.vocabulary'"]),
+        ({"derived": {"from": "a", "side": "en"}}, ["'splits'", "'generator'"]),
+    ],
+)
+def test_other_faults(changes: dict[str, Any], parts: list[str]) -> None:
+    with told("own.yaml", *parts):
+        check_corpus("own", as_corpus(OWN | changes))
+
+
+def test_merges_of_each_language_give_separate_vocabularies() -> None:
+    expected = {"vocabulary": {"source": 20, "target": {"about": 9, "tolerance": 0.1}}}
+    corpus = as_corpus(OWN | {"preprocessing": SEPARATE, "expected": expected})
+    check_corpus("own", corpus)
+    assert corpus.has_separate_vocabularies and not as_corpus(OWN).has_separate_vocabularies
+    assert corpus.as_written()["preprocessing"] == SEPARATE
+
+
+@pytest.mark.parametrize("key", ["lowercase", "max_ratio"])
+def test_what_a_corpus_must_say(key: str) -> None:
+    preprocessing = {name: value for name, value in OPTIONS.items() if name != key}
+    with told(key):
+        validated(Corpus, OWN | {"preprocessing": preprocessing})
+
+
+@pytest.mark.parametrize("names", ["data/{x}/train.en", ["a", "data/{x}/train.en"]])
+def test_paths_have_no_braces(names: Any) -> None:
+    corpus = OWN | {"splits": OWN["splits"] | {"train": {"files": {"en": names, "de": "b"}}}}
+    with told("splits.train.files.en", "'data/{x}/train.en'", "braces"):
+        validated(Corpus, corpus)
+
+
+def test_a_corpus_is_written_as_its_file_says() -> None:
+    own = {**OWN, "expected": {"clean": {"train": {"about": 9, "tolerance": 0.5}, "test": 1}}}
+    own["splits"] = {"train": ARCHIVE, "test": FILES | {"references": [FILES]}}
+    assert validated(Corpus, own).as_written() == own
+    derived = {"derived": {"from": "own", "side": "en", "splits": ["train"]}}
+    derived = {key: own[key] for key in ("source", "target", "preprocessing")} | derived
+    assert validated(Corpus, derived).as_written() == derived

@@ -1,0 +1,273 @@
+"""Text that others publish: their subwords and dictionary, and translations by their teacher."""
+
+import gzip
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from made_up_corpus import prepare_corpus
+from repository import configured
+
+import tests.training.test_fairseq_checkpoint as test_fairseq_checkpoint
+from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
+from nat.configuration import load, read
+from nat.configuration.configuration import Configuration
+from nat.configuration.corpora import check_corpus
+from nat.data.binarised import BinarisedText
+from nat.data.bpe import Pieces, Segmenter, joined, learn, learn_pieces
+from nat.data.lines import read_lines
+from nat.data.text import GIVEN
+from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.files import read_json
+from nat.jobs.distil import distil_text
+from nat.jobs.evaluate import evaluate
+from nat.jobs.import_checkpoint import import_checkpoint
+from nat.workflow.specification import job, jobs
+from tests.messages import told
+from tests.training.test_fairseq_checkpoint import OPTIONS, SIZE, Released
+from tests.training.test_fairseq_checkpoint import write as write_checkpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME, TEACHER = "published", "at-base"
+DISTILLED = Distilled("micro", NAME, TEACHER, 1, "beam5")
+WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", ",", "`` it 's @-@ so ''"]
+SOURCE = [f"{one} {other} ." for one in WORDS for other in WORDS[::2]]
+TARGET = [f"{line} {line}" for line in SOURCE]
+TRANSLATED = [f"{line} {line.split()[0]}" for line in SOURCE]
+CORPUS: dict[str, Any] = {
+    "source": "en",
+    "target": "de",
+    "splits": {
+        split: {
+            "files": {side: f"data/{split}.{side}" for side in ("en", "de")},
+            "segmented": split != "test",
+        }
+        for split in ("train", "valid", "test")
+    },
+    "subwords": {"files": {"codes": "data/codes", "vocabulary": "data/dict.txt"}},
+    "distilled": {TEACHER: {"files": {"de": "data/distilled.de"}, "segmented": True}},
+    "preprocessing": {
+        "lowercase": False,
+        "normalise_punctuation": True,
+        "tokeniser": "moses_dashes",
+        "max_tokens": 100,
+        "max_ratio": 9.0,
+    },
+}
+
+
+def write(name: str, lines: Iterable[str]) -> None:
+    Path("data", name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def describe(**changes: Any) -> None:
+    Path(f"config/corpora/{NAME}.yaml").write_text(yaml.safe_dump({**CORPUS, **changes}))
+
+
+def configuration() -> Configuration:
+    return read("micro", Path())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A micro scale with a published corpus: words that are tokenised and split already."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    scale = Path("config/scales/micro.yaml")
+    content = scale.read_text().replace("\nrecipes:\n", SIZE, 1)
+    scale.write_text(content.replace("wmt14-en-de: toy-micro", f"wmt14-en-de: {NAME}"))
+    describe()
+    Path("data").mkdir()
+    codes = learn([*SOURCE, *TARGET], 12)
+    Path("data/codes").write_text(codes)
+    split = Segmenter(codes).split
+    for name, lines in (("en", SOURCE), ("de", TARGET)):
+        write(f"train.{name}", map(split, lines))
+        write(f"valid.{name}", map(split, lines[:5]))
+        write(f"test.{name}", ["Newest, lower-wider!", "“so”"])
+    write("distilled.de", map(split, TRANSLATED))
+    written = [split(line) for line in (*SOURCE, *TARGET, *TRANSLATED)]
+    symbols = sorted({symbol for line in written for symbol in line.split()})
+    write("dict.txt", [*(f"{symbol} 9" for symbol in symbols[::-1]), "madeupword0000 0"])
+    return tmp_path
+
+
+def prepare() -> Path:
+    """Make the steps of the corpus as the programs of the rules do."""
+    return prepare_corpus(NAME, configuration().corpus(NAME))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bool) -> None:
+    codes = Path("data/codes")
+    learned = codes.read_text()
+    if compressed:
+        codes.write_bytes(gzip.compress(codes.read_bytes()))
+    place = prepare()
+    for side in ("en", "de"):
+        published = list(read_lines(f"data/train.{side}"))
+        assert list(read_lines(place / f"bpe/train.{side}")) == published
+    assert list(read_lines(place / "tokens/train.en")) == SOURCE
+    vocabulary = Vocabulary.load(place / "binarised/vocabulary.txt")
+    rows = [line.split()[0] for line in read_lines("data/dict.txt")]
+    assert vocabulary.symbols == [*SPECIALS, *rows]
+    # a test set is given as text, and so tokenised and split with the published codes
+    (first, _) = read_lines(place / "tests/test/tokens/test.en")
+    assert first == "Newest , lower @-@ wider !"
+    split = Segmenter(learned).split
+    assert next(read_lines(place / "tests/test/bpe/test.en")) == split(first)
+    ids = BinarisedText(place / "tests/test/binarised/test.en")[0].tolist()
+    assert UNK in ids and vocabulary.ids[split("lower").split()[0]] in ids
+    given = read_json(place / "text/text.json")["given"]
+    assert given["codes"]["read_from"] == ["data/codes"] and given["dictionary.txt"]["sha256"]
+    assert not (place / "tests/test/text" / GIVEN).exists()
+
+
+def distilled_lines() -> list[str]:
+    """Prepare the corpus and its published translations; what students learn from."""
+    prepare()
+    distil_text(job(configuration(), DISTILLED))
+    return list(read_lines(Path(DistilledText(**vars(DISTILLED)).path) / "train.de"))
+
+
+def test_students_learn_from_the_published_translations(folder: Path) -> None:
+    there = configuration()
+    assert "translations" not in DISTILLED.inputs(there)  # by the teacher
+    student = Model("micro", NAME, there.canonical(NAME, "nat-kd"), 1)
+    assert DISTILLED in student.inputs_of_training(there).texts
+    published = list(read_lines("data/distilled.de"))
+    assert distilled_lines() == published
+    report = read_json(Path(DISTILLED.path).with_name("distillation.json"))
+    assert report["translated"] == len(SOURCE) and report["unknown_tokens"] == 0
+    ids = BinarisedText(Path(DISTILLED.path) / "train.de")
+    vocabulary = Vocabulary.load(Path("results/corpora", NAME, "binarised/vocabulary.txt"))
+    assert vocabulary.decode(ids[3].tolist()) == published[3]
+
+
+def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path) -> None:
+    write("distilled.de", [f"“so”, it is {number}" for number in range(len(SOURCE))])
+    describe(distilled={TEACHER: {"files": {"de": "data/distilled.de"}}})
+    split = Segmenter(Path("data/codes").read_text()).split
+    assert distilled_lines()[7] == split('" so " , it is 7')
+
+
+@pytest.mark.parametrize("segmented", [False, True])
+def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmented: bool) -> None:
+    split = Segmenter(Path("data/codes").read_text()).split
+    raw = [line.replace("t", "ț") for line in TRANSLATED]
+    write("distilled.de", map(split, raw) if segmented else raw)
+    translations = {"files": {"de": "data/distilled.de"}, "segmented": segmented}
+    preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none", "normalise_punctuation": False}
+    changes = {"diacritics": {"de": "remove"}, "preprocessing": preprocessing}
+    describe(distilled={TEACHER: translations}, **changes)
+    assert distilled_lines() == [split(line) for line in TRANSLATED]
+
+
+def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
+    write("distilled.de", TRANSLATED[1:])
+    with told("at-base.de", "31", "32", "max_tokens"):
+        distilled_lines()
+    write("dict.txt", ["low 3", "est 2"])
+    with told("dictionary.txt", "'subwords'"):
+        prepare()
+
+
+def test_the_files_are_inputs(folder: Path) -> None:
+    files = CorpusStep(NAME, "text").inputs(configuration()).before
+    names = {file.name: file.named_by for file in files if isinstance(file, File)}
+    assert {"data/codes", "data/dict.txt", "data/distilled.de", "data/train.en"} <= set(names)
+    assert "'subwords.files.codes'" in names["data/codes"]
+    assert "'distilled.at-base.files.de'" in names["data/distilled.de"]
+    assert CorpusStep(NAME, "text") in CorpusStep(NAME, "bpe").inputs(configuration()).before
+    test = step_of(NAME, "test", "text").inputs(configuration()).before
+    assert {file.path for file in test} == {"data/test.en", "data/test.de"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}}, ["'distilled'", "'at-bas'"]),
+        ({"distilled": {TEACHER: {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),
+        ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'", "codes", "vocabulary"]),
+        ({"subwords": {"urls": {"codes": "https://x/y", "vocabulary": "https://x/z"}}}, ["sha256"]),
+        (
+            {"preprocessing": {**CORPUS["preprocessing"], "bpe_merges": 9}},
+            ["'bpe_merges'", "'sentencepiece'", "'subwords'"],
+        ),
+    ],
+)
+def test_what_a_corpus_file_must_say(
+    folder: Path, changes: dict[str, Any], words: list[str]
+) -> None:
+    describe(**changes)
+    with told("config/corpora/published.yaml", *words):
+        load("micro", Path())
+
+
+def test_a_corpus_like_another_has_subwords_of_its_own(folder: Path) -> None:
+    learned = {key: CORPUS[key] for key in ("source", "target", "splits")}
+    learned["preprocessing"] = {**CORPUS["preprocessing"], "bpe_merges": 9}
+    other = {"like": "learned", "subwords": CORPUS["subwords"]}
+    for name, content in (("learned", learned), (NAME, other)):
+        Path(f"config/corpora/{name}.yaml").write_text(yaml.safe_dump(content))
+    found = load("micro", Path()).corpus(NAME)
+    assert found.preprocessing.bpe_merges is None and found.subwords is not None
+
+
+def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
+    model = learn_pieces(SOURCE * 3, 40)
+    Path("data/spm.model").write_bytes(model)
+    from sentencepiece import SentencePieceProcessor
+
+    encode = SentencePieceProcessor(model_proto=model).encode
+    written = {
+        name: [" ".join(encode(line, out_type=str)) for line in lines]
+        for name, lines in (("en", SOURCE), ("de", TARGET))
+    }
+    assert [joined(line, in_pieces=True) for line in written["en"]] == SOURCE
+    for name, lines in written.items():
+        write(f"train.{name}", lines)
+        write(f"valid.{name}", lines[:5])
+    symbols = {symbol for lines in written.values() for symbol in " ".join(lines).split()}
+    write("dict.txt", [f"{symbol} 9" for symbol in sorted(symbols)])
+    files = {"pieces": "data/spm.model", "vocabulary": "data/dict.txt"}
+    preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none"}
+    describe(subwords={"files": files}, distilled={}, preprocessing=preprocessing)
+    place = prepare()
+    split = Pieces(model).split
+    assert list(read_lines(place / "bpe/train.en")) == [split(line) for line in SOURCE]
+    assert UNK not in BinarisedText(place / "binarised/train.en").tokens
+
+
+def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare()
+    rows = len(list(read_lines("data/dict.txt")))
+    monkeypatch.setattr(test_fairseq_checkpoint, "ROWS", 4 + rows + 1)
+    monkeypatch.setitem(OPTIONS, "posterior_layers", 1)
+    write_checkpoint(Path("published.pt"), Released(latent_dim=0).eval())
+    system = test_fairseq_checkpoint.CONFIGURED.replace("dict.txt", "data/dict.txt")
+    Path("config/systems/checkpoint.yaml").write_text(system)
+    there = configuration().on(NAME)
+    import_checkpoint(job(there, Model("micro", NAME, "checkpoint", 1)))
+    score = Score("micro", NAME, "checkpoint", 1, "ctc", "test")
+    record = Path(Model("micro", NAME, "checkpoint", 1).path).with_name("training.json")
+    assert read_json(record)["imported"]["symbols_left_out"] == 0
+    evaluate(jobs(there, [score]))
+    assert 0 <= read_json(Path(score.path))["measures"]["test"]["sacrebleu"]["value"] <= 100
+
+
+@pytest.mark.parametrize("pair", ["en-de", "de-en", "en-ro", "ro-en", "ja-en"])
+def test_corpora_of_the_authors_of_fully_nat(pair: str) -> None:
+    name = f"fully-nat-{pair}"
+    corpus = configured("paper").corpus(name)
+    check_corpus(name, corpus)
+    assert [corpus.source, corpus.target] == pair.split("-")
+    assert corpus.in_pieces == (pair == "ja-en")
+    assert set(corpus.distilled) == {f"fully-nat-at-{'big' if pair == 'ja-en' else 'base'}"}
+    assert corpus.splits["train"].segmented and not corpus.splits["test"].segmented
+    assert set(corpus.splits["train"].files) == {corpus.source, corpus.target}

@@ -1,0 +1,290 @@
+"""Decoding a text: every sentence comes back once, in its place, or with the reason why not."""
+
+import functools
+import shutil
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from repository import configured
+
+from nat import registry
+from nat.artifacts import Model, Shard
+from nat.configuration import read
+from nat.data.batch import source_tensor
+from nat.data.binarised import write_binarised
+from nat.data.translations import read_translations
+from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary, VocabularySizes
+from nat.decoding.corpus import Translation, batches, records, translate
+from nat.decoding.hypothesis import Hypothesis
+from nat.jobs.convert import WRITERS
+from nat.jobs.translate import matching_engine, translate_shard
+from nat.language_model.ngram import estimate
+from nat.language_model.scorer import LanguageModel, matching_language_model
+from nat.training.model_file import build_model, save_model
+from nat.workflow.specification import job
+from tests.language_model.test_ngram import score_of
+from tests.messages import told
+from tests.tiny import make_model
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATION = configured()
+every_decoding = pytest.mark.parametrize(
+    "name",
+    [
+        CONFIGURATION.example_of(name)
+        for name in CONFIGURATION.decodings
+        if not name.startswith("refinement")  # of fairseq's own models, see test_of_fairseq.py
+        and not CONFIGURATION.cannot_translate(CONFIGURATION.example_of(name))
+    ],
+)
+
+
+def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
+    """A decoding of `config/decodings` (with its assistant, if it has one) and a model for it."""
+    options = CONFIGURATION.decoding(name)
+    traits = registry.describe("decoding", options).traits
+    keywords: dict[str, Any] = {}
+    if traits.upsampled:
+        keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}
+    elif traits.decoding_order == "parallel":
+        keywords = {"length": "offset"}
+    if traits.encoder_only:
+        keywords = {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0}
+    if traits.decoding_order in ("hybrid", "semi-autoregressive"):
+        keywords = {"decoder": {"chunk": 2}}
+    if traits.input_predictor:
+        keywords["decoder"] = {"input_predictor": True}
+    if traits.latent:
+        keywords["latent"] = {"dim": 3, "posterior_layers": 1}
+    # of an option that is tuned, the value that is tried last
+    chosen = {option: values[-1] for option, values in CONFIGURATION.tried(name).items()}
+    method = registry.build("decoding", options.with_options(chosen))
+    consulted: dict[str, Any] = {}
+    if CONFIGURATION.assistant(name) is not None:
+        its = {} if traits.assistant == "autoregressive" else keywords
+        consulted["assistant"] = make_model(seed=seed + 1, **its)
+    if CONFIGURATION.language_model(name) is not None:
+        consulted["language_model"] = language_model(options.options["language_model"]["order"])
+    model = make_model(seed=seed, **keywords)
+    if traits.converted:
+        method = Converting(method, traits.converted)
+    return functools.partial(method, **consulted), model
+
+
+class Converting:
+    """A decoding of another engine, for which a model is converted at the first call."""
+
+    def __init__(self, method: Any, name: str) -> None:
+        self.method, self.name = method, name
+        self.engine: Any = None
+
+    def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        self.engine = self.engine or engine(model, self.method.precision, self.name)
+        return self.method(model, source, self.engine)
+
+
+def engine(model: Any, precision: str, name: str = "ctranslate2", *, alone: bool = False) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        WRITERS[name](model, VOCABULARIES, Path(folder) / name)
+        return matching_engine(
+            Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu"), alone=alone
+        )
+
+
+JOINT = Vocabulary(f"w{each}" for each in range(29 - len(SPECIALS)))
+VOCABULARIES = Vocabularies(JOINT, JOINT)
+
+
+def language_model(order: int) -> LanguageModel:
+    sentences = texts([5, 2, 9, 0, 30])
+    lengths = np.array([len(sentence) for sentence in sentences])
+    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order)[0])
+
+
+def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
+    numbers = np.random.default_rng(1)
+    return [numbers.integers(6, vocabulary, length).astype(np.uint16) for length in lengths]
+
+
+class Echo:
+    """Stands for a method: the translation of a sentence is the sentence."""
+
+    def __init__(self) -> None:
+        self.shapes: list[tuple[int, int]] = []
+
+    def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        self.shapes.append((source.size(0), source.size(1)))
+        return [
+            Hypothesis([token for token in row if token not in (PAD, EOS)], -1.0, 1)
+            for row in source.tolist()
+        ]
+
+
+def stub(positions: int = 40) -> Any:
+    return SimpleNamespace(longest_source=positions - 1, parameters=lambda: iter([torch.zeros(1)]))
+
+
+def test_every_sentence_comes_back_in_its_place() -> None:
+    sentences = texts([3, 0, 9, 39, 1, 40, 3, 12, 3])
+    done: list[int] = []
+    found = translate(stub(), Echo(), sentences, range(9), 30, done.append)
+    assert [translation.id for translation in found] == list(range(9))
+    for translation, sentence in zip(found, sentences, strict=True):
+        status = {0: "empty source", 40: "source longer than 40 positions"}.get(len(sentence), "ok")
+        assert translation.status == status
+        expected = sentence.tolist() if status == "ok" else []
+        assert translation.hypothesis.tokens == expected
+    assert done == sorted(done)
+    assert done[-1] == 9
+
+
+def test_batches_hold_no_more_tokens_than_asked_for() -> None:
+    lengths = {number: 1 + number * 7 % 23 for number in range(100)}
+    found = list(batches(lengths, 48))
+    assert sorted(number for batch in found for number in batch) == list(range(100))
+    for batch in found:
+        assert len(batch) * (1 + max(lengths[number] for number in batch)) <= 48
+    assert list(batches({0: 100, 1: 3}, 10)) == [[0], [1]]
+    assert list(batches({}, 10)) == []
+
+
+def test_a_method_that_loses_a_sentence_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        translate(stub(), lambda model, source: [], texts([3]), range(1), 100)
+
+
+def test_a_hypothesis_without_finite_score_is_named() -> None:
+    (found,) = translate(
+        stub(), lambda model, source: [Hypothesis([7], float("nan"), 1)], texts([3]), range(1), 9
+    )
+    assert found == Translation(0, Hypothesis([], 0.0, 0), "no finite score")
+
+
+@every_decoding
+def test_batch_size_does_not_matter(name: str) -> None:
+    method, model = of_configuration(name, seed=4)
+    if name.startswith("onnx-int8"):
+        pytest.skip("a batch is quantised with one scale")
+    digits = 1e-5 if CONFIGURATION.decoding_traits(name).converted else 1e-9  # in float32
+    sentences = texts([3, 0, 9, 14, 1, 60, 3, 12, 3])
+    one_by_one = translate(model, method, sentences, range(9), 1)
+    for batch_tokens in (40, 1000):
+        found = translate(model, method, sentences, range(9), batch_tokens)
+        for translation, alone in zip(found, one_by_one, strict=True):
+            assert translation.hypothesis.tokens == alone.hypothesis.tokens
+            assert translation.hypothesis.score == pytest.approx(alone.hypothesis.score, abs=digits)
+            assert translation.status == alone.status
+
+
+@every_decoding
+def test_a_model_of_no_numbers_is_told_of_in_the_status(name: str) -> None:
+    method, model = of_configuration(name)
+    with torch.no_grad():
+        layers = model.decoder_layers or model.encoder_layers
+        layers[0].feed_forward.inner.weight.fill_(torch.nan)
+    if CONFIGURATION.decoding_traits(name).converted:
+        with told("not finite"):
+            method(model, source_tensor(texts([3])))
+        return
+    (found,) = translate(model, method, texts([3]), range(1), 100)
+    assert found.status == "no finite score"
+
+
+def test_records_hold_subwords_and_text() -> None:
+    vocabulary = Vocabulary(["Hund", "ein", "klein@@", "er", "."])
+    tokens = vocabulary.encode("ein klein@@ er Hund .")
+    translations = [Translation(4, Hypothesis(tokens, -0.25, 6))]
+    assert list(records(translations, vocabulary, "de", "moses")) == [
+        {
+            "id": 4,
+            "tokens": "ein klein@@ er Hund .",
+            "text": "ein kleiner Hund.",
+            "score": -0.25,
+            "steps": 6,
+            "status": "ok",
+        }
+    ]
+
+
+CORPUS, SYSTEM, DECODING = "toy-micro", "at-base", "beam5"
+VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of the micro scale with a binarised test set and an untrained model."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    configuration = read("micro")
+    folder = tmp_path / "results" / "corpora" / CORPUS / "tests/test/binarised"
+    folder.mkdir(parents=True)
+    VOCABULARY.save(folder / "vocabulary.txt")
+    lines = [" ".join(f"w{number % 20}" for number in range(n, n + n % 5)) for n in range(11)]
+    source = configuration.corpus(CORPUS).source
+    write_binarised(lines, VOCABULARY, folder / f"test.{source}")
+    save(tmp_path)
+    return tmp_path
+
+
+def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
+    training = read("micro").training(CORPUS, SYSTEM)
+    torch.manual_seed(0)
+    sizes = VocabularySizes(vocabulary_size)
+    model = build_model(training, sizes)
+    save_model(
+        folder / Model("micro", CORPUS, SYSTEM, 1).path, model.state_dict(), training, sizes, 1
+    )
+
+
+def shard(number: int, shards: int) -> list[dict[str, Any]]:
+    part = shard_of(number, shards)
+    translate_shard(job(read("micro"), part))
+    return list(read_translations(Path(part.path)))
+
+
+def shard_of(number: int, shards: int, split: str = "test") -> Shard:
+    return Shard("micro", CORPUS, SYSTEM, 1, DECODING, split, number, shards)
+
+
+def test_shards_together_are_the_whole(run_folder: Path) -> None:
+    whole = shard(1, 1)
+    parts = [shard(number, 3) for number in (1, 2, 3)]
+    joined = [row for part in parts for row in part]
+    assert [row["id"] for row in joined] == list(range(11))
+    for row, expected in zip(joined, whole, strict=True):
+        assert row | {"score": 0} == expected | {"score": 0}
+        assert row["score"] == pytest.approx(expected["score"], abs=1e-4)
+    assert [row["id"] for row in whole if row["status"] == "empty source"] == [0, 5, 10]
+
+
+def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
+    scale = run_folder / "config" / "scales" / "micro.yaml"
+    before = read("micro").architecture("base").model_dim
+    changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
+    scale.write_text(changed)
+    with told("model_dim", before, 2 * before):
+        shard(1, 1)
+    assert not (run_folder / shard_of(1, 1).path).exists()
+
+
+def test_a_model_of_another_vocabulary_is_refused(run_folder: Path) -> None:
+    save(run_folder, vocabulary_size=30)
+    with told("30 symbols", "26"):
+        shard(1, 1)
+    assert not (run_folder / shard_of(1, 1).path).exists()
+
+
+def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "order2.npz"
+    with told(path, "does not exist"):
+        matching_language_model(path, 29)
+    sentences = texts([5, 2])
+    estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2)[0].save(path)
+    assert score_of(matching_language_model(path, 29), sentences[0].tolist()) < 0
+    with told("29 symbols", "30"):
+        matching_language_model(path, 30)

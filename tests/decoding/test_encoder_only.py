@@ -1,0 +1,103 @@
+"""A CTC model without a decoder: frames of source tokens, seen by one stack, here and elsewhere."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.alignment.ctc import collapse
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import EOS, MASK, PAD
+from nat.decoding.ctc import Ctc
+from nat.decoding.ctranslate2_ctc import PROJECTION, CTranslate2Ctc
+from nat.export.ctranslate2 import write_ctranslate2
+from nat.transformer.copying import repeated_places
+from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts
+from tests.tiny import make_model
+
+SINGLE: dict[str, Any] = {"decoder_layers": 0, "decoder": {"copy": "repeated", "upsample": 3.0}}
+LENGTHS = [3, 9, 1, 12, 5, 0, 11]
+SOURCE = source_tensor(texts(LENGTHS))
+
+
+def frames_of(model: Any, source: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Last states of the frames [B, T, D], and padding [B, T]."""
+    encoded = model.encode(source)
+    padding = model.upsampled_padding(encoded)
+    canvas = torch.where(padding, PAD, MASK)
+    return model.decode(canvas, padding, encoded, causal=False), padding
+
+
+@pytest.mark.parametrize("upsample", [2.0, 2.5, 3.0])
+def test_every_token_has_its_frames(upsample: float) -> None:
+    model = make_model(decoder_layers=0, decoder={"copy": "repeated", "upsample": upsample})
+    assert not list(model.decoder_layers)
+    states, padding = frames_of(model, SOURCE)
+    frames = [max(int(np.ceil(upsample * length)), 1) for length in LENGTHS]
+    assert (~padding).sum(1).tolist() == frames
+    assert states.shape == (len(LENGTHS), max(frames), model.architecture.model_dim)
+    for length, width in zip(LENGTHS, frames, strict=True):
+        if length:
+            places = repeated_places(torch.tensor([length]), torch.tensor([width]), width)[0]
+            assert places.tolist() == sorted(places.tolist())
+            shown = set(places.bincount(minlength=length).tolist())
+            assert shown <= {int(upsample), int(np.ceil(upsample))}
+
+
+def test_frames_see_the_whole_source_and_nothing_else() -> None:
+    model = make_model(**SINGLE)
+    states, padding = frames_of(model, SOURCE)
+    for row, length in enumerate(LENGTHS):
+        alone, _ = frames_of(model, SOURCE[row : row + 1, : length + 1])
+        torch.testing.assert_close(alone[0], states[row][~padding[row]])
+    changed = SOURCE.clone()
+    changed[1, 8] = 7 if changed[1, 8] != 7 else 8
+    different = (frames_of(model, changed)[0] - states).abs().amax(2) > 1e-9
+    assert different[1][~padding[1]].all() and not different[0].any()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"pre_norm": True, "activation": "gelu"},
+        {"positions": "learned_apart", "scale_embeddings": False},
+        {"decoder": {"copy": "repeated", "upsample": 1.5, "count_source_end": True}},
+    ],
+    ids=lambda changed: json.dumps(changed),
+)
+def test_ctranslate2_computes_the_same(changed: dict[str, Any]) -> None:
+    model = make_model(dtype=torch.float32, **{**SINGLE, **changed})
+    opened = engine(model, "float32")
+    for penalty in (0.0, -1.0):  # untrained models rarely prefer blank
+        method = CTranslate2Ctc(blank_penalty=penalty)
+        its, ours = method(model, SOURCE, opened), Ctc(blank_penalty=penalty)(model, SOURCE)
+        assert [each.tokens for each in its] == [each.tokens for each in ours]
+        for one, other in zip(its, ours, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-3)
+    its, ours = CTranslate2Ctc()(model, SOURCE, opened), Ctc()(model, SOURCE)
+    rounded = CTranslate2Ctc(precision="int8")(model, SOURCE, engine(model, "int8"))
+    for one, other in zip(rounded, ours, strict=True):
+        assert one.score == pytest.approx(other.score, abs=0.1)
+    assert any(one.score != other.score for one, other in zip(rounded, its, strict=True))
+
+
+def test_the_files_for_ctranslate2_are_enough_without_this_project(tmp_path: Path) -> None:
+    from ctranslate2 import Encoder
+
+    model, source = make_model(dtype=torch.float32, **SINGLE), texts([5])[0]
+    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
+    described = json.loads((tmp_path / "made/model.json").read_text())
+    width = int(np.ceil(described["upsample"] * len(source)))
+    frames = source[np.arange(width) * len(source) // width].astype(int).tolist()
+    states = Encoder(str(tmp_path / "made/float32")).forward_batch([frames]).last_hidden_state
+    logits = np.array(states)[0] @ np.load(tmp_path / "made" / PROJECTION).T
+    logits[:, described["never_chosen"]] = -np.inf
+    best = torch.from_numpy(logits.argmax(1))[None]
+    (expected,) = Ctc()(model, source_tensor([source]))
+    found = collapse(best, torch.zeros_like(best, dtype=torch.bool))
+    assert found.tokens[0, : int(found.lengths[0])].tolist() == expected.tokens
+    assert EOS not in expected.tokens

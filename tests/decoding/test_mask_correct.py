@@ -1,0 +1,64 @@
+"""Mask-predict with correction: visible tokens are replaced as well."""
+
+from typing import Any
+
+import pytest
+import torch
+from repository import configured
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import MASK, PAD
+from nat.decoding.mask_correct import MaskCorrect
+from tests.decoding.test_mask_predict import log_probability, scripted
+from tests.messages import told
+from tests.transformer.test_one_pass import LoggedModel
+
+
+def test_every_pass_replaces_every_token_and_its_probability() -> None:
+    # N = 3, T = 3: passes mask 3, 2 and 1 positions
+    model: Any = LoggedModel(
+        [[3]],
+        scripted(
+            [
+                [(6, 5.0), (7, 2.0), (8, 4.0)],
+                [(9, 1.0), (10, 6.0), (8, 4.0)],  # position 0 is corrected, and not sure of it
+                [(6, 3.0), (10, 2.0), (11, 7.0)],
+            ]
+        ),
+    )
+    (found,) = MaskCorrect(steps=3)(model, source_tensor([[6, 6]]))
+    assert model.seen == [[[MASK] * 3], [[6, MASK, MASK]], [[MASK, 10, 8]]]
+    assert found.tokens == [6, 10, 11]
+    assert found.score == pytest.approx(sum(map(log_probability, [3.0, 2.0, 7.0])) / 3)
+    assert found.steps == 3
+
+
+def test_a_pass_without_masks_corrects_all_the_same() -> None:
+    model: Any = LoggedModel([[1]], scripted([[(6, 1.0)], [(7, 2.0)]]))
+    (found,) = MaskCorrect(steps=2)(model, source_tensor([[6]]))
+    assert model.seen == [[[MASK]], [[6]]]
+    assert (found.tokens, found.steps) == ([7], 2)
+
+
+@pytest.mark.parametrize("steps", [2, 4, 7, 10])
+def test_the_masks_of_a_pass_are_rounded_down(steps: int) -> None:
+    lengths = list(range(1, 41))
+    numbers = torch.Generator().manual_seed(0)
+    model: Any = LoggedModel(
+        [[length] for length in lengths],
+        lambda tokens: torch.randn(*tokens.shape, 12, generator=numbers),
+    )
+    MaskCorrect(steps=steps)(model, source_tensor([[6]] * 40))
+    rows = [row for call in model.seen for row in call]
+    for length in lengths:
+        masks = [row.count(MASK) for row in rows if len(row) - row.count(PAD) == length]
+        assert masks == [length * (steps - number) // steps for number in range(steps)]
+
+
+def test_only_for_systems_that_have_learned_to_correct() -> None:
+    configuration = configured()
+    for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
+        configuration.check_decoding(system, "mask-correct-4-lb5")
+        configuration.check_decoding(system, "mask-predict-4-lb5")
+    with told("cmlm-kd", "config/systems/cmlm.yaml", "cmlmc"):
+        configuration.check_decoding("cmlm-kd", "mask-correct-4-lb5")

@@ -1,0 +1,217 @@
+"""Models in ONNX Runtime: equal translations, whatever the decoder."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx as onnx_library
+import onnxruntime
+import pytest
+import torch
+from onnx import TensorProto, numpy_helper
+
+from nat.checksums import OF_FOLDER
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
+from nat.decoding.ctc import Ctc
+from nat.decoding.imputer import Imputer
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.network import never_chosen, silent
+from nat.decoding.one_pass import OnePass
+from nat.decoding.onnx_parallel import OnnxParallel
+from nat.export import onnx
+from nat.export.onnx import write_onnx
+from nat.jobs.translate import matching_engine
+from nat.transformer import projection
+from nat.transformer.projection import best_symbols
+from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts
+from tests.messages import told
+from tests.tiny import make_model
+
+SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
+
+DECODERS: list[dict[str, Any]] = [
+    {"length": "offset"},
+    {"length": "target", "pre_norm": True, "activation": "gelu", "positions": "learned_apart"},
+    {"length": "constant", "decoder": {"copy": "uniform"}},
+    {"length": "offset", "decoder": {"copy": "soft", "positional_attention": True}},
+    {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
+    {"length": "offset", "decoder": {"positions": "concatenated", "causal_attention": True}},
+    {"decoder": {"upsample": 2.5}},
+    {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
+    {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},
+    {"decoder": {"copy": "soft", "upsample": 1.5}, "latent": {"dim": 3, "posterior_layers": 1}},
+    {
+        "decoder": {"copy": "soft", "upsample": 2.0},
+        "latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"},
+    },
+]
+
+
+@pytest.mark.parametrize("options", DECODERS, ids=lambda options: json.dumps(options))
+def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
+    model = make_model(dtype=torch.float32, dropout=0.1, **options)
+    opened = engine(model, "float32", "onnx")
+    for steps in (1, 3):
+        ours: Any = Imputer(steps=steps) if "upsample" in options.get("decoder", {}) else None
+        ours = ours or MaskPredict(steps=steps, length_beam=2)
+        lengths = 1 if model.decoder.upsample else 2
+        its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
+        expected = ours(model, SOURCE)
+        assert [each.tokens for each in its] == [each.tokens for each in expected]
+        for one, other in zip(its, expected, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-4)
+            assert one.steps == other.steps
+    assert any(each.tokens for each in expected)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda symbol, value: (torch.full_like(symbol, len(SPECIALS)), value), "symbols"),
+        (lambda symbol, value: (torch.full_like(symbol, PAD), value), "symbols"),
+        (lambda symbol, value: (symbol, 3 * value), "log_probabilities"),
+    ],
+    ids=["other symbols", "forbidden symbols", "other log-probabilities"],
+)
+def test_graphs_that_compute_something_else_are_not_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: Callable[..., Any], named: str
+) -> None:
+    right = onnx.ChoiceGraph.forward
+    monkeypatch.setattr(
+        onnx.ChoiceGraph, "forward", lambda *given: wrong(*right(*given)), raising=True
+    )
+    model = make_model(dtype=torch.float32, length="offset")
+    with told(named):
+        write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("penalty", [-2.0, -1.0])
+def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
+    model = make_model(dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0})
+    with torch.no_grad():
+        model.embedding.weight[BLANK] *= 2
+    opened = engine(model, "float32", "onnx")
+    its = OnnxParallel(blank_penalty=penalty)(model, SOURCE, opened)
+    ours = Ctc(blank_penalty=penalty)(model, SOURCE)
+    assert [each.tokens for each in its] == [each.tokens for each in ours]
+    assert [each.tokens for each in its] != [each.tokens for each in Ctc()(model, SOURCE)]
+    for one, other in zip(its, ours, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [None, 0.0, 3.0])
+@pytest.mark.parametrize("words", [1, 5, 6, 7, 23])
+def test_symbols_are_chosen_as_by_the_projection(
+    words: int, penalty: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether or not the words fill the blocks in which the largest is searched."""
+    monkeypatch.setattr(projection, "BLOCK", 6)
+    decoder = {} if penalty is None else {"copy": "soft", "upsample": 2.0}
+    length = "offset" if penalty is None else None
+    size = len(SPECIALS) + words
+    model = make_model(length=length, decoder=decoder, vocabulary_size=size)
+    states = torch.randn(400, model.architecture.model_dim, dtype=torch.float64)
+    given = None if penalty is None else torch.tensor(penalty, dtype=torch.float64)
+    symbols, log_probabilities = onnx.ChoiceGraph(model)(states, given)
+    expected = best_symbols(
+        states,
+        model.embedding.weight,
+        forbidden=torch.tensor(never_chosen(model)),
+        penalties=dict.fromkeys(silent(model), penalty or 0.0),
+    )
+    assert torch.equal(symbols[:, 0], expected.symbols)
+    torch.testing.assert_close(log_probabilities[:, 0], expected.log_probabilities)
+    assert len(symbols.unique()) > min(words, 9)
+
+
+def test_int8_is_near_float32(tmp_path: Path) -> None:
+    model = make_model(
+        dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64
+    )
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    exact, rounded = (
+        OnnxParallel(precision=precision)(
+            model,
+            SOURCE,
+            matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, precision, torch.device("cpu")),
+        )
+        for precision in ("float32", "int8")
+    )
+    assert any(one.score != other.score for one, other in zip(exact, rounded, strict=True))
+    for one, other in zip(exact, rounded, strict=True):
+        assert other.score == pytest.approx(one.score, abs=0.2)
+    sizes = [
+        (tmp_path / f"onnx/decoder.{name}.onnx").stat().st_size for name in ("int8", "float32")
+    ]
+    assert sizes[0] < sizes[1]
+    weights = [
+        numpy_helper.to_array(each)
+        for each in onnx_library.load(tmp_path / "onnx/decoder.int8.onnx").graph.initializer
+        if each.data_type == TensorProto.INT8 and len(each.dims) == 2
+    ]
+    # pairs of products with inputs of 8 bits fit in the 16 bits of processors without VNNI
+    assert weights and all(np.abs(each.astype(int)).max() * 255 * 2 < 2**15 for each in weights)
+
+
+@pytest.mark.parametrize("length", ["target", "offset", "constant"])
+def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str) -> None:
+    """Lengths and empty tokens, as docs/deployment.md describes them."""
+    model = make_model(dtype=torch.float32, length=length)
+    model.empty_token = True
+    given = texts([3, 9, 1, 12, 5])
+    token = OnePass()(model, source_tensor(given))[0].tokens[0]
+    with torch.no_grad():  # the empty token takes the place of one that was written
+        model.embedding.weight[BLANK] = 1.1 * model.embedding.weight[token]
+    if length == "constant":
+        model.length_predictor.difference.fill_(-1.5)
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    about = json.loads((tmp_path / "onnx/model.json").read_text())
+    encoder, decoder = (
+        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
+        for part in ("encoder", "decoder")
+    )
+    dropped = 0
+    for text, expected in zip(given, OnePass()(model, source_tensor(given)), strict=True):
+        source = np.append(text.astype(np.int64), about["end"])[None]
+        states, *more = encoder.run(None, {"source": source})
+        if about["length"] == "constant":
+            width = max(int(np.ceil(len(text) + about["length_difference"] - 0.5)), 1)
+        else:
+            shift = {"target": 0, "offset": len(text) - 128}[about["length"]]
+            widths = np.arange(256) + shift
+            possible = (widths >= 1) & (widths <= about["positions"])
+            width = int(widths[np.where(possible, more[0][0], -np.inf).argmax()])
+        tokens = np.full((1, width), about["mask"])
+        symbols, _ = decoder.run(None, {"source": source, "states": states, "tokens": tokens})
+        written = [
+            symbol
+            for symbol in symbols[0].tolist()
+            if not (about["empty_token"] and symbol == about["blank"])
+        ]
+        dropped += width - len(written)
+        assert written == expected.tokens
+    assert dropped
+
+
+def test_an_autoregressive_model_is_refused(tmp_path: Path) -> None:
+    with told("length", "decoder.upsample"):
+        write_onnx(make_model(), VOCABULARIES, tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_what_is_no_exported_model_is_told(tmp_path: Path) -> None:
+    with told("vocabulary.json"):
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
+    write_onnx(make_model(length="offset"), VOCABULARIES, tmp_path / "onnx")
+    with told("29 symbols", "30"):
+        matching_engine(tmp_path / "onnx", VocabularySizes(30), "int8", torch.device("cpu"))
+    (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
+    with told("encoder.int8.onnx", "damaged"):
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
+    (tmp_path / "onnx" / OF_FOLDER).unlink()
+    with told("ONNX Runtime", "onnx"):
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))

@@ -1,0 +1,377 @@
+"""The invented language pairs: the exact law against enumeration and against draws."""
+
+import hashlib
+import itertools
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from made_up_corpus import as_corpus
+
+from nat.data.corpus import Generator
+from nat.data.invented.language import END, Language
+from nat.data.invented.subword_law import (
+    corpus_subword_entropies,
+    subword_entropies,
+    subword_law,
+)
+from nat.data.invented.text import (
+    corpus_entropies,
+    generate,
+    read_options,
+    split_of,
+    write_corpus,
+)
+from nat.options import validated
+from tests.messages import told
+
+NOISELESS = {"slip_probability": 0.0, "drop_probability": 0.0}
+SHORT = {f"{part}_probability": 0 for part in ("adjective", "attribute", "object", "phrase")}
+# probabilities without symmetries, so that a factor that is swapped or forgotten shows
+SKEWED = Language(
+    seed=3,
+    fertile_share=0.3,
+    synonym_share=0.7,
+    register_probabilities=(0.5, 0.3, 0.2),
+    front_probability=0.4,
+    slip_probability=0.07,
+    drop_probability=0.2,
+)
+
+
+def shortest(language, count, longest=7):
+    """The first source sentences whose targets are short enough to be enumerated at once."""
+    sources = (source for source, _ in generate(language, "train", 1500))
+    short = (
+        source
+        for source in dict.fromkeys(sources)
+        if len(next(iter(language.modes(source))).split()) <= longest
+    )
+    return list(itertools.islice(short, count))
+
+
+def entropy(probabilities):
+    return -sum(p * math.log(p) for p in probabilities if p > 0)
+
+
+def enumerate_law(language, source):
+    """The law from the description alone: each choice of register, order, drop and slips."""
+    clause = language.clause(source)
+    law = Counter()
+    words = [*clause.main, *clause.adverbial]
+    content = [number for number, word in enumerate(words) if word.slip is not None]
+    p, q, s = (language.front_probability, language.drop_probability, language.slip_probability)
+    for register, weight in enumerate(language.register_probabilities):
+        for front, dropped in itertools.product((False, True), repeat=2):
+            for slips in itertools.product((False, True), repeat=len(content)):
+                slipped = dict(zip(content, slips, strict=True))
+                forms = [
+                    word.slip if slipped.get(number) else word.forms[register]
+                    for number, word in enumerate(words)
+                ]
+                main, adverbial = forms[: len(clause.main)], forms[len(clause.main) :]
+                if dropped:
+                    del main[clause.particle]
+                probability = weight * (p if front else 1 - p) * (q if dropped else 1 - q)
+                for slip in slips:
+                    probability *= s if slip else 1 - s
+                law[" ".join(adverbial + main if front else main + adverbial)] += probability
+    return {target: probability for target, probability in law.items() if probability > 0}
+
+
+def enumerate_marginals(law):
+    positions = [Counter() for _ in range(max(map(len, law)))]
+    for target, probability in law.items():
+        for number, position in enumerate(positions):
+            position[target[number] if number < len(target) else END] += probability
+    return positions
+
+
+def letters(word):
+    """Subwords of two letters, so that forms differ in length."""
+    pieces = [word[place : place + 2] for place in range(0, len(word), 2)]
+    return " ".join([f"{piece}@@" for piece in pieces[:-1]] + pieces[-1:])
+
+
+LANGUAGES = {
+    "default": Language(),
+    "skewed": SKEWED,
+    "no noise": replace(SKEWED, **NOISELESS),
+    "no synonyms": replace(SKEWED, synonym_share=0.0),
+    "all slips": replace(SKEWED, slip_probability=1.0),
+    "one register": replace(SKEWED, register_probabilities=(1.0,)),
+    "always in front, always dropped": replace(SKEWED, front_probability=1.0, drop_probability=1.0),
+}
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_exact_law_is_that_of_enumeration(name):
+    language = LANGUAGES[name]
+    sources = shortest(language, 6)
+    assert len(sources) == 6
+    for source in sources:
+        law = {tuple(target.split()): p for target, p in enumerate_law(language, source).items()}
+        assert subword_law(language, str, source) == pytest.approx(law)
+        positions = enumerate_marginals(law)
+        marginals = language.marginals(source)
+        if language.drop_probability == 1:
+            assert marginals.pop() == {END: 1.0}
+        assert len(marginals) == len(positions)
+        for position, expected in zip(marginals, positions, strict=True):
+            assert position == pytest.approx(expected)
+            assert sum(position.values()) == pytest.approx(1)
+        found = language.entropies(source)
+        assert found.joint == pytest.approx(entropy(law.values()), abs=1e-9)
+        expected = [entropy(position.values()) for position in positions]
+        assert list(found.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
+        assert found.words == pytest.approx(sum(p * len(target) for target, p in law.items()))
+        assert found.total_correlation == pytest.approx(sum(expected) - found.joint, abs=1e-9)
+
+
+@pytest.mark.parametrize("split", [str, letters])
+def test_entropies_of_subwords_are_those_of_enumeration(split):
+    language = replace(SKEWED, register_probabilities=(0.6, 0.4))
+    sources = shortest(language, 4)
+    for source in sources:
+        law = {
+            tuple(subword for word in target.split() for subword in split(word).split()): p
+            for target, p in enumerate_law(language, source).items()
+        }
+        assert subword_law(language, split, source) == pytest.approx(law)
+        lengths = Counter()
+        for target, p in law.items():
+            lengths[len(target)] += p
+        given = 0.0
+        for length, weight in lengths.items():
+            there = {target: p / weight for target, p in law.items() if len(target) == length}
+            given += weight * sum(entropy(each.values()) for each in enumerate_marginals(there))
+        found = subword_entropies(language, split, source)
+        assert found.joint == pytest.approx(entropy(law.values()))
+        assert found.length == pytest.approx(entropy(lengths.values()))
+        assert found.given_length == pytest.approx(given)
+        padded = [entropy(position.values()) for position in enumerate_marginals(law)]
+        assert found.padded == pytest.approx(sum(padded))
+        assert found.tokens == pytest.approx(sum(len(target) * p for target, p in law.items()))
+    mean = corpus_subword_entropies(language, split, sources)
+    # to know the length helps, and no bound is below the joint entropy
+    assert mean["joint"] < mean["length"] + mean["given_length"] < mean["padded"]
+
+
+def test_entropies_of_a_long_sentence_are_those_of_its_own_marginals():
+    # shapes are shared between sentences: the entropies must still be those of each sentence
+    language = Language(seed=5)
+    for source, _ in generate(language, "train", 300):
+        expected = [entropy(position.values()) for position in language.marginals(source)]
+        assert list(language.entropies(source).marginals) == pytest.approx(expected, abs=1e-9)
+
+
+def test_draws_follow_the_law():
+    # one source sentence comes often
+    language = Language(
+        seed=2,
+        nouns=5,
+        verbs=1,
+        adjectives=5,
+        adverbs=1,
+        prepositions=3,
+        zipf_exponent=3,
+        **SHORT,
+        synonym_share=1.0,
+        register_probabilities=(0.7, 0.3),
+        front_probability=0.4,
+        slip_probability=0.1,
+        drop_probability=0.2,
+    )
+    pairs = list(generate(language, "train", 25000))
+    ((source, total),) = Counter(source for source, _ in pairs).most_common(1)
+    assert total > 5000
+    counts = Counter(target for other, target in pairs if other == source)
+    law = {" ".join(target): p for target, p in subword_law(language, str, source).items()}
+    assert set(counts) <= set(law)
+    for target, probability in law.items():
+        spread = math.sqrt(probability * (1 - probability) / total)
+        assert abs(counts[target] / total - probability) < 5 * spread + 1e-3
+
+
+@pytest.mark.parametrize("front_probability", [0.0, 1.0])
+def test_total_correlation_is_zero_without_modes(front_probability):
+    # slips are independent of each other, so they add entropy but no correlation
+    language = Language(
+        register_probabilities=(1.0, 0.0),
+        front_probability=front_probability,
+        drop_probability=0.0,
+        slip_probability=0.1,
+    )
+    for source, _ in generate(language, "test", 50):
+        found = language.entropies(source)
+        assert found.joint > 0.3
+        assert found.total_correlation == pytest.approx(0, abs=1e-9)
+        assert len(language.modes(source)) == 1
+
+
+def test_modes_are_the_targets_without_noise():
+    language = replace(SKEWED, synonym_share=0.4, **NOISELESS)
+    seen, merged = Counter(), 0
+    for source, target in generate(language, "train", 2000):
+        modes = language.modes(source)
+        assert sum(modes.values()) == pytest.approx(1)
+        assert list(modes.values()) == sorted(modes.values(), reverse=True)
+        # registers that sound alike are one mode
+        assert len(modes) in (2, 6)
+        merged += len(modes) == 2
+        seen[list(modes).index(target)] += len(modes) == 6
+    assert 0 < merged < 2000
+    assert all(seen[rank] > 0 for rank in range(6))
+
+
+def test_an_optional_particle_is_a_mode():
+    """The text stays the same; targets without the particle are correct as well."""
+    noise = replace(SKEWED, slip_probability=0, drop_probability=0.4)
+    mode = replace(noise, optional_particle=True)
+    pairs = list(generate(noise, "test", 200))
+    assert pairs == list(generate(mode, "test", 200))
+    assert all(target in mode.modes(source) for source, target in pairs)
+    outside = sum(target not in noise.modes(source) for source, target in pairs)
+    assert 50 < outside < 110
+    for source, _ in pairs[:20]:
+        modes = mode.modes(source)
+        assert sum(modes.values()) == pytest.approx(1)
+        whole = {target: modes[target] / 0.6 for target in noise.modes(source)}
+        assert whole == pytest.approx(noise.modes(source))
+
+
+def test_generation_is_the_same_everywhere_and_prefixes_agree():
+    # published numbers hang on these sentences: a change of the generator must be meant
+    pairs = list(generate(Language(), "train", 2000))
+    digest = hashlib.sha256(json.dumps(pairs).encode()).hexdigest()
+    assert digest[:16] == "6ba7bdc8b8b38b9e"
+    assert pairs[:700] == list(generate(Language(), "train", 700))
+    other = list(generate(Language(seed=2), "train", 2000))
+    assert not {source for source, _ in pairs} & {source for source, _ in other}
+
+
+def test_splits_are_disjoint_and_test_sets_differ():
+    language = Language(nouns=8, verbs=4, adjectives=5, adverbs=2, attribute_probability=0.0)
+    sets = {}
+    for split, count in {"train": 6000, "valid": 600, "test": 600, "test_a": 600}.items():
+        sets[split] = list(generate(language, split, count))
+        shares = {split_of(language, source) for source, _ in sets[split]}
+        assert shares == {split.removesuffix("_a")}
+    assert sets["test_a"] != sets["test"]
+
+
+def test_forms_are_distinct_and_the_shares_kept():
+    language = Language()
+    lexicon = language.lexicon
+    assert len(lexicon.category) == 80
+    words = [word for words in lexicon.target.values() for word in words] + [lexicon.particle]
+    forms = [form for word in words for form in {*word.forms, word.slip} - {None}]
+    assert len(set(forms)) == len(forms)
+    assert not set(forms) & set(lexicon.category)
+    content = [concept for concept, letter in lexicon.category.items() if letter != "P"]
+    fertile = [concept for concept in content if len(lexicon.target[concept]) == 2]
+    varied = [concept for concept in content if len(set(lexicon.target[concept][0].forms)) == 2]
+    assert len(fertile) == round(0.2 * len(content))
+    assert len(varied) == round(0.9 * len(content))
+
+
+def test_corpus_entropies_are_means():
+    language = Language()
+    sources = [source for source, _ in generate(language, "valid", 50)]
+    found = corpus_entropies(language, sources)
+    each = [language.entropies(source) for source in sources]
+    assert found["sentences"] == 50
+    for scope, units in (("per_sentence", 50), ("per_word", sum(one.words for one in each))):
+        joint = sum(one.joint for one in each) / units
+        total = sum(one.total_correlation for one in each) / units
+        assert found[scope]["nats"]["joint_entropy"] == pytest.approx(joint)
+        assert found[scope]["nats"]["total_correlation"] == pytest.approx(total)
+        assert found[scope]["nats"]["marginal_entropies"] == pytest.approx(joint + total)
+        assert found[scope]["bits"]["joint_entropy"] == pytest.approx(joint / math.log(2))
+
+
+def generator(options):
+    return validated(Generator, options)
+
+
+def test_write_corpus(tmp_path):
+    text, references = tmp_path / "text", tmp_path / "references"
+    options = {"pairs": {"train": 60, "valid": 20, "test": 10}, "seed": 4}
+    facts = write_corpus(generator(options), "ka", "lu", text, references)
+    assert json.loads((text / "text.json").read_text()) == json.loads(json.dumps(facts))
+    assert {path.name for path in text.glob("[!.]*")} == {*facts["sha256"], "text.json"}
+    assert {path.name for path in references.glob("[!.]*")} == {"test.lu.jsonl", "valid.lu.jsonl"}
+    language = Language(seed=4)
+    for split, count in options["pairs"].items():
+        sources, targets = (
+            (text / f"{split}.{code}").read_text().splitlines() for code in ("ka", "lu")
+        )
+        assert list(zip(sources, targets, strict=True)) == list(generate(language, split, count))
+        assert facts["entropies"][split] == corpus_entropies(language, sources)
+        if split != "train":
+            rows = map(json.loads, (references / f"{split}.lu.jsonl").read_text().splitlines())
+            for number, (row, source) in enumerate(zip(rows, sources, strict=True)):
+                assert row["id"] == number
+                law = dict(zip(row["references"], row["weights"], strict=True))
+                assert law == language.modes(source)
+    for name, checksum in facts["sha256"].items():
+        assert hashlib.sha256((text / name).read_bytes()).hexdigest() == checksum
+    parameters = dict(facts["parameters"])
+    assert read_options(generator({"pairs": options["pairs"], **parameters}))[0] == language
+
+
+def test_a_test_set_written_alone_is_the_same(tmp_path):
+    pairs = {"train": 60, "valid": 20, "test": 10}
+    made = {}
+    for name, splits in (("whole", pairs), ("rest", ["train", "valid"]), ("alone", ["test"])):
+        chosen = generator({"pairs": {split: pairs[split] for split in splits}, "seed": 4})
+        write_corpus(chosen, "ka", "lu", tmp_path / name, tmp_path / name)
+        files = (tmp_path / name).glob("[!.]*")
+        made[name] = {each.name: each.read_bytes() for each in files if each.name != "text.json"}
+    assert {name for name in made["alone"] if not name.startswith("test")} == set()
+    assert not made["rest"].keys() & made["alone"].keys()
+    assert made["rest"] | made["alone"] == made["whole"]
+
+
+PAIRS = {"train": 2, "valid": 1, "test": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({}, ["pairs"]),
+        ({"pairs": {"train": 1}}, ["train", "valid", "test"]),
+        ({"pairs": {**PAIRS, "tset": 1}}, ["'pairs'", "'tset'", "test"]),
+        ({"pairs": {**PAIRS, "valid": 0}}, ["pairs.valid"]),
+        ({"pairs": {**PAIRS, "test_a": 0}}, ["pairs.test_a"]),
+        ({"pairs": PAIRS, "slip_probabilty": 0.1}, ["slip_probability"]),
+        ({"pairs": PAIRS, "slip_probability": 1.5}, ["slip_probability"]),
+        ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, ["register_probabilities"]),
+        ({"pairs": PAIRS, "nouns": 4}, ["nouns"]),
+    ],
+)
+def test_bad_options(options, parts):
+    with told(*parts):
+        read_options(generator(options))
+
+
+def test_what_is_no_sentence_of_the_language_is_told():
+    source = next(generate(Language(), "train", 1))[0]
+    for wrong in ("", "hello", source.split()[0], f"{source} {source}"):
+        with told(f"'{wrong}'", error=ValueError):
+            Language().entropies(wrong)
+
+
+def test_configured_corpus_is_valid():
+    path = Path(__file__).parents[2] / "config/corpora/toy-ka-lu.yaml"
+    corpus = as_corpus(yaml.safe_load(path.read_text()))
+    language, pairs = read_options(corpus.generator)
+    assert pairs == {"train": 20000, "valid": 4000, "test": 2000}
+    limit = corpus.preprocessing.max_ratio
+    for source, target in generate(language, "train", 5000):
+        words = len(source.split()), len(target.split())
+        assert max(words) <= limit * min(words)

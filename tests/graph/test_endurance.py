@@ -1,0 +1,461 @@
+"""Faults at random: damaged and hostile files, kills, full disks, servers that fall silent.
+
+`make test-endurance` runs all of it and prints the figures. A small share of it, NAT_ENDURANCE with
+its default of 0.02, is in the tests of every change. What happens is drawn from the seed
+NAT_ENDURANCE_SEED, so that what fails can be repeated.
+"""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Set
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nat.data.download as download_module
+from nat.data.archive import is_whole_zip, unpack
+from nat.data.corpus import Part
+from nat.data.lines import read_lines
+from nat.data.sources import FetchedSource
+from nat.errors import UserError
+from nat.files import atomic_directory, read_json, write_json
+from nat.jobs.evaluate import SCORED_FROM
+from nat.options import validated
+from tests.data.test_download import CONTENT, Server, get, server  # noqa: F401 (a fixture)
+from tests.data.test_formats import TMX
+from tests.graph.test_graph import copy_repository
+from tests.whole.test_checksums import KINDS
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARE = float(os.environ.get("NAT_ENDURANCE", "0.02"))
+SEED = int(os.environ.get("NAT_ENDURANCE_SEED", "1"))
+WHOLE = SHARE >= 1
+
+TOLD, HARMLESS, OTHER, TRACEBACK = "told", "harmless", "another result", "traceback"
+
+
+def times(number: int) -> int:
+    """How often something is done of `number` times in a whole run; at least four times."""
+    return max(4, round(SHARE * number))
+
+
+def show(what: str, found: Counter[str]) -> None:
+    """A line for the reader of `make test-endurance`."""
+    counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(found.items()))
+    print(f"\n{what}: {sum(found.values()):,}, of which {counts}")
+
+
+def damaged(whole: bytes, numbers: random.Random) -> bytes:
+    """The same bytes with one fault of a disk, a network or a hostile sender."""
+    content = bytearray(whole)
+    place = numbers.randrange(len(content) + 1)
+    kind = numbers.choice(["flip", "flip", "zeros", "cut", "head", "garbage", "repeat", "empty"])
+    if kind == "flip" and content:
+        content[place % len(content)] ^= 1 << numbers.randrange(8)
+    elif kind == "zeros":
+        content[place : place + 64] = bytes(len(content[place : place + 64]))
+    elif kind == "cut":
+        del content[place:]
+    elif kind == "head":
+        del content[:place]
+    elif kind == "garbage":
+        content[place:place] = numbers.randbytes(numbers.randrange(1, 40))
+    elif kind == "repeat":
+        content[place:place] = content[place : place + numbers.randrange(1, 200)]
+    elif kind == "empty":
+        content.clear()
+    return bytes(content)
+
+
+# Finished results
+
+
+@pytest.mark.timeout(3600)
+def test_a_damaged_result_is_never_used_in_silence(tmp_path: Path) -> None:
+    numbers = random.Random(SEED)
+    found: Counter[str] = Counter()
+    for name in KINDS:
+        write, read = KINDS[name]
+        path = tmp_path / name
+        write(path)
+        whole = path.read_bytes()
+        for _ in range(times(4000) // len(KINDS) + 1):
+            content = damaged(whole, numbers)
+            path.write_bytes(content)
+            found[outcome(read, path, content == whole)] += 1
+        path.write_bytes(whole)
+        read(path)
+    show("damaged results", found)
+    assert not found[OTHER] and not found[TRACEBACK]
+
+
+def outcome(read: Callable[[Path], Any], path: Path, unchanged: bool) -> str:
+    try:
+        read(path)
+    except UserError as error:
+        assert "\n" not in str(error)
+        return TOLD
+    except Exception as error:  # noqa: BLE001 (any other is what is counted)
+        print(f"{type(error).__name__}: {error}")
+        return TRACEBACK
+    return HARMLESS if unchanged else OTHER
+
+
+# Hostile input
+
+
+def tar_gz(text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("a.en")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+    return packed.getvalue()
+
+
+def zipped(text: bytes, method: int) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a.en", text)
+    return packed.getvalue()
+
+
+def text_of(numbers: random.Random) -> bytes:
+    """Some lines of what is hard on programs that read text."""
+    pieces = [
+        *("one", "zwei", " ", "\t", "<seg>", "</seg>", "@@", "\u2028", "\u0085", "\ufeff", "\x00"),
+        *("\r", "&amp;", "<unk>", "\u200b", "\U0001f600", "S-1\t", "R1-1\t", "T-1\t", "0.5\t"),
+    ]
+    lines = ("".join(numbers.choices(pieces, k=numbers.randrange(9))) for _ in range(8))
+    return "\n".join(lines).encode()
+
+
+def in_format(name: str, **keys: Any) -> Callable[[Path], Any]:
+    part = validated(Part, {"format": name, **keys})
+    together = name in ("tsv", "tmx")
+
+    def read(path: Path) -> Any:
+        files = {"pairs": [path]} if together else {"en": [path], "ro": [path]}
+        return list(FetchedSource(part, "key", files).pairs("ro", "en", Path(), False))
+
+    return read
+
+
+def members(path: Path) -> Any:
+    folder = path.with_name("members")
+    folder.mkdir(exist_ok=True)
+    [found] = unpack(path, {"en": ["a.en"]}, folder, "key")["en"]
+    return found.read_bytes()
+
+
+def of_a_whole_zip(path: Path) -> Any:
+    """As if it had been downloaded, without a checksum that anyone has published."""
+    if not is_whole_zip(path, or_unknown=True):
+        raise UserError("not whole")
+    return members(path)
+
+
+Maker = Callable[[random.Random], bytes]
+HOSTILE: dict[str, tuple[Maker, Callable[[Path], Any], bool]] = {
+    "plain text": (text_of, lambda path: list(read_lines(path)), False),
+    "text.gz": (
+        lambda numbers: gzip.compress(text_of(numbers), mtime=0),
+        lambda path: list(read_lines(path)),
+        True,
+    ),
+    "tsv": (text_of, in_format("tsv", columns={"en": 0, "ro": 1}), False),
+    "tmx": (lambda numbers: TMX.encode(), in_format("tmx"), False),
+    "segments": (text_of, in_format("segments"), False),
+    "ted": (text_of, in_format("ted"), False),
+    "tar.gz": (lambda numbers: tar_gz(text_of(numbers)), members, True),
+    "zip": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_DEFLATED), members, True),
+    "zip of bzip2": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_BZIP2), members, True),
+    "zip of LZMA": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA), members, True),
+    "downloaded zip of LZMA": (
+        lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA),
+        of_a_whole_zip,
+        True,
+    ),
+}
+"""How an input is made and read, and whether it has a checksum of its own that must be checked, as
+long as its beginning tells what it is."""
+
+
+@pytest.mark.timeout(3600)
+def test_hostile_input_is_read_or_told_in_a_sentence(tmp_path: Path) -> None:
+    numbers = random.Random(SEED)
+    path = tmp_path / "input"
+    found: Counter[str] = Counter()
+    for name, (make, read, is_checked) in HOSTILE.items():
+        for _ in range(times(6000) // len(HOSTILE) + 1):
+            whole = make(numbers)
+            path.write_bytes(whole)
+            before = result(read, path)
+            path.write_bytes(damaged(whole, numbers))
+            after = result(read, path)
+            if isinstance(after, Exception):
+                print(f"{name}: {type(after).__name__}: {after}")
+                found[TRACEBACK] += 1
+            elif after is None:
+                found[TOLD] += 1
+            elif is_checked and after != before and path.read_bytes()[:2] == whole[:2]:
+                print(f"{name}: {whole!r} became {path.read_bytes()!r}")
+                found[OTHER] += 1
+            else:
+                found[HARMLESS] += 1
+    show("hostile inputs", found)
+    assert not found[OTHER] and not found[TRACEBACK]
+
+
+def result(read: Callable[[Path], Any], path: Path) -> Any:
+    """What is read; None if it is refused; an exception that no user should see."""
+    try:
+        return read(path)
+    except UserError:
+        return None
+    except Exception as error:  # noqa: BLE001 (any other is what is counted)
+        return error
+
+
+# Downloads
+
+
+@pytest.mark.timeout(1800)
+def test_stalled_and_cut_downloads_come_to_their_end(
+    server: Server,  # noqa: F811 (the fixture)
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(download_module, "TIMEOUT", (5.0, 0.5))
+    numbers = random.Random(SEED)
+    found: Counter[str] = Counter()
+    for number in range(times(60)):
+        size = numbers.randrange(2_000, 60_000)
+        server.content = CONTENT[:size]
+        checksum = hashlib.sha256(server.content).hexdigest()
+        server.cut_after = server.stall_after = None
+        fault = numbers.choice(["cut", "stall", "cut without ranges"])
+        if fault == "stall":
+            server.stall_after = numbers.randrange(size // 4, size)
+        else:
+            server.cut_after = numbers.randrange(size // 4, size)
+        server.ranges = fault != "cut without ranges"
+        folder = tmp_path / str(number)
+        for _ in range(5):  # runs
+            try:
+                with redirect_stdout(io.StringIO()):  # which would be between the figures
+                    path = get(folder, server.address, checksum)
+            except UserError:
+                found["told"] += 1
+                server.ranges, server.cut_after = True, None
+            else:
+                assert path.read_bytes() == server.content
+                found[f"whole after a {fault}"] += 1
+                break
+        else:
+            pytest.fail(f"{fault} of {size} bytes: not whole after five runs")
+    show("runs of downloads", found)
+
+
+# Kills and full disks
+
+WRITER = """
+import sys
+from pathlib import Path
+from nat.files import atomic_directory, write_json
+from nat.data.lines import write_lines
+for number in range(1000):
+    with atomic_directory(Path("clean")) as folder:
+        for name in ("train.en", "train.de"):
+            write_lines(folder / name, [f"{number} {line}" for line in range(2000)])
+    write_json("score.json", {"number": number, "values": list(range(2000))})
+    print(number, flush=True)
+"""
+"""Writes the same two results again and again."""
+
+
+def start(program: str, folder: Path, **options: Any) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, **options
+    )
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether both results are those of one round; a reader refuses what is not."""
+    read_json(folder / "score.json")
+    sides = [list(read_lines(folder / f"clean/train.{side}")) for side in ("en", "de")]
+    return sides[0] == sides[1] and len(sides[0]) == 2000
+
+
+@pytest.mark.timeout(3600)
+def test_whoever_is_killed_leaves_whole_results(tmp_path: Path) -> None:
+    numbers = random.Random(SEED)
+    found: Counter[str] = Counter()
+    for _ in range(times(200)):
+        process = start(WRITER, tmp_path)
+        assert process.stdout is not None
+        process.stdout.readline()  # the first round is complete
+        time.sleep(numbers.random() * 0.3)
+        process.send_signal(numbers.choice([signal.SIGKILL, signal.SIGTERM]))
+        process.communicate()
+        if (tmp_path / "clean").exists():
+            assert is_whole(tmp_path)
+            found["with a whole folder"] += 1
+        else:  # between two renames; Snakemake makes it again
+            assert (tmp_path / ".clean.replaced").exists()
+            found["without a folder"] += 1
+    with atomic_directory(tmp_path / "clean"):
+        pass
+    left = [path.name for path in tmp_path.iterdir() if path.name.startswith(".clean")]
+    assert left == []
+    show("kills", found)
+
+
+@pytest.mark.timeout(1800)
+def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) -> None:
+    numbers = random.Random(SEED)
+    with atomic_directory(tmp_path / "clean") as folder:
+        for side in ("en", "de"):
+            (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in range(2000)))
+    write_json(tmp_path / "score.json", {})
+    found: Counter[str] = Counter()
+    for _ in range(times(20)):
+        most = numbers.randrange(10, 9000)
+
+        def limit(most: int = most) -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        process = start(WRITER, tmp_path, preexec_fn=limit)
+        _, errors = process.communicate()
+        assert process.returncode == 1
+        assert "nat.errors.UserError: cannot write clean" in errors, errors
+        assert is_whole(tmp_path)
+        assert not (tmp_path / ".clean.partial").exists()
+        found["told, with the results before it whole"] += 1
+    show("full disks", found)
+
+
+TIMES = ("seconds", "training_seconds", "update_seconds", "tokens_per_second")
+"""Keys of JSON and columns of tables that a clock fills."""
+
+OF_TIMES = {"translations": SCORED_FROM}
+"""The key of a JSON by its folder of results, where it is of files with `TIMES` in them: that of
+translations is also of the record of the training, whose flags go into the score."""
+
+KILLS = 20
+
+
+def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
+    """What was made, without what a clock has said; figures hold the time when they were drawn."""
+    results = repository / "results"
+    for path in sorted(results.rglob("[!.]*")):
+        parts = path.relative_to(results).parts
+        left_out = {"benchmarks", "latency", "logs", "report"} & {*parts} or path.suffix in (
+            ".pdf",
+            ".png",
+        )
+        hidden = any(part.startswith(".") for part in parts)
+        if path.is_file() and not left_out and not hidden:
+            of_times = {OF_TIMES[part] for part in parts if part in OF_TIMES}
+            content = without_keys(path, {*TIMES, *of_times})
+            yield "/".join(parts), hashlib.sha256(content).hexdigest()
+
+
+def without_keys(path: Path, keys: Set[str]) -> bytes:
+    def left(found: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in found.items() if key not in keys}
+
+    if path.suffix == ".json":
+        return json.dumps(json.loads(path.read_text(), object_hook=left)).encode()
+    if path.suffix == ".csv":
+        with path.open(newline="") as file:
+            return json.dumps([left(row) for row in csv.DictReader(file)]).encode()
+    return path.read_bytes()
+
+
+def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
+    def made(score: float, seconds: float) -> dict[str, str]:
+        report = {"value": score, "seconds": seconds, "of": [{"seconds": seconds}]}
+        write_json(tmp_path / "results/micro/scores/test.json", report)
+        curve = tmp_path / "results/micro/models/training.csv"
+        curve.parent.mkdir(parents=True, exist_ok=True)
+        curve.write_text(f"update,loss,seconds\n1,{score},{seconds}\n")
+        summary = {"mean_score": score, SCORED_FROM: str(seconds)}
+        write_json(tmp_path / "results/micro/translations/test.json", summary)
+        (tmp_path / "results/micro/table_1.md").write_text(f"| {score} |\n")
+        return dict(fingerprints(tmp_path))
+
+    first, slower, other = made(1.0, 2.0), made(1.0, 3.0), made(1.5, 2.0)
+    assert first == slower and len(first) == 4
+    assert all(first[name] != other[name] for name in first)
+
+
+@pytest.mark.skipif(not WHOLE, reason="takes minutes; `make test-endurance`")
+@pytest.mark.timeout(7200)
+def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    numbers = random.Random(SEED)
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-m", "snakemake", "demo", "--cores", "2", "--config", "scale=micro"]
+
+    def begin(repository: Path) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            command,
+            cwd=repository,
+            env=inherited,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    undisturbed = copy_repository(tmp_path_factory.mktemp("undisturbed"))
+    began = time.monotonic()
+    process = begin(undisturbed)
+    screen, _ = process.communicate()
+    assert process.returncode == 0, screen
+    seconds = time.monotonic() - began
+    killed = copy_repository(tmp_path_factory.mktemp("killed"))
+    kills: Counter[str] = Counter()
+    while kills.total() < KILLS:
+        process = begin(killed)
+        try:
+            # once started it works for about a third of what a run takes
+            screen, _ = process.communicate(timeout=seconds * numbers.uniform(0.1, 0.4))
+        except subprocess.TimeoutExpired:
+            number = numbers.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+            os.killpg(process.pid, number)
+            process.communicate()
+            kills[signal.Signals(number).name] += 1
+        else:  # it ended before: there is too little left for the kills to come
+            assert process.returncode == 0, screen
+            shutil.rmtree(killed / numbers.choice(["results", "results/micro"]))
+        unlock = [*command[:3], "--unlock", *command[-2:]]
+        subprocess.run(unlock, cwd=killed, env=inherited, capture_output=True)
+    process = begin(killed)
+    screen, _ = process.communicate()
+    assert process.returncode == 0, screen
+    show("kills of a run", kills)
+    assert kills.total() == KILLS
+    assert dict(fingerprints(killed)) == dict(fingerprints(undisturbed))

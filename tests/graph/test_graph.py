@@ -1,0 +1,592 @@
+"""The graph as a user meets it: dry runs, targets, errors, and one run of everything, tiny."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from filelock import FileLock
+from made_up_corpus import PREPROCESSING
+from prepared import run_snakemake
+from repository import configured
+
+from nat.artifacts import step_of
+from nat.configuration import load
+from nat.data.splits import folder_of
+from nat.workflow.graph import OF_ALL_SCALES, TARGETS, Graph
+from tests.messages import must_name, told
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
+PARTS += ["snakemake_logger_plugin_jobs", "snakemake_logger_plugin_nat"]
+# The whole graph takes a minute on two idle cores; on a busy machine, many.
+pytestmark = pytest.mark.timeout(1000)
+
+TEACHERS = {"at-base", "nat-kd", "nat-raw", "cmlm-kd", "cmlmc-kd", "imputer-kd"}
+"""Of the systems of `PAPERS`."""
+
+RUN = ["demo", "corpora", "dims_table_8"]
+"""What is really run: every rule but those of claims and analyses."""
+
+PAPERS = {"dims", "overview"}
+"""What `RUN` is of."""
+
+OVERVIEW = {"overview"}
+"""A paper that is enough where it does not matter which; with one less, a graph takes less time."""
+
+OF_RUN = {"at-base", "nat-raw", "nat-kd", "cmlm-kd", "dims-cmlm-kd"}
+
+
+def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path:
+    """A copy without results; with these papers only, a graph takes less time."""
+    for name in PARTS:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns(".*")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    if papers is not None:
+        described = (folder / "config/papers").glob("*.yaml")
+        for path in (*described, *(folder / "config/published").glob("*.csv")):
+            if path.stem not in (*papers, "settings"):
+                path.unlink()
+    return folder
+
+
+def snakemake(
+    folder: Path, *arguments: str, scale: str = "micro", **environment: str
+) -> tuple[int, str]:
+    """Exit status, and what is on the screen; `environment`: more variables."""
+    given = [*arguments, "--cores", "2", "--max-jobs-per-timespan", "100/1s"]
+    if scale:
+        given += ["--config", f"scale={scale}"]
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return run_snakemake(given, folder, inherited | environment)
+
+
+def write_yaml(path: Path, value: Any) -> None:
+    path.write_text(yaml.safe_dump(value), encoding="utf-8")
+
+
+def counts(screen: str) -> dict[str, int]:
+    """Jobs by rule, from the line that sums up a dry run."""
+    line = next(line for line in screen.splitlines() if " to do: " in line)
+    pairs = (part.split(" ") for part in line.split(": ", 1)[1].split(", "))
+    return {rule: int(count) for count, rule in pairs}
+
+
+def jobs(screen: str, what: str) -> set[str]:
+    """The jobs of a dry run that begin with a word."""
+    return {
+        line.split(": ")[0].removeprefix(f"{what} ")
+        for line in screen.splitlines()
+        if line.startswith(f"{what} ")
+    }
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository without results, with few papers."""
+    return copy_repository(tmp_path_factory.mktemp("repository"), PAPERS)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A copy with the task and the corpus `own`, of the user's files in the folder `here`."""
+    repository = copy_repository(tmp_path, OVERVIEW)
+    write_own(repository, "test")
+    replace_in(repository / "config/scales/micro.yaml", "\ntasks:\n", "\ntasks:\n  own: own\n")
+    return repository
+
+
+def write_own(repository: Path, *tests: str, references: Collection[str] = ()) -> None:
+    """The description of the corpus `own` with these test sets, and what it lacks of its files."""
+    splits: dict[str, Any] = {}
+    for name in ("train", "valid", *tests):
+        files = {side: f"here/{name}.{side}" for side in ("en", "de")}
+        splits[name] = {"files": files}
+        if name in references:
+            splits[name]["references"] = [{"files": {"de": files["de"]}}]
+        for path in map(repository.joinpath, files.values()):
+            path.parent.mkdir(exist_ok=True)
+            if not path.exists():
+                path.write_text("".join(f"low lower {name} {n}\n" for n in range(9)))
+    own = {"source": "en", "target": "de", "splits": splits}
+    own["preprocessing"] = {**PREPROCESSING, "bpe_merges": 5}
+    write_yaml(repository / "config/corpora/own.yaml", own)
+
+
+def replace_in(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+def test_every_public_target_is_there_and_listed(repository: Path) -> None:
+    papers = ["dims", "dims_figure_3", "dims_claims", "overview", "overview_table_1"]
+    status, screen = snakemake(repository, "-n", *TARGETS, *papers)
+    assert status == 0, screen
+    _, screen = snakemake(repository, "--list-target-rules")
+    listed = dict(re.findall(r"^([\w-]+)(?: \((.+)\))?$", screen, re.MULTILINE))
+    assert all(listed[name] for name in (*TARGETS, "dims", "plan", "verify")), listed
+    assert "dims_table_1" in listed
+
+
+def test_all_texts_are_had_at_once(own: Path) -> None:
+    """On a cluster they are fetched before anything else, where there is a network."""
+    write_own(own, "test", "test_mine", references=("valid", "test"))
+    status, screen = snakemake(own, "texts")
+    assert status == 0, screen
+    made = own / "results/corpora/own"
+    for folder in (made, made / "tests/test"):
+        assert (folder / "text").is_dir() and (folder / "references").is_dir()
+    assert (made / "tests/test_mine/text").is_dir()
+    assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
+    _, screen = snakemake(own, "-n", "results/corpora/own/corpus.json")
+    assert not any("fetch" in rule for rule in counts(screen))
+
+
+def test_only_what_changes_a_text_makes_it_again() -> None:
+    configuration = configured("micro")
+    name, text = "multi30k-en-de", {"files": {"en": "a", "de": "b"}}
+
+    def origins(**changes: Any) -> list[str]:
+        corpora = configuration.files["corpora"]
+        changed = {**corpora, name: {**corpora[name], **changes}}
+        files = {**configuration.files, "corpora": changed, "papers": {}}  # these take longest
+        graph = Graph(replace(configuration, files=files))
+        return [graph.depends_on(step_of(name, split, "text")) for split in ("train", "test")]
+
+    def splits(**keys: Any) -> dict[str, Any]:
+        return dict.fromkeys(("train", "valid", "test"), {**text, **keys})
+
+    train, test = origins(splits=splits())
+    assert origins(splits=splits(pairs=7)) == [train, test]
+    assert origins(splits=splits(references=[text])) == [train, test]
+    assert origins(splits=splits(), licensed_by="me", description="mine") == [train, test]
+    preprocessing = {**configuration.files["corpora"][name]["preprocessing"], "max_tokens": 9}
+    assert origins(splits=splits(), preprocessing=preprocessing) == [train, test]
+    for other in ({"segmented": True}, {"files": {"en": "a", "de": "c"}}):
+        found = origins(splits=splits(**other))
+        assert found[0] != train and found[1] != test
+
+
+@pytest.mark.parametrize(
+    ("target", "trained", "others"),
+    [
+        ("corpora", set(), {"summarise_corpus": 1, "translate": 0}),
+        ("distilled", {"at-base"}, {"translate": 2}),  # shards of train at this scale
+        ("teachers", TEACHERS, {}),
+        ("dims_figure_3", {"at-base", "cmlm-kd", "dims-cmlm-kd", "cmlmc-kd", "dims-cmlmc-kd"}, {}),
+    ],
+)
+def test_targets_train_what_they_need(
+    repository: Path, target: str, trained: set[str], others: dict[str, int]
+) -> None:
+    _, screen = snakemake(repository, "-n", target)
+    assert jobs(screen, "train") == {f"{name} on toy-micro (seed 1)" for name in trained}
+    found = counts(screen)
+    assert {rule: found.get(rule, 0) for rule in others} == others
+
+
+@pytest.mark.parametrize(
+    ("arguments", "scale", "expected"),
+    [
+        (["overveiw"], "micro", "'overview'"),
+        (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "'nat-kd'"),
+        ([], "smal", "'small'"),
+        (["--config", "thread=2"], "", "'thread'"),
+    ],
+)
+def test_wrong_targets_end_in_one_sentence(
+    repository: Path, arguments: list[str], scale: str, expected: str
+) -> None:
+    status, screen = snakemake(repository, "-n", *arguments, scale=scale)
+    assert status == 1
+    must_name(screen, expected)
+    assert "Traceback" not in screen
+    assert len([line for line in screen.splitlines() if "error" in line.lower()]) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "parts"),
+    [
+        ("papers/overview", "system: nat-raw", "system: nat-rwa", ["nat-rwa", "'nat-raw'"]),
+        (
+            "scales/micro",
+            "steps: [mask-predict-4-lb5, beam5]",
+            "steps: [ctranslate2-float32-beam5-tuned]",
+            ["browser.steps", "ctranslate2-float32-beam5-tuned"],
+        ),
+    ],
+)
+def test_a_wrong_name_in_a_file_ends_before_any_job(
+    tmp_path: Path, file: str, before: str, after: str, parts: list[str]
+) -> None:
+    repository = copy_repository(tmp_path, OVERVIEW | {"deployment"})
+    replace_in(repository / f"config/{file}.yaml", before, after)
+    with told(*parts):
+        Graph(load("micro", repository)).traces()
+
+
+@pytest.mark.parametrize("name", ["train", "scores", "overview_table_1", *OF_ALL_SCALES])
+def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
+    is_scale = name in OF_ALL_SCALES
+    file = "scales/micro" if is_scale else "papers/overview"
+    original = copy_repository(tmp_path, OVERVIEW) / f"config/{file}.yaml"
+    shutil.copy(original, original.with_stem(name))
+    with told(name, "rename the file"):
+        Graph(load(name if is_scale else "micro", tmp_path))
+
+
+def test_a_paper_without_a_corpus_is_told() -> None:
+    graph = Graph(configured("micro"))
+    for target in ("methods", "methods_table_1"):
+        (note,) = graph.nothing_to_run(["demo", target, "mple_table_1"])
+        must_name(note, "config/scales/micro.yaml", "'methods'")
+    assert graph.nothing_to_run(["demo", "results/micro/report/index.html"]) == []
+
+
+def test_a_failed_job_tells_its_error_and_leaves_nothing(own: Path) -> None:
+    with (own / "here/valid.de").open("a") as file:
+        file.write("one more\n")
+    status, screen = snakemake(own, "results/corpora/own/text")
+    assert status == 1
+    must_name(screen, "FAILED fetch own", "here/valid.en", "9 lines", "here/valid.de", "10")
+    assert "Traceback" not in screen
+    assert not (own / "results/corpora/own/text").exists()
+
+
+@pytest.mark.parametrize("made_before", [pytest.param(False, marks=pytest.mark.long), True])
+def test_a_missing_text_is_told_before_any_job(own: Path, made_before: bool) -> None:
+    keys = {
+        "results/corpora/own/text": "splits.valid.files.de",
+        "results/corpora/own/tests/test/text": "splits.test.files.en",
+    }
+    if made_before:
+        status, screen = snakemake(own, *keys)
+        assert status == 0, screen
+    (own / "here/valid.de").unlink()
+    (own / "here/test.en").unlink()
+    for target, key in keys.items():
+        status, screen = snakemake(own, "-n", target)
+        assert status == 1
+        must_name(screen, "config/corpora/own.yaml", f"'{key}'", "here/")
+        assert "Traceback" not in screen
+
+
+@pytest.mark.graph
+@pytest.mark.long
+def test_one_more_test_set_trains_nothing(own: Path) -> None:
+    model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/tests/{}/binarised"
+    targets = [f"results/{model}", f"results/{test.format('test')}"]
+    status, screen = snakemake(own, *targets)
+    assert status == 0, screen
+    write_own(own, "test", "test_mine")
+    _, screen = snakemake(own, "-n", *targets, f"results/{test.format('test_mine')}")
+    assert counts(screen) == {"fetch_test_text": 1, "prepare_test_set": 1}
+
+
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A copy of a copy of the repository in which `RUN` has ended at the scale `micro`.
+
+    It runs once for all files of tests, which several processes can share.
+    """
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    finished, shown = base / "finished", base / "finished.txt"
+    with FileLock(f"{finished}.lock"):
+        if not shown.exists():
+            shutil.rmtree(finished, ignore_errors=True)
+            finished.mkdir()
+            copy_repository(finished, PAPERS)
+            status, screen = snakemake(finished, *RUN, **recorder(finished))
+            assert status == 0, screen
+            shown.write_text(screen)
+    repository = tmp_path_factory.mktemp("run") / "repository"
+    shutil.copytree(finished, repository, symlinks=True)
+    return repository, shown.read_text()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A copy of the repository in which the demo has run, and what was on the screen."""
+    return finished_run(tmp_path_factory)
+
+
+def recorder(repository: Path) -> dict[str, str]:
+    """Variables by which programs write down what they open, below the folder `opened`."""
+    (repository / "opened").mkdir(exist_ok=True)
+    return {"PYTHONPATH": str(ROOT / "tests/recorder"), "NAT_OPENED": str(repository / "opened")}
+
+
+@pytest.mark.graph
+def test_run_makes_every_result(run: tuple[Path, str]) -> None:
+    repository, screen = run
+    results = repository / "results/micro"
+    models = results / "models/toy-micro"
+    assert {path.parent.parent.name for path in models.glob("*/seed1/model.pt")} == OF_RUN
+    for name in ("training.json", "training.csv"):
+        assert len(list(models.glob(f"*/seed1/{name}"))) == len(OF_RUN)
+    assert (results / "papers/overview/figure_1.png").stat().st_size > 10_000
+    assert "sacreBLEU" in (results / "papers/overview/table_1.md").read_text()
+    assert not list(results.rglob("*of?.jsonl")), "shards stay behind"
+    logs = results.glob("logs/train/toy-micro/*/seed1.log")
+    assert {path.parent.name for path in logs} == OF_RUN
+    lines = screen.splitlines()
+    started, done = ([one for one in lines if f"] {word} " in one] for word in ("start ", "done  "))
+    assert len(started) == len(done) > len(OF_RUN)
+    assert any("updates" in line and "tokens/s" in line for line in lines)
+    assert "Warning" not in screen
+    assert "no_progress_bar" not in (results / "logs/train/toy-micro/at-base/seed1.log").read_text()
+
+
+@pytest.mark.graph
+def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    outputs = repository / "results/micro/translations/toy-micro"
+    found = list(outputs.glob("*/seed1/*/*.jsonl"))
+    assert len(found) == 11
+    for path in found:
+        folder = folder_of("toy-micro", path.stem, repository / "results/corpora")
+        sentences = len((folder / f"bpe/{path.stem}.ka").read_text().splitlines())
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["id"] for line in lines] == list(range(sentences))
+    test = repository / "results/corpora/toy-micro/tests/test"
+    assert len((test / "bpe/test.ka").read_text().splitlines()) == 20
+
+
+@pytest.mark.graph
+def test_a_table_is_there_in_all_formats_or_made_again(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    latex = repository / "results/micro/papers/overview/table_1.tex"
+    latex.rename(repository / "table_1.tex")
+    try:
+        _, screen = snakemake(repository, *RUN, "--dry-run")
+        assert "1 table" in screen and "figure" not in screen
+    finally:
+        (repository / "table_1.tex").rename(latex)
+
+
+CHANGES: dict[str, tuple[dict[str, tuple[str, str]], dict[str, int]]] = {
+    "a description": (
+        {"config/systems/cmlm.yaml": ("description: ", "description: Really a ")},
+        {},
+    ),
+    "a learning rate of one system": (
+        {
+            "config/scales/micro.yaml": (
+                "  ctc: *recipe",
+                "  ctc: *recipe\n  fast: {<<: *recipe, learning_rate: 0.1}",
+            ),
+            "config/systems/nat.yaml": ("  nat-kd:\n", "  nat-kd:\n    recipe: fast\n"),
+        },
+        {"train": 1, "translate_and_score": 1, "table": 1, "demo": 1},
+    ),
+    "one more decoding": (
+        {"config/papers/overview.yaml": ("steps: [1, 2, 4, 10]}", "steps: [1, 2, 4, 7, 10]}")},
+        {"translate_and_score": 1, "table": 1, "figure": 1, "demo": 1},
+    ),
+}
+"""Texts of files and what replaces them, and the jobs that it takes; see also test_changes."""
+
+
+@pytest.mark.graph
+@pytest.mark.parametrize(("changes", "expected"), CHANGES.values(), ids=CHANGES)
+def test_what_a_change_runs_again(
+    run: tuple[Path, str], changes: dict[str, tuple[str, str]], expected: dict[str, int]
+) -> None:
+    repository, _ = run
+    before = {path: (repository / path).read_text() for path in changes}
+    recipe = repository / "config/recipes/fast.yaml"
+    shutil.copy(repository / "config/recipes/student.yaml", recipe)
+    try:
+        for path, texts in changes.items():
+            replace_in(repository / path, *texts)
+        _, screen = snakemake(repository, "-n", *RUN)
+        assert ({} if "Nothing to be done" in screen else counts(screen)) == expected
+    finally:
+        recipe.unlink()
+        for path, text in before.items():
+            (repository / path).write_text(text)
+
+
+@pytest.mark.graph
+def test_results_without_their_records_are_used_but_for_models_of_another_configuration(
+    run: tuple[Path, str],
+) -> None:
+    repository, _ = run
+    system = repository / "config/systems/cmlm.yaml"
+    records, away, before = repository / ".snakemake", repository / "away", system.read_text()
+    records.rename(away)
+    try:
+        _, screen = snakemake(repository, "-n", *RUN)
+        assert "Nothing to be done" in screen
+        replace_in(system, "label_smoothing: 0.1", "label_smoothing: 0.2")
+        made = "results/micro/{}/toy-micro/cmlm-kd/seed1/{}"
+        status, screen = snakemake(
+            repository, made.format("scores", "mask-predict-3-lb5/test.json")
+        )
+        assert status == 1
+        model = made.format("models", "model.pt")
+        must_name(screen, f"{model} was trained with another configuration", "label_smoothing")
+        must_name(screen, f"run 'snakemake --force {model} --config scale=micro'")
+    finally:
+        system.write_text(before)
+        shutil.rmtree(records, ignore_errors=True)
+        away.rename(records)
+    _, screen = snakemake(repository, "-n", *RUN)
+    assert "Nothing to be done" in screen
+
+
+CLAIM = """
+title: one claim
+description: for this test
+cells: {task: wmt14-en-de, split: test, decoding: one-pass}
+tables:
+  1:
+    title: two systems
+    columns: [sacrebleu]
+    rows: [{label: raw, system: nat-raw}, {label: distilled, system: nat-kd}]
+  2:
+    title: latencies
+    columns: [{measure: latency, setting: cpu-1}]
+    rows:
+      - {label: teacher, system: at-base, decoding: ctranslate2-int8-beam5}
+      - {label: student, system: nat-kd, decoding: npd9}
+claims:
+  distillation: {claim: Distilled text is better than raw text., from: nobody, in: table 1,
+    measure: sacrebleu, compare: distilled > raw}
+"""
+
+CHOOSING = """
+description: a choice between two texts
+like: dynamic-kd
+text:
+  dynamic:
+    candidates: [{system: at-base, decoding: beam5}, raw]
+    regulariser: {beta: 0.2, gamma: tuned}
+"""
+
+MADE = "results/micro/{}/toy-micro"
+ANALYSED = ("confidence", "length_accuracy", "likelihood", "mple", "state_similarity")
+OTHERS = [
+    *(f"{MADE.format('analyses')}/nat-kd/seed1/{analysis}.json" for analysis in ANALYSED),
+    f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/confidence.json",  # with a teacher
+    f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/mple.json",
+    f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
+    f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
+    f"{MADE.format('analyses')}/cmlm-kd/seed1/decoding_steps.json",
+    f"{MADE.format('traces')}/cmlm-kd/seed1/mask-predict-4-lb5/test.jsonl",
+    f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
+    f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4-tuned/test.json",  # with n-grams
+    f"{MADE.format('scores')}/nat-kd/seed1/one-pass/valid.json",  # of translations in shards
+    f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared and weighted
+    f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
+    "claimed_claims",
+    "claimed_table_2",  # with an assistant, and with a model that was converted
+]
+"""What uses the programs and inputs that `RUN` does not."""
+
+NOT_OPENED = {
+    "merge_comparisons": ("bpe", "text"),  # its shards were made from them
+    # joins shards, which are gone afterwards: what they were made of stands for them
+    "merge_shards": ("model.pt", ".npz", "-tuned.json"),
+}
+"""Endings of declared inputs that a program need not open, by rule, with the reason."""
+
+
+def in_repository(repository: Path, *program: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    command = [sys.executable, *program]
+    return subprocess.run(command, cwd=repository, env=environment, text=True, capture_output=True)
+
+
+@pytest.mark.graph
+def test_another_scale_shows_and_replaces_nothing_of_this_one(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "micro")
+    assert shown.returncode == 0, shown.stderr
+    assert "AT, beam 5" in shown.stdout and "figure_1" in shown.stdout
+    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "demo")
+    assert shown.returncode == 1
+    must_name(shown.stderr, "results/demo/papers")
+    model = "results/micro/models/toy-micro/nat-kd/seed1/model.pt"
+    status, screen = snakemake(repository, "-n", model, scale="")  # the scale was forgotten
+    assert status == 1
+    must_name(screen, "--config scale=micro")
+    _, screen = snakemake(repository, "-n", "overview", scale="")
+    assert "on toy-micro" not in screen
+
+
+@pytest.mark.long
+@pytest.mark.graph
+def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    (repository / "config/papers/claimed.yaml").write_text(CLAIM)
+    (repository / "config/systems/choosing.yaml").write_text(CHOOSING)
+    status, screen = snakemake(repository, *OTHERS, **recorder(repository))
+    assert status == 0, screen
+    opened: dict[str, set[Path]] = {}
+    for file in (repository / "opened").iterdir():
+        for line in file.read_text().splitlines():
+            one = json.loads(line)
+            opened.setdefault(" ".join(one["program"]), set()).add(Path(one["path"]))
+    listed = in_repository(repository, "-c", LIST, *RUN, *OTHERS)
+    assert listed.returncode == 0, listed.stderr
+    wrong, programs = [], set()
+    for rule, command, inputs, outputs in json.loads(listed.stdout):
+        if not command:
+            continue
+        programs.add(rule)
+        log = repository / command.rpartition(" 2> ")[2]
+        found = opened.get(log.read_text().splitlines()[0].removeprefix("python "), set())
+        made = [Path(path) for path in outputs]
+        in_the_making = tuple(str(path.with_name(f".{path.name}.")) for path in made)
+        if rule.startswith("train"):
+            made += [made[0].with_name(name) for name in ("checkpoints", ".ended")]
+        declared = [Path(path) for path in inputs if path.startswith("results/")]
+        for path in found:
+            is_record = path.name.startswith(".") and ".identity" in path.name
+            of_one_job = path.parent.name.endswith(".finished")
+            is_specification = path.is_relative_to("results/jobs")
+            known = is_record or of_one_job or is_specification
+            known = known or str(path).startswith(in_the_making)
+            if not known and not any(map(path.is_relative_to, (*declared, *made))):
+                wrong.append(f"{rule} opens {path}, which it does not declare: {command}")
+        for each in declared:
+            allowed = each.name.endswith(NOT_OPENED.get(rule, ()))
+            if not allowed and not any(path.is_relative_to(each) for path in found):
+                wrong.append(f"{rule} declares {each}, which it does not open: {command}")
+    assert wrong == [], "\n".join(sorted({each[:200] for each in wrong})[:20])
+    rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    named = re.findall(r"^ *(?:use rule \w+ as (\w+) with|rule (\w+)):$", rules, re.MULTILINE)
+    assert programs == {each for names in named for each in names if each} - {
+        *("take_over", "take_over_folder"),  # make links
+        "make_report",  # opens whatever exists
+        "plan",
+        "verify",
+        "import_checkpoint",
+        "fetch_text",
+        "fetch_test_text",
+        "fetch_references",
+        "fetch_test_references",
+    }
+
+
+LIST = """
+import json, sys
+from nat.workflow.dry_run import pending
+from nat.configuration import read
+jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
+print(json.dumps([[job.rule, job.command, job.inputs, job.outputs] for job in jobs]))
+"""

@@ -1,0 +1,299 @@
+"""One job translates a split by several decodings and scores them; what is made is kept."""
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nat.artifacts import Converted, Model, Score, TrainingRecord
+from nat.checksums import is_record
+from nat.configuration import read
+from nat.data.binarised import write_binarised
+from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.jobs import evaluate as evaluation
+from nat.jobs.convert import convert_model
+from nat.jobs.evaluate import evaluate
+from nat.measures import statistics
+from nat.training.model_file import build_model, save_model
+from nat.transformer.model import Transformer
+from nat.workflow.specification import job, jobs
+from tests.messages import told
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS, SYSTEM = "toy-micro", "at-base"
+WORDS = [f"w{number}" for number in range(20)]
+SENTENCES = [" ".join(WORDS[number % 20 : number % 20 + 5]) for number in range(12)]
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A run of the micro scale with a test set and an untrained model; sizes of its batches."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    configuration = read("micro")
+    description = configuration.corpus(CORPUS)
+    folder = tmp_path / "results/corpora" / CORPUS / "tests/test"
+    vocabulary = Vocabulary(WORDS)
+    for step in ("binarised", "text", "tokens", "references"):
+        (folder / step).mkdir(parents=True)
+    vocabulary.save(folder / "binarised/vocabulary.txt")
+    write_binarised(SENTENCES, vocabulary, folder / f"binarised/test.{description.source}")
+    for step in ("text", "tokens"):
+        for side in (description.source, description.target):
+            (folder / step / f"test.{side}").write_text("".join(f"{line}\n" for line in SENTENCES))
+    (folder / f"references/test.{description.target}.jsonl").write_text(
+        "".join(
+            json.dumps({"id": number, "references": [line]}) + "\n"
+            for number, line in enumerate(SENTENCES)
+        )
+    )
+    save_model_of(seed=0)
+    record = Path(TrainingRecord("micro", CORPUS, SYSTEM, 1).path)
+    record.write_text('{"fingerprint": "that of the training"}')
+    calls: list[int] = []
+    encode = Transformer.encode
+
+    def counted(model: Transformer, source: torch.Tensor, *others: Any, **more: Any) -> Any:
+        calls.append(source.size(0))
+        return encode(model, source, *others, **more)
+
+    monkeypatch.setattr(Transformer, "encode", counted)
+    return calls
+
+
+def save_model_of(seed: int, system: str = SYSTEM) -> None:
+    training = read("micro").training(CORPUS, system)
+    torch.manual_seed(seed)
+    sizes = VocabularySizes(6 + len(WORDS))
+    model = build_model(training, sizes)
+    path = Path(Model("micro", CORPUS, system, 1).path)
+    save_model(path, model.state_dict(), training, sizes, 1)
+
+
+def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:
+    return [Score("micro", CORPUS, system, 1, decoding, "test") for decoding in decodings]
+
+
+def run(*decodings: str, system: str = SYSTEM) -> dict[str, bytes]:
+    """Make these; all files of the run's translations and scores, by path."""
+    evaluate(jobs(read("micro").on(CORPUS), scores(*decodings, system=system)))
+    return made()
+
+
+def made() -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes()
+        for folder in ("translations", "scores")
+        for path in Path("results/micro").glob(f"{folder}/**/*")
+        if path.is_file() and not is_record(path) and not path.parent.name.startswith(".")
+    }
+
+
+MASK_PREDICT = [f"mask-predict-{steps}-lb5" for steps in (1, 2, 4)]
+MASK_CORRECT = ["mask-predict-1-lb5", "mask-correct-2-lb5", "mask-correct-4-lb5"]
+
+
+@pytest.mark.parametrize(
+    ("system", "decodings", "twins"),
+    [
+        (SYSTEM, ["beam2", "beam3"], []),
+        *(
+            (system, decodings, [f"{each}-deduplicated" for each in decodings])
+            for system, decodings in (("cmlm-kd", MASK_PREDICT), ("cmlmc-kd", MASK_CORRECT))
+        ),
+    ],
+)
+def test_several_decodings_are_what_each_alone_would_be(
+    translated: list[int], system: str, decodings: list[str], twins: list[str]
+) -> None:
+    save_model_of(seed=2, system=system)
+    path = Path(TrainingRecord("micro", CORPUS, system, 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    together = run(*sorted([*decodings, *twins]), system=system)
+    assert sum(translated) == len(decodings) * len(SENTENCES)  # a twin has the same passes
+    shutil.rmtree("results/micro/translations")
+    shutil.rmtree("results/micro/scores")
+    alone = [run(decoding, system=system) for decoding in [*twins, *reversed(decodings)]][-1]
+    assert alone == together
+    assert len(together) == len([*decodings, *twins]) * 4
+
+
+def test_what_an_assistant_writes_is_written_once(translated: list[int]) -> None:
+    decodings = ("masked-at-head-0.3", "masked-at-chunk-2", "masked-at-random-0.5-seed1")
+    save_model_of(seed=1, system="cmlm-kd")
+    path = Path(TrainingRecord("micro", CORPUS, "cmlm-kd", 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    together = run(*decodings, system="cmlm-kd")
+    assert sum(translated) == (1 + len(decodings)) * len(SENTENCES)
+    shutil.rmtree("results/micro/translations")
+    shutil.rmtree("results/micro/scores")
+    alone = [run(decoding, system="cmlm-kd") for decoding in reversed(decodings)][-1]
+    assert alone == together
+    lines = [path for path in together if path.endswith("jsonl")]
+    assert len({together[path] for path in lines}) == len(decodings)
+
+
+@pytest.mark.parametrize(
+    ("system", "engine", "decodings"),
+    [
+        (SYSTEM, "ctranslate2", ["beam2", "ctranslate2-float32-beam2", "ctranslate2-int8-beam2"]),
+        ("cmlm-kd", "onnx", ["mask-predict-2-lb3", "onnx-float32-2-lb3", "onnx-int8-2-lb3"]),
+    ],
+)
+def test_decodings_of_another_engine_are_kept_until_its_files_change(
+    translated: list[int], system: str, engine: str, decodings: list[str]
+) -> None:
+    save_model_of(seed=2, system=system)
+    path = Path(TrainingRecord("micro", CORPUS, system, 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    configuration = read("micro").on(CORPUS)
+    converted = Converted("micro", CORPUS, system, 1, engine)
+    folder = Path("results/corpora") / CORPUS / "binarised"
+    folder.mkdir()
+    Vocabulary(WORDS).save(folder / "vocabulary.txt")
+    convert_model(job(configuration, converted))
+    before = run(*decodings, system=system)
+    assert len(before) == len(decodings) * 4
+    when = {path: Path(path).stat().st_mtime_ns for path in before}
+    assert run(*decodings, system=system) == before
+    assert when == {path: Path(path).stat().st_mtime_ns for path in before}
+
+    def hashes() -> list[evaluation.MadeFrom]:
+        wanted = scores(*decodings, system=system)
+        return [evaluation._made_from(each) for each in jobs(configuration, wanted)]
+
+    own, *others = hashes()
+    for file in Path(converted.path).rglob("*"):
+        if file.is_file() and not file.name.startswith("."):
+            was = file.read_bytes()
+            file.write_bytes(was + b" ")
+            found = hashes()
+            file.write_bytes(was)
+            assert found[0] == own and not set(found) & set(others), file
+
+
+def test_one_more_decoding_is_the_only_one_that_runs(translated: list[int]) -> None:
+    before = run("beam2")
+    translated.clear()
+    after = run("beam2", "beam3")
+    assert sum(translated) == len(SENTENCES)
+    assert before.items() <= after.items()
+
+
+def test_only_a_decoding_with_other_options_runs_again(translated: list[int]) -> None:
+    own = Path("config/decodings/own.yaml")
+    own.write_text("{method: beam_search, beam: 3, length_penalty: 1.0}")
+    before = run("beam2", "own")
+    translated.clear()
+    own.write_text("{method: beam_search, beam: 3, length_penalty: 0.0}")
+    after = run("beam2", "own")
+    assert sum(translated) == len(SENTENCES)
+    assert {path for path in before if before[path] != after[path]} >= {
+        path for path in before if "/own/" in path and not path.endswith("npz")
+    }
+    assert all(before[path] == after[path] for path in before if "/beam2/" in path)
+
+
+def test_another_model_translates_all_again(translated: list[int]) -> None:
+    before = run("beam2", "beam3")
+    translated.clear()
+    save_model_of(seed=1)
+    after = run("beam2", "beam3")
+    assert sum(translated) == 2 * len(SENTENCES)
+    assert before.keys() == after.keys()
+    assert all(before[path] != after[path] for path in before if path.endswith("jsonl"))
+
+
+def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
+    target = read("micro").corpus(CORPUS).target
+    Path(f"results/corpora/{CORPUS}/tests/test/tokens/test.{target}").unlink()
+    with told(f"tokens/test.{target}"):
+        run("beam2")
+    assert not translated
+
+
+def test_a_job_that_fails_loses_one_decoding(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run("beam2", "beam3", "beam4")
+    shutil.rmtree("results/micro/translations")
+    shutil.rmtree("results/micro/scores")
+    translated.clear()
+    write = evaluation.score_translations
+
+    def failing(job: Any) -> None:
+        if job.artifact.decoding == "beam4":
+            raise KeyboardInterrupt
+        write(job)
+
+    monkeypatch.setattr(evaluation, "score_translations", failing)
+    with pytest.raises(KeyboardInterrupt):
+        run("beam2", "beam3", "beam4")
+    remove(whole)
+    monkeypatch.setattr(evaluation, "score_translations", write)
+    translated.clear()
+    assert run("beam2", "beam3", "beam4") == whole
+    assert sum(translated) == len(SENTENCES)
+
+
+def remove(paths: Iterable[str]) -> None:
+    """As Snakemake does before it starts a job."""
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
+
+
+def test_what_is_finished_is_there_again_after_snakemake_has_removed_it(
+    translated: list[int],
+) -> None:
+    before = run("beam2")
+    remove(before)
+    translated.clear()
+    after = run("beam2", "beam3")
+    assert sum(translated) == len(SENTENCES)
+    assert before.items() <= after.items()
+    remove(after)
+    save_model_of(seed=1)
+    translated.clear()
+    run("beam2", "beam3")
+    assert sum(translated) == 2 * len(SENTENCES)
+
+
+def test_what_was_damaged_is_made_again(translated: list[int]) -> None:
+    before = run("beam2")
+    for path in map(Path, before):
+        translated.clear()
+        damaged = bytearray(path.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        path.write_bytes(damaged)
+        assert run("beam2") == before
+        of_translations = path.parts[2] == "translations"
+        assert sum(translated) == (len(SENTENCES) if of_translations else 0)
+
+
+def test_translations_are_kept_and_scored_again(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (score,) = scores("beam2")
+    before = run("beam2")
+    translated.clear()
+    statistic = statistics.MEASURED["repeated_tokens"]
+    monkeypatch.setitem(statistics.MEASURED, "new_measure", statistic)
+    after = run("beam2")
+    found = json.loads(after[score.path])["measures"]["test"]
+    assert found["new_measure"]["value"] == found["repeated_tokens"]["value"]
+    description = read("micro").corpus(CORPUS)
+    reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{description.target}")
+    reference.write_text(reference.read_text().upper())
+    other = run("beam2")
+    assert other[score.path] != after[score.path]
+    for path in (score.path, score.statistics.path):
+        Path(path).unlink()
+    assert run("beam2") == other
+    assert {before[score.translations.path], other[score.translations.path]} == {
+        after[score.translations.path]
+    }
+    assert not translated

@@ -1,0 +1,176 @@
+"""Options of decodings that are chosen on the validation set."""
+
+import functools
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.artifacts import Converted, Model, Shard, TunedOptions
+from nat.checksums import sha256_of
+from nat.configuration import load
+from nat.configuration.configuration import Configuration
+from nat.configuration.reading import read
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.decoding.corpus import records, translate
+from nat.decoding.ctc_beam import CtcBeam
+from nat.files import read_json, write_json
+from nat.jobs.convert import convert_model
+from nat.jobs.translate import chosen_options, translate_shard
+from nat.jobs.tune_decoding import tune_decoding
+from nat.language_model.ngram import NgramModel, estimate
+from nat.language_model.options import LanguageModelOptions
+from nat.language_model.scorer import LanguageModel
+from nat.measures import bleu
+from nat.training.model_file import build_model, save_model
+from nat.training.trained_model import matching_model
+from nat.workflow.specification import job
+from tests.messages import told
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS, SYSTEM, DECODING = "toy-micro", "ctc-kd", "ctc-beam5-lm2-tried"
+VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
+SIZES = VocabularySizes(len(VOCABULARY))
+GRID = """
+method: ctc_beam
+variants:
+  ctc-beam{beam}-lm{language_model.order}-tried:
+    language_model: {system: at-base, decoding: beam5}
+    tuning: {language_model.weight: [0.1, 1.0], word_bonus: [-1.0, 0.0, 2.0]}
+"""
+
+
+@pytest.fixture
+def tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedOptions:
+    """Of an untrained model of the micro scale, on a validation set of eleven sentences."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "config/decodings/tried.yaml").write_text(GRID)
+    monkeypatch.chdir(tmp_path)
+    configuration = read("micro", Path())
+    description = configuration.corpus(CORPUS)
+    source, target = description.source, description.target
+    sentences = [[f"w{number % 20}" for number in range(n, n + n % 5)] for n in range(11)]
+    lines = [" ".join(words) for words in sentences]
+    folder = tmp_path / "results/corpora" / CORPUS
+    for split, where in (("valid", folder), ("test", folder / "tests/test")):
+        (where / "binarised").mkdir(parents=True)
+        (where / "text").mkdir()
+        VOCABULARY.save(where / "binarised/vocabulary.txt")
+        write_binarised(lines, VOCABULARY, where / f"binarised/{split}.{source}")
+        written = (" ".join(words[::-1]) + "\n" for words in sentences)
+        (where / f"text/{split}.{target}").write_text("".join(written))
+    training = configuration.training(CORPUS, SYSTEM)
+    torch.manual_seed(3)
+    model = build_model(training, SIZES)
+    with torch.no_grad():  # so that translations have more than a token or two
+        model.embedding.weight *= 3
+    path = Model("micro", CORPUS, SYSTEM, 1).path
+    save_model(path, model.state_dict(), training, SIZES, 1)
+    found = TunedOptions("micro", CORPUS, SYSTEM, 1, DECODING)
+    ngrams = found.inputs(configuration).language_model
+    tokens = np.random.default_rng(1).integers(6, len(VOCABULARY), 300)
+    estimate(tokens, np.full(50, 6), len(VOCABULARY), 2)[0].save(ngrams.path)
+    return found
+
+
+def configured() -> Configuration:
+    return read("micro", Path()).on(CORPUS)
+
+
+@pytest.mark.parametrize("number", [5, 11])
+def test_every_combination_is_recorded_and_the_best_is_chosen(
+    tuned: TunedOptions, number: int
+) -> None:
+    if number < 11:
+        scale = Path("config/scales/micro.yaml")
+        scale.write_text(f"{scale.read_text()}\ntuning: {{sentences: {number}}}\n")
+    tune_decoding(job(configured(), tuned))
+    found = read_json(Path(tuned.path))
+    inputs = tuned.inputs(configured())
+    model = matching_model(inputs.model, job(configured(), tuned).configuration, SIZES)
+    ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
+    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
+    target = configured().corpus(CORPUS).target
+    references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]
+    scores = []
+    for point in found["points"]:
+        options = LanguageModelOptions("at-base", "beam5", 2, point["language_model.weight"])
+        search = CtcBeam(beam=5, language_model=options, word_bonus=point["word_bonus"])
+        method: Any = functools.partial(search, language_model=ngrams)
+        rows = records(
+            translate(model, method, sentences, range(number), 50), VOCABULARY, target, "none"
+        )
+        counts = bleu.sacrebleu([row["text"] for row in rows], [[line] for line in references])
+        scores.append(float(bleu.smoothed(counts.sentences.sum(0)[None])[0]))
+        assert point["sacrebleu"] == pytest.approx(scores[-1], abs=1e-6)
+    pairs = [(point["language_model.weight"], point["word_bonus"]) for point in found["points"]]
+    assert pairs == [(alpha, beta) for alpha in (0.1, 1.0) for beta in (-1.0, 0.0, 2.0)]
+    assert len(set(scores)) > 1 or number < 11
+    best = int(np.argmax(scores))
+    assert tuple(found["chosen"].values()) == pairs[best]
+    assert list(found["chosen"]) == ["language_model.weight", "word_bonus"]
+    assert found["sentences"] == number and found["split"] == "valid"
+    assert found["weights"] == sha256_of(inputs.model.path)
+
+
+@pytest.mark.parametrize("method", ["ctc", "onnx_parallel"])
+def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
+    tuned: TunedOptions, method: str
+) -> None:
+    other = replace(tuned, decoding="penalised")
+    Path("config/decodings/penalised.yaml").write_text(
+        f"method: {method}\ntuning: {{blank_penalty: [-30.0, 0.0, 2.0]}}\n"
+    )
+    if method == "onnx_parallel":
+        convert_model(job(configured(), Converted("micro", CORPUS, SYSTEM, 1, "onnx")))
+    tune_decoding(job(configured(), other))
+    found = read_json(Path(other.path))
+    assert [point["blank_penalty"] for point in found["points"]] == [-30.0, 0.0, 2.0]
+    ratios = [point["length_ratio"] for point in found["points"]]
+    assert ratios[0] == 0 < ratios[1] <= ratios[2]
+    assert found["chosen"]["blank_penalty"] >= 0
+    shard = Shard("micro", CORPUS, SYSTEM, 1, "penalised", "test", 1, 1)
+    lengths = []
+    for penalty in (-30.0, 30.0):
+        write_json(Path(other.path), {**found, "chosen": {"blank_penalty": penalty}})
+        translate_shard(job(configured(), shard))
+        rows = [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
+        lengths.append(sum(len(row["tokens"].split()) for row in rows))
+    assert lengths[0] == 0 < lengths[1]
+
+
+def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
+    file, model = tmp_path / "options.json", tmp_path / "model.pt"
+    model.touch()
+    with told("options.json"):
+        chosen_options(file, model)
+    for wrong in ('{"points": []}', '{"chosen": {}}', '{"chosen": 3}'):
+        file.write_text(wrong)
+        with told("options.json", "chosen"):
+            chosen_options(file, model)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "words"),
+    [
+        ("{word_bonus: []}", ["'tuning.word_bonus'", "1"]),
+        ("{word_bonuses: [1.0]}", ["'tuning.word_bonuses'", "word_bonus"]),
+        ("{language_model.weight: [0.5]}", ["'tuning.language_model.weight'", "'language_model'"]),
+        ("{beam: [2, 4]}\nname: 'tried-{beam}'", ["'tuning.beam'", "'tried-{beam}'"]),
+    ],
+)
+def test_a_senseless_grid_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: str, words: list[str]
+) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "config/decodings/tried.yaml"
+    file.write_text(f"method: ctc_beam\ntuning: {tuning}\n")
+    with told("config/decodings/tried.yaml", *words):
+        load("micro")

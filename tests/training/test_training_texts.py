@@ -1,0 +1,187 @@
+"""Training on several target texts as a user starts it: it ends, goes on, and adds up."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.vocabulary import Vocabulary
+from nat.training.model_file import load_model
+from tests.messages import must_name, told
+from tests.training.test_training import (
+    CORPUS,
+    SCALE,
+    SYSTEM,
+    SYSTEMS,
+    curve,
+    folder,  # noqa: F401
+    kill_at,
+    make_start,
+    model_file,
+    report,
+    same,
+    train,
+    write_yaml,
+)
+
+AT = {"system": "at", "decoding": "beam"}
+DYNAMIC = {"candidates": [AT, "raw"], "regulariser": {"beta": 0.1, "gamma": [1.0, 1.0]}}
+RAW = Path("results/corpora/toy/binarised/train.lu")
+OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu")
+PAIRWISE_BLEU = Path("results/demo/distilled/toy/pairwise_bleu/at.beam+raw/seed1/bleu.npy")
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture(autouse=True)
+def several_texts(folder: Path) -> None:  # noqa: F811
+    student = {**SYSTEM, "length": "target", "recipe": "at", "target": SYSTEMS["cmlm"]["target"]}
+    shown = {"input": {"method": "full_mask"}}
+    write_yaml("config/systems/dynamic.yaml", {**student, **shown, "text": {"dynamic": DYNAMIC}})
+    mixed = {"raw": 0.25, "distilled": AT}
+    write_yaml("config/systems/mixed.yaml", {**student, **shown, "text": {"mixed": mixed}})
+    predicted = {
+        **SYSTEMS["cmlm"],
+        "text": "raw",
+        "decoder": {"input_predictor": True},
+        "teacher": "cmlm",
+        "recipe": "dims",
+    }
+    write_yaml("config/systems/predicted.yaml", predicted)
+    # what the teacher says: the references backwards, and nothing of the last sentence
+    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    raw = BinarisedText(RAW)
+    lines = [vocabulary.decode(raw[number][::-1].tolist()) for number in range(len(raw))]
+    write_binarised([*lines[:-1], ""], vocabulary, OF_TEACHER)
+    write_likeness(len(lines))
+
+
+def write_likeness(sentences: int, candidates: int = 2) -> None:
+    PAIRWISE_BLEU.parent.mkdir(parents=True, exist_ok=True)
+    numbers = np.random.default_rng(3)
+    shape = (sentences, candidates, candidates)
+    np.save(PAIRWISE_BLEU, numbers.uniform(0, 100, shape).astype(np.float32))
+
+
+def parts(system: str) -> list[dict[str, float]]:
+    with (model_file(system).parent / "training.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["split"] == "train"]
+    return [
+        {key: float(value or 0) for key, value in row.items() if key != "split"} for row in rows
+    ]
+
+
+@pytest.mark.parametrize("system", ["dynamic", "mixed"])
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    system: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undisturbed, rows = train(system), curve(system)
+    shares = [(row["from_at.beam"], row["from_raw"]) for row in parts(system)]
+    assert all(sum(each) == pytest.approx(1) for each in shares)
+    assert 0.05 < np.mean([raw for _, raw in shares]) < 0.95
+    before = report(system)
+    shutil.rmtree(model_file(system).parent)
+    kill_at(system, 6)
+    capsys.readouterr()
+    assert same(undisturbed, train(system))
+    must_name(capsys.readouterr().out, "resumes")
+    assert curve(system) == rows
+    assert report(system)["tokens"] == before["tokens"] > 0
+
+
+def test_the_regulariser_decides_where_it_is_strong() -> None:
+    pairwise_bleu = np.load(PAIRWISE_BLEU)
+    pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 0, 100
+    np.save(PAIRWISE_BLEU, pairwise_bleu * 1000)
+    train("dynamic")
+    # but for sentences of one word, where both are the same
+    assert np.mean([row["from_raw"] for row in parts("dynamic")]) > 0.8
+    pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 100, 0
+    np.save(PAIRWISE_BLEU, pairwise_bleu * 1000)
+    train("dynamic")  # another pairwise_bleu is another training
+    # the translation that is missing gives way to its reference
+    shares = [row["from_at.beam"] for row in parts("dynamic")]
+    assert np.mean(shares) > 0.8 and min(shares) < 1
+
+
+def test_tuned_weights_are_read_and_recorded() -> None:
+    write_yaml("config/scales/demo.yaml", {**SCALE, "regulariser": {"gamma": "tuned"}})
+    valid = {**CORPUS["splits"]["valid"], "references": [{"files": {"lu": "valid.lu1"}}]}
+    splits = {**CORPUS["splits"], "valid": valid}
+    write_yaml("config/corpora/toy.yaml", {**CORPUS, "splits": splits})
+    gamma = PAIRWISE_BLEU.with_name("gamma.json")
+    with told("gamma.json"):
+        train("dynamic")
+    shares = {}
+    for weights in ([1.0, 1.0], [0.5, 3.0]):
+        gamma.write_text(json.dumps({"gamma": weights}))
+        train("dynamic")  # other weights are another training
+        assert report("dynamic")["gamma"] == weights
+        shares[weights[1]] = np.mean([row["from_raw"] for row in parts("dynamic")])
+    assert shares[1.0] != shares[3.0]
+
+
+def test_pairs_whose_candidates_are_partly_there() -> None:
+    from nat.fairseq_plugin.dataset import Pairs
+
+    source = BinarisedText(RAW.with_suffix(".ka"))
+    texts = [BinarisedText(OF_TEACHER), BinarisedText(RAW)]
+    pairwise_bleu = np.arange(len(source) * 2, dtype=np.float32).reshape(-1, 2)
+    pairs = Pairs(source, texts, (19, 19), 40, "test", regulariser=pairwise_bleu)
+    last = len(source) - 1
+    assert pairs.ids[-1] == last  # there is a reference
+    number, _, targets = pairs[len(pairs) - 1]
+    assert (number, len(targets[0])) == (last, 0)
+    assert targets[1].tolist() == texts[1][last].tolist()
+    batches = pairs.batches(40, seed=1)
+    for places in batches:
+        batch = pairs.collater([pairs[place] for place in places])["batch"]
+        longest = max(batch.source.size(1), batch.candidates.size(2) + 1)
+        assert len(places) * longest <= 40
+        assert batch.regulariser.tolist() == pairwise_bleu[batch.ids.numpy()].tolist()
+    short = Pairs(source, texts, (19, 3), 40, "test")
+    assert short.lengths.max() == 3
+    assert short.left_out["longer_than_positions"] > pairs.left_out["longer_than_positions"]
+    assert len(short) + sum(short.left_out.values()) == len(source)
+
+
+def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() -> None:
+    from nat.fairseq_plugin.dataset import Pairs
+
+    source, raw = BinarisedText(RAW.with_suffix(".ka")), BinarisedText(RAW)
+    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    write_binarised(["w1"] * (len(raw) - 1) + [""], vocabulary, Path("short.lu"))
+    pairs = Pairs(source, [BinarisedText("short.lu"), raw], (19, 19), 40, "test")
+    missing = raw.lengths[pairs.ids] == 0
+    assert missing.sum() == 1
+    expected = np.where(missing, 1, (1 + raw.lengths[pairs.ids]) / 2)
+    expected[-1] = raw.lengths[-1]
+    assert pairs.mean_lengths.tolist() == expected.tolist()
+    lengths = source.lengths[pairs.ids]
+    assert pairs.mean_difference == pytest.approx(expected.mean() - lengths.mean())
+
+
+def test_what_does_not_belong_together_is_told() -> None:
+    write_likeness(46)
+    with told("47 sentences", "2 candidates", "[46, 2]"):
+        train("dynamic")
+    write_likeness(47, 3)
+    with told("47, 3, 3"):
+        train("dynamic")
+    PAIRWISE_BLEU.unlink()
+    with told("bleu.npy"):
+        train("dynamic")
+    assert not model_file("dynamic").exists()
+
+
+def test_the_input_predictor_is_trained_saved_and_loaded() -> None:
+    make_start()
+    learned = train("predicted")
+    rows = parts("predicted")
+    assert all(row["masks"] > 0 and row["input"] > row["masks"] for row in rows)
+    assert load_model(model_file("predicted")).model.input_predictor is not None
+    assert "input_predictor.classifier.weight" in learned

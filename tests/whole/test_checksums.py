@@ -1,0 +1,418 @@
+"""Damage of results is found: by readers where it would be silent, else by `verify`."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+import torch
+
+from nat.checksums import (
+    OF_FOLDER,
+    TIMESTAMP,
+    command,
+    is_intact,
+    recorded,
+    remedy,
+    sha256_of,
+    unreadable,
+    verified,
+    verified_folder,
+)
+from nat.data.arrays import mapped_array
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.lines import write_lines
+from nat.data.vocabulary import Vocabulary, copy_vocabularies
+from nat.files import atomic_directory, atomic_path, copy, write_json
+from nat.language_model.ngram import NgramModel
+from nat.training.averaging import average, save_weights
+from nat.training.fairseq_checkpoint import read_checkpoint
+from nat.training.model_file import load_model
+from nat.workflow import verification
+from nat.workflow.verification import Found, verify
+from tests.messages import must_name, told
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write_tokens(path: Path) -> None:
+    write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
+
+
+def write_pairwise_bleu(path: Path) -> None:
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.save(file, np.ones((3, 2, 2), dtype=np.float32))
+
+
+def write_model(path: Path) -> None:
+    with atomic_path(path) as temporary:
+        shutil.copyfile(ROOT / "tests/transformer/stored/ctc.pt", temporary)
+
+
+KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "train.en.tokens.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
+    "train.en.offsets.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
+    "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
+    "model.pt": (write_model, load_model),
+    "weights_10.pt": (
+        lambda path: save_weights(path, {"weight": torch.arange(100.0)}),
+        lambda path: average([path]),
+    ),
+    "bleu.npy": (write_pairwise_bleu, mapped_array),
+}
+"""How each kind of file is written and read whose damage could go unnoticed."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_flipped_bit_is_found_when_the_file_is_read(name: str, tmp_path: Path) -> None:
+    write, read = KINDS[name]
+    path = tmp_path / name
+    write(path)
+    read(path)
+    whole = path.read_bytes()
+    for place in np.random.default_rng(1).integers(0, 8 * len(whole), 12):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with told(name):
+            read(path)
+    path.write_bytes(whole)
+    read(path)
+
+
+READERS = [load_model, lambda path: average([path]), read_checkpoint]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("content", [b"hello\n", b"PK no archive", b""])
+def test_what_holds_no_weights_is_refused_without_a_record(
+    tmp_path: Path, content: bytes, read: Callable[[Path], Any]
+) -> None:
+    path = tmp_path / "weights_10.pt"
+    path.write_bytes(content)
+    with told(path.name, "damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize("read", [*READERS, NgramModel.load])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
+        RuntimeError("unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)"),
+    ],
+)
+def test_what_does_not_fit_the_memory_is_not_called_damaged(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Callable[[Path], Any],
+    error: Exception,
+) -> None:
+    for library in (torch, np):
+        monkeypatch.setattr(library, "load", Mock(side_effect=error))
+    with told("weights_10.pt", "memory"):
+        read(tmp_path / "weights_10.pt")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """A result that is written as one, with a folder in it."""
+    folder = tmp_path / "results/corpora/toy/text"
+    with atomic_directory(folder) as partial:
+        (partial / "given").mkdir()
+        for name in ("train.en", "given/codes", "given/pieces"):
+            write_lines(partial / name, ["a", "b"])
+    return folder
+
+
+AGAIN = "snakemake --force results/corpora/toy/text"
+
+
+@pytest.mark.parametrize("name", ["train.en", "given/codes"])
+def test_a_file_is_held_against_the_manifest_of_the_whole_that_it_is_in(
+    text: Path, name: str
+) -> None:
+    assert verified_folder(text) == text and verified_folder(text / "given")
+    assert recorded(text / name) == sha256_of(text / name)
+    (text / name).write_text("a\nc\n")
+    with told(name, "damaged", AGAIN):
+        verified(text / name)
+    (text / name).unlink()
+    with told(name, "does not exist", AGAIN):
+        verified_folder(text)
+
+
+def test_a_manifest_is_in_the_format_of_sha256sum(tmp_path: Path, text: Path) -> None:
+    for value in (1, 2):  # a file that is written again
+        write_json(tmp_path / "score.json", {"value": value})
+    for folder in (tmp_path, text):
+        check = ["sha256sum", "--check", "--strict", OF_FOLDER]
+        assert subprocess.run(check, cwd=folder).returncode == 0
+
+
+def test_files_that_are_written_at_the_same_time_are_all_in_the_manifest(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        paths = [tmp_path / f"{number % 20}.json" for number in range(60)]
+        list(pool.map(lambda path: write_json(path, path.name), paths))
+    listing = (tmp_path / OF_FOLDER).read_text().splitlines()
+    assert len(listing) == 20 and verify(tmp_path) == Found(20)
+
+
+def test_what_is_damaged_or_not_whole_is_not_copied(tmp_path: Path) -> None:
+    write_json(tmp_path / "score.json", {"value": 1})
+    with atomic_directory(tmp_path / "bpe") as folder:
+        Vocabulary(["a", "b"]).save(folder / "vocabulary.txt")
+    (tmp_path / "to").mkdir()
+    for name in ("score.json", "bpe"):
+        copy(tmp_path / name, tmp_path / f"to/{name}")
+    (tmp_path / "score.json").write_text("{}")
+    vocabulary = tmp_path / "bpe/vocabulary.txt"
+    vocabulary.write_text("a 1\n")
+    with told("score.json", "damaged"):
+        copy(tmp_path / "score.json", tmp_path / "to/second")
+    for copying in (copy, copy_vocabularies):
+        with told("vocabulary.txt", "damaged"):
+            copying(tmp_path / "bpe", tmp_path / "to")
+    vocabulary.unlink()
+    with told("vocabulary.txt"):
+        copy(tmp_path / "bpe", tmp_path / "to/third")
+
+
+def test_files_of_a_user_are_not_checked(tmp_path: Path) -> None:
+    path = tmp_path / "mine/text.en"
+    path.parent.mkdir()
+    path.write_text("text")
+    (tmp_path / OF_FOLDER).write_text(f"{'0' * 64}  mine/text.en\n")  # which others have written
+    assert recorded(path) is None and verified(path) == path and is_intact(path)
+
+
+def test_a_manifest_that_is_damaged_or_missing_is_told_to_the_reader(
+    text: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (text / OF_FOLDER).write_bytes(b"\xff")
+    with told(text / "train.en", "damaged", "manifest"):
+        verified(text / "train.en")
+    (text / OF_FOLDER).unlink()
+    verified(text / "train.en")
+    must_name(caplog.text, text / "train.en", "not checked")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("results/demo/models/c/s/seed1/model.pt", "{path} --config scale=demo"),
+        (
+            "results/demo@wide/scores/c/s/seed1/d/test.json",
+            "{path} --config scale=demo name=wide "
+            "'override=config.threads=2 recipes.student.betas=[0.9, 0.98]'",
+        ),
+        ("results/corpora/c/corpus.json", "{path}"),
+        (
+            "results/demo/report/papers/dims.html",
+            "results/demo/report/index.html --config scale=demo",
+        ),
+        # what no rule makes
+        ("results/demo@wide/override.json", None),
+        ("results/demo/models/c/s/seed1/checkpoints/weights_10.pt", None),
+        ("results/demo/scores/c/s/seed1/d/.test.finished/score.json", None),
+        ("results/downloads/data.example/train.en", None),
+        ("elsewhere/model.pt", None),
+        # what has the name of the folder of all results, or of reports
+        (
+            "../results/mine/results/demo/models/c/s/seed1/model.pt",
+            "results/demo/models/c/s/seed1/model.pt --config scale=demo",
+        ),
+        ("results/corpora/report/corpus.json", "{path}"),
+        ("results/demo/models/results/s/seed1/model.pt", "{path} --config scale=demo"),
+    ],
+)
+def test_the_command_that_makes_a_result_again(
+    path: str, words: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    override = tmp_path / "results/demo@wide/override.json"
+    override.parent.mkdir(parents=True)
+    changes = {"config": {"threads": 2}, "recipes": {"student": {"betas": [0.9, 0.98]}}}
+    override.write_text(json.dumps(changes))
+    expected = None if words is None else f"snakemake --force {words.format(path=path)}"
+    assert command(tmp_path / path) == command(path) == expected
+
+
+def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
+    for name in ("packed/ctranslate2", "results/demo/packed", "data"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("packed", "results/demo/packed"):
+        (tmp_path / name / "package.json").write_text("{}")
+    with atomic_directory(tmp_path / "made") as made:
+        (made / "int8").mkdir()
+    for name, part in {
+        "packed/model.pt": "nat pack",
+        "packed/ctranslate2/int8/model.bin": "nat pack",
+        "results/demo/packed/model.pt": "nat pack",
+        "made/model.json": "nat export",
+        "made/int8/model.bin": "nat export",
+        "data/dict.txt": "right file",
+        "results/downloads/data.example/train.en": "run again",
+        "results/demo/models/c/s/seed1/checkpoints/weights_10.pt": "train again",
+    }.items():
+        must_name(remedy(tmp_path / name), part)
+    refused = unreadable(tmp_path / "data/dict.txt", PermissionError(13, "Permission denied"))
+    must_name(str(refused), f"{tmp_path}/data/dict.txt", "Permission denied")
+
+
+SCORE = "results/demo/scores/c/s/seed{}/d/test.json"
+SCORE_AGAIN = f"snakemake --force {SCORE.format(1)} --config scale=demo"
+
+
+@pytest.fixture
+def results(tmp_path: Path, text: Path) -> Path:
+    """Three files of a folder, two of their own, and one of a log."""
+    for seed in (1, 2):
+        write_json(tmp_path / SCORE.format(seed), {"value": 1})
+    (tmp_path / "results/demo/logs").mkdir()
+    (tmp_path / "results/demo/logs/train.log").touch()
+    return tmp_path / "results"
+
+
+def test_all_results_are_verified(results: Path, text: Path) -> None:
+    assert verify(results) == Found(5)
+    first, second = (results.parent / SCORE.format(seed) for seed in (1, 2))
+    first.write_text('{"value": 2}')
+    second.unlink()  # Snakemake sees this itself
+    (text / "train.en").write_text("a\nB\n")
+    (text / "given/codes").unlink()
+    found = verify(results)
+    of_text = {text / "train.en": "damaged", text / "given/codes": "missing"}
+    assert (found.intact, found.faults) == (1, {**of_text, first: "damaged"})
+    assert len(found.remedies) == 2
+    must_name("; ".join(found.remedies), AGAIN, SCORE_AGAIN)
+    assert verify(text / "given").faults == of_text, "a part of what is made as one"
+    with told("typo"):
+        verify(results / "typo")
+
+
+@pytest.mark.parametrize("content", ["", "?", f"{'0' * 64}  train.en", "\xff", None])
+@pytest.mark.parametrize("of_text", [True, False])
+def test_a_manifest_that_is_damaged_or_missing_is_told(
+    results: Path, text: Path, content: str | None, of_text: bool
+) -> None:
+    (text / TIMESTAMP).touch()
+    listing = text / OF_FOLDER if of_text else results / "demo/scores/c/s/seed1/d" / OF_FOLDER
+    listing.unlink()
+    if content is not None:
+        listing.write_text(content, encoding="latin-1")
+    found = verify(results)
+    assert found.faults[listing] == ("missing" if content is None else "damaged")
+    (remedy,) = found.remedies
+    must_name(remedy, AGAIN if of_text else listing.parent)
+
+
+def test_a_file_that_its_manifest_does_not_list_is_told(results: Path) -> None:
+    (results / "demo/scores/c/s/seed1/d/notes.txt").touch()
+    listing = results / "demo/scores/c/s/seed1/d" / OF_FOLDER
+    assert verify(results).faults == {listing: "incomplete"}
+
+
+def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    downloads = results / "downloads/data.example"
+    downloads.mkdir(parents=True)
+    for name in ("train.en", "train.de", "published.gz", "train.ro.toy.part"):
+        (downloads / name).write_text(name)
+    for name in ("train.en", "train.de", "of_a_mirror"):
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        (downloads / f"{name}.sha256").write_text(f"{digest}\n")
+    override = results / "demo@wide/override.json"
+    weights = results / "demo/models/c/s/seed1/checkpoints/weights_10.pt"
+    write_json(override, {"config": {"threads": 2}})
+    save_weights(weights, {})
+    (weights.parent / "checkpoint_1_10.pt").touch()  # of fairseq
+    assert verify(results) == Found(4)
+    for path in (downloads / "train.en", override, weights):
+        path.write_text("")
+    found = verify(results)
+    assert set(found.faults) == {downloads / "train.en", override, weights} and found.intact == 1
+    assert len(found.remedies) == 3
+    must_name("\n".join(found.remedies), downloads / "train.en", override, weights.parent)
+    assert [*verify(downloads).faults] == [downloads / "train.en"]
+
+
+def test_results_behind_links_are_verified_once(tmp_path: Path) -> None:
+    results, scratch = tmp_path / "results", tmp_path / "scratch"
+    score = tmp_path / SCORE.format(1)
+    write_json(scratch / "c/s/seed1/d/test.json", {"value": 1})
+    (results / "demo").mkdir(parents=True)
+    (results / "demo/scores").symlink_to(scratch)
+    (scratch / "c/s/all").symlink_to(scratch / "c")  # two links in a circle, and a second way
+    (results / "other").symlink_to(results / "demo")
+    assert verify(results) == Found(1)
+    score.write_text('{"value": 2}')
+    found = verify(results)
+    assert [*found.faults] == [score]
+    must_name([*found.remedies][0], SCORE_AGAIN)
+
+
+def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
+    results: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    link = results / "demo@wide/scores/c/s/seed1/d/test.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(results.parent / SCORE.format(1))
+    assert verify(results) == Found(6) and verified(link) == link and not caplog.text
+    link.resolve().write_text("{}")
+    assert set(verify(results).faults) == {link, link.resolve()}
+
+
+def test_what_cannot_be_read_does_not_hide_what_else_is_damaged(
+    results: Path, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in the place of a file, and what permissions refuse."""
+    list_folder = os.scandir
+
+    def refuse(path: str) -> Any:
+        if Path(path).name == "seed1":
+            raise PermissionError(13, "Permission denied", path)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    pieces, seed = text / "given/pieces", results / "demo/scores/c/s/seed1"
+    pieces.unlink()
+    pieces.mkdir()
+    (text / "given/codes").write_text("")
+    found = verify(results)
+    assert set(found.faults) == {text / "given/codes", pieces, seed}
+    must_name("\n".join(found.faults.values()), "Is a directory", "Permission denied", "damaged")
+
+
+def test_what_a_run_removes_meanwhile_is_not_missing(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = Mock(side_effect=lambda *_: shutil.rmtree(results) or Mock())
+    monkeypatch.setattr(verification, "Progress", remove)
+    assert verify(results) == Found(0)
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_the_program_that_verifies_names_what_is_damaged(results: Path, damaged: bool) -> None:
+    if damaged:
+        (results.parent / SCORE.format(1)).write_text('{"value": 2}')
+    run = subprocess.run(
+        [sys.executable, ROOT / "workflow_scripts/verify_results.py"],
+        cwd=results.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == damaged
+    assert (SCORE.format(1) in run.stdout) == (SCORE_AGAIN in run.stderr) == damaged

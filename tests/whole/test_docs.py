@@ -1,0 +1,162 @@
+"""The pages in docs/ say what the files say."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from repository import configured
+
+from nat import registry
+from nat.configuration import Configuration
+from nat.papers import reports
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["nat/inputs/fixed_mask.py", "config/systems/cmlm-fixed-kd.yaml"],
+)
+def test_the_page_on_methods_shows_the_files_as_they_are(file: str) -> None:
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    language = {".py": "python", ".yaml": "yaml"}[Path(file).suffix]
+    code = (ROOT / file).read_text(encoding="utf-8")
+    assert f"`{file}`:\n\n```{language}\n{code}```\n" in page
+
+
+@pytest.mark.parametrize("family", registry.FAMILIES)
+def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) -> None:
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    assert f"| `nat/{family}/NAME.py` |" in page
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    shown = {
+        row[0].removeprefix("| ").strip("`"): row[2] for row in rows if family in row[1].split(", ")
+    }
+    kind = registry.FAMILIES[family]
+    expected = {
+        trait: '`"parallel"`' if (default := getattr(kind, trait)) == "parallel" else f"`{default}`"
+        for trait in kind.__annotations__
+    }
+    assert shown == expected
+
+
+def with_papers(**papers: Any) -> Configuration:
+    """The configuration of the demo with other papers."""
+    found = configured("demo")
+    return replace(found, files={**found.files, "papers": papers})
+
+
+def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
+    page = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    changes = page.split("```diff\n")[1].split("```")[0].splitlines()[3:]
+    before = "".join(f"{line[1:]}\n" for line in changes if line[0] == " ")
+    after = "".join(f"{line[1:]}\n" for line in changes)
+    overview = (ROOT / "config/papers/overview.yaml").read_text(encoding="utf-8")
+    assert overview.count(before) == 1
+    found = with_papers(overview=yaml.safe_load(overview.replace(before, after)))
+    target = ("overview", "table", "2")
+    assert target in reports.targets(found)
+    assert {cell.decoding for cell in reports.cells(found, target)} > {
+        "mask-predict-1-lb5-deduplicated"
+    }
+
+
+def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> (
+    None
+):
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    found = with_papers(masking=yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0]))
+    shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
+    uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
+    assert fixed.input != uniform.input
+    but = {"input": None, "description": ""}
+    assert fixed.model_copy(update=but) == uniform.model_copy(update=but)
+
+
+def test_the_page_on_configuration_names_the_programs_that_have_no_scale() -> None:
+    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    listed = page.split("programs that do not depend on them:")[1].split(".\n\n")[0]
+    without = {
+        program.name
+        for program in ROOT.glob("workflow_scripts/*.py")
+        if not re.search(r"configuration_arguments|run_job", program.read_text("utf-8"))
+    }
+    assert set(re.findall(r"\w+\.py", listed)) == without
+
+
+def test_make_help_names_the_variables_that_can_be_set() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    variables = re.findall(r"^(\w+) \?=", text, re.MULTILINE)
+    assert variables
+    for variable in set(variables) - {"SLURM_PROGRAMS"}:
+        assert f"{variable}=" in shown.stdout
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+
+
+def parsed(page: Path) -> Iterator[Token]:
+    """The headings and the contents of texts of a page."""
+    yield from MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """What links can name in a page, as GitHub makes it of the headings."""
+    tokens = list(parsed(page))
+    headings = [
+        inline.content.replace("`", "")
+        for opening, inline in pairwise(tokens)
+        if opening.type == "heading_open"
+    ]
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [
+        str(child.attrs.get("href", child.attrs.get("src")))
+        for token in parsed(page)
+        for child in token.children or ()
+        if child.type in ("link_open", "image")
+    ]
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        if "://" in path:
+            continue
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert links and broken == []
+
+
+def test_rules_are_wrapped_at_100_columns() -> None:
+    """snakefmt does not look at comments."""
+    files = [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]
+    assert len(files) > 5
+    for file in files:
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            assert len(line) <= 100, f"{file}:{number}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_markdown_is_wrapped_at_100_columns(page: Path) -> None:
+    in_code = False
+    too_long = []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        # a link or an inline code that fills the line cannot be broken
+        elif not in_code and not line.startswith(("|", "![", "[")) and len(line) > 100:
+            too_long.append(number)
+    assert not in_code
+    assert too_long == []

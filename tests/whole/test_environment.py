@@ -1,0 +1,275 @@
+"""The lock files, what is installed of them, and when the environment is made again."""
+
+import fcntl
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import threading
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.messages import must_name, told
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
+CUDA = ROOT / "envs/cuda.lock"
+PINNED = {lock.name for lock in [*LOCKS, CUDA]}
+
+
+def pins(lock: Path) -> dict[str, str]:
+    lines = [line for line in lock.read_text().splitlines() if line and line[0] != "#"]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+", line) for line in lines), lines
+    return dict(line.split("==") for line in lines)
+
+
+@pytest.fixture
+def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """`envs/install.py` for an environment in a temporary folder."""
+    specification = importlib.util.spec_from_file_location("installer", ROOT / "envs/install.py")
+    assert specification
+    assert specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    for lock in [*LOCKS, CUDA]:
+        (tmp_path / lock.name).write_text(lock.read_text())
+    monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
+    monkeypatch.setattr(module, "CUDA", tmp_path / CUDA.name)
+    monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
+    monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
+    return module
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, CUDA], ids=lambda lock: lock.name)
+def test_everything_is_pinned_without_a_local_suffix(lock: Path) -> None:
+    assert pins(lock)
+
+
+def test_nothing_is_pinned_twice() -> None:
+    names = [name for lock in [*LOCKS, CUDA] for name in pins(lock)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("recipe", ["apptainer.def", "Dockerfile"])
+def test_an_image_gets_every_file_that_is_installed_from(recipe: str) -> None:
+    text = (ROOT / "envs" / recipe).read_text()
+    assert all(f"envs/{lock.name}" in text for lock in [*LOCKS, CUDA]), recipe
+    assert "python /envs/install.py --here" in text
+
+
+def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def call(command: list[str], env: dict[str, str], **_: object) -> int:
+        calls.append((command, env))
+        return 0
+
+    monkeypatch.setattr(installer.subprocess, "call", call)
+    installer.install("python", installer.STEPS)
+    assert [{lock.name for lock in map(Path, command)} & PINNED for command, _ in calls] == [
+        {lock.name, CUDA.name} for lock in LOCKS
+    ]
+    fairseq, environment = calls[-1]
+    assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
+    assert environment["READTHEDOCS"]
+
+
+@pytest.mark.parametrize(("status", "installed"), [(0, 1), (1, 0)])
+def test_only_a_torch_for_gpus_gets_the_library_of_ctranslate2(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, status: int, installed: int
+) -> None:
+    calls = []
+
+    def call(command: list[str], **_: object) -> int:
+        calls.append(command)
+        return status if command[1] == "-c" else 0
+
+    monkeypatch.setattr(installer.subprocess, "call", call)
+    installer.install_for_gpus("python")
+    assert [command[-2:] for command in calls[1:]] == installed * [
+        ["--no-deps", "nvidia-cublas-cu12"]
+    ]
+    assert "nvidia-cublas-cu12" in pins(CUDA)
+
+
+def test_no_compiled_part_of_fairseq_is_needed() -> None:
+    """The training program is imported in a process in which all of them are out of reach."""
+    compiled = ["libbleu", "libnat", "libbase", "data.data_utils_fast"]
+    compiled.append("data.token_block_utils_fast")
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({[f'fairseq.{n}' for n in compiled]}))\n"
+        "import nat.fairseq_plugin.launcher"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_what_the_project_depends_on_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    pinned = {name.lower() for lock in LOCKS for name in pins(lock)}
+    assert {re.split(r"[<>=]", name)[0].lower() for name in wanted} <= pinned
+
+
+def test_the_oldest_pydantic_can_leave_out_options_that_have_their_default() -> None:
+    """`nat.options.added` uses `exclude_if`, which came with pydantic 2.12."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (bound,) = (name for name in project["dependencies"] if name.startswith("pydantic"))
+    oldest = tuple(map(int, bound.removeprefix("pydantic>=").split(".")))
+    assert oldest >= (2, 12)
+
+
+def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-c", "import nat; print(nat.__file__)"]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, "make the environment again: make environment"
+    assert Path(found.stdout.strip()).name == "__init__.py"
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert "py.typed" in found["package-data"]["nat"]
+    assert (ROOT / "nat/py.typed").is_file()
+
+
+def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text((ROOT / "Snakefile").read_text())
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/common.smk").write_text((ROOT / "rules/common.smk").read_text())
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1"]
+    command += ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    must_name(ended.stderr, tmp_path, "make environment")
+
+
+def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
+    assert not installer.is_made()
+    installer.STAMP.write_text(installer.key() + "\n")
+    assert installer.is_made()
+    for lock in [*installer.LOCKS, installer.CUDA]:
+        before = lock.read_text()
+        lock.write_text(before + "another==1.0\n")
+        assert not installer.is_made(), lock
+        lock.write_text(before)
+        assert installer.is_made()
+
+
+def test_what_is_missing_is_named(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # no compiler, no headers of Python
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not list(installer.missing())
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    (module,) = installer.missing()
+    must_name(module, "venv")
+    monkeypatch.setattr(installer, "OLDEST", (99, 0))
+    (python,) = installer.missing()
+    must_name(python, "3.11")
+
+
+@pytest.mark.parametrize("lacking", [[], ["no-such-daemon"]])
+def test_a_slurm_of_which_a_program_is_missing_is_not_used(
+    lacking: list[str], tmp_path: Path
+) -> None:
+    for name, said in (("id", "1000"), ("pytest", "the tests run")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
+        (tmp_path / name).chmod(0o755)
+    programs = " ".join(["sh", *lacking])
+    command = ["make", "test-slurm", "PYTHON=true", f"BIN={tmp_path}", f"SLURM_PROGRAMS={programs}"]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (ended.returncode == 0) == (not lacking)
+    assert ("the tests run" in ended.stdout) == (not lacking)
+    assert ("no-such-daemon" in ended.stdout) == bool(lacking)
+
+
+def test_an_environment_of_another_folder_is_left_alone(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
+    installer.VENV.symlink_to(other)
+    with told("link", installer.VENV, error=SystemExit):
+        installer.main()
+    assert (other / "kept").exists()
+
+
+def test_a_folder_that_is_no_environment_of_this_project_is_left_alone(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr(installer.subprocess, "call", lambda call, **_: calls.append(call) or 1)
+    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(installer, "LOG", tmp_path / ".venv/install.log")
+    monkeypatch.setattr(installer, "wait_for_others", lambda: None)
+    installer.VENV.mkdir()
+    (installer.VENV / "mine").touch()
+    with pytest.raises(SystemExit, match=f"{installer.VENV} was not made here"):
+        installer.main()
+    assert not calls
+    installer.LOG.touch()  # a run that was killed has left it
+    with pytest.raises(SystemExit, match="could not be made"):
+        installer.main()
+    assert calls
+
+
+@pytest.fixture
+def latest() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("latest", ROOT / "envs/latest.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_environments_of_checks_are_not_cleared_behind_a_link(
+    latest: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".venv-latest", ".venv-audit"):
+        (tmp_path / name).symlink_to(tmp_path)
+    calls: list[list[str]] = []
+    monkeypatch.setattr(latest, "call", calls.append)
+    monkeypatch.setattr(latest, "VENV", tmp_path / ".venv-latest")
+    with pytest.raises(SystemExit, match=str(latest.VENV)):
+        latest.main()
+    command = ["make", "--file", str(ROOT / "Makefile"), "audit", "PYTHON=echo"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode and "--clear" not in ended.stdout and not calls
+    assert "error: .venv-audit" in ended.stdout
+
+
+def test_the_newest_versions_are_those_of_no_lock(latest: ModuleType) -> None:
+    found = latest.requirements()
+    assert {"torch", "numpy", "snakemake>=9.27,<10", "pytest"} <= set(found)
+    assert not any("==" in each or each.startswith("fairseq") for each in found)
+
+
+def test_one_environment_is_made_at_a_time(
+    installer: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(installer, "HERE", tmp_path)
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    waiting = threading.Thread(target=installer.wait_for_others)
+    waiting.start()
+    waiting.join(0.5)
+    assert waiting.is_alive()
+    os.close(other)
+    waiting.join(30)
+    assert not waiting.is_alive()
+    must_name(capsys.readouterr().out, "another process")

@@ -1,0 +1,115 @@
+"""What programs import before they work, since torch takes longer than many of them; their end."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.start_up import programs
+from tests.graph.test_graph import copy_repository, counts
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HEAVY = {
+    *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
+    *("requests", "snakemake", "onnxruntime", "ctranslate2"),
+}
+"""Packages that take as long to import as all that most programs need together."""
+NEEDED = {
+    ("analyse", "import_checkpoint"): {"torch"},
+    (
+        *("translate", "translate_and_score", "tune_decoding", "trace_decoding"),
+        "measure_latency",
+    ): {"torch", "ctranslate2"},
+    ("convert",): {"torch", "ctranslate2", "onnxruntime"},
+    ("train",): {"torch", "fairseq"},
+    # the cells of papers are a frame of pandas
+    ("judge_claims", "make_table"): {"pandas"},
+    ("make_figure", "make_report"): {"matplotlib", "pandas"},
+}
+"""What programs that need some of it import; all others need nothing of it."""
+
+
+def run(program: str, folder: Path = REPOSITORY) -> str:
+    """What Python code prints in a process."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def heavy(program: str) -> set[str]:
+    """What a process imports of `HEAVY`, NumPy and sacreBLEU."""
+    *_, last = run(f"{program}\nimport sys; print(*sys.modules)").splitlines()
+    found = {name.partition(".")[0] for name in last.split()}
+    return found & {*HEAVY, "numpy", "sacrebleu"}
+
+
+def test_a_program_imports_what_it_needs_and_no_more() -> None:
+    others = {*programs()} - {name for names in NEEDED for name in names}
+    for names, needed in {**NEEDED, tuple(others): set()}.items():
+        imported = heavy(f"import {', '.join(f'workflow_scripts.{name}' for name in names)}")
+        assert imported - {"numpy", "sacrebleu"} == needed, names
+
+
+def test_the_configuration_and_the_graph_need_none_of_what_jobs_compute_with() -> None:
+    load = "from nat.configuration import load; load('demo')"
+    assert heavy("import nat.analyses.requirements, nat.artifacts, nat.configuration") == set()
+    assert heavy(f"import nat.workflow.graph; {load}") <= {"numpy", "pandas", "sacrebleu"}
+
+
+@pytest.mark.parametrize(
+    ("scale", "papers"),
+    [("micro", {"hrt", "mple"}), pytest.param("demo", None, marks=pytest.mark.long)],
+)
+def test_a_start_of_snakemake_needs_no_torch(
+    scale: str, papers: set[str] | None, tmp_path: Path
+) -> None:
+    # both papers show analyses; one of hrt's uses decodings that nothing else asks for
+    screen = run(
+        f"""
+import sys
+sys.modules["torch"] = None  # so that to import it is an error
+sys.argv = ["snakemake", "-n", "all", "--config", "scale={scale}"]
+from snakemake.cli import main
+main()
+""",
+        copy_repository(tmp_path, papers),
+    )
+    assert counts(screen)["analyse"]
+
+
+def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> None:
+    code = "import sys, nat.fairseq_plugin.launcher; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert not {"sklearn", "pandas", "scipy.stats"} & set(done.stdout.split())
+
+
+ENDING = """
+import atexit
+from nat.program import run
+
+class Garbage:
+    def __init__(self):
+        self.own = self  # only a search for garbage finds it
+    def __del__(self):
+        print("found")
+
+atexit.register(print, "registered")
+run(lambda: print("work", Garbage() is None))
+"""
+
+
+def test_a_program_ends_without_a_search_for_garbage() -> None:
+    command = [sys.executable, "-c", ENDING]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["work", "False", "registered"]

@@ -1,0 +1,344 @@
+"""What jobs ask a cluster for, and what is said of Slurm's answers."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
+
+from nat.configuration.configuration import Configuration
+from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
+from nat.configuration.reading import read
+from nat.locks import taken
+from nat.workflow import plan
+from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, needs, read_cluster, resources
+from nat.workflow.dry_run import Job
+from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
+from nat.workflow.left_behind import LOCK, stop_slurm_jobs
+from nat.workflow.slurm import (
+    cancel_what_never_starts,
+    jobs_of_this_folder,
+    require_memory,
+    state_of,
+    what_slurm_refused,
+)
+from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
+from tests.messages import must_name, told
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def configuration(**scale: Any) -> Configuration:
+    found = read("micro", ROOT)
+    micro = found.files["scales"]["micro"]
+    scales = {**found.files["scales"], "micro": micro | scale}
+    return replace(found, files={**found.files, "scales": scales})
+
+
+def cluster(cpu: dict[str, Any] | None = None, **gpu: Any) -> Cluster:
+    return Cluster(cpu=Nodes(**(cpu or {})), gpu=GpuNodes(**gpu))
+
+
+def asked(found: dict[str, Any], attempt: int = 1) -> dict[str, Any]:
+    """Every value as it is in an attempt."""
+    return {
+        key: value(None, attempt=attempt) if isinstance(value, Callable) else value  # type: ignore[arg-type]
+        for key, value in found.items()
+    }
+
+
+def test_a_job_leaves_names_to_the_cluster_or_names_what_its_file_does() -> None:
+    expected = {"mem_mb": 2000, "runtime": 15, "cpus_per_task": 1}
+    assert asked(resources(configuration(), cluster(), "score")) == expected
+    named = Cluster(account="lab", qos="long", cpu=Nodes(partition="serial"))
+    names = {"slurm_account": "lab", "qos": "long", "slurm_partition": "serial"}
+    assert asked(resources(configuration(), named, "score")) == expected | names
+
+
+@pytest.mark.parametrize(("decodings", "minutes"), [(1, [50, 100, 120]), (2, [100, 120, 120])])
+def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]) -> None:
+    scale = configuration(stages={"translate": {"gpu": True, "memory_mb": 1000, "minutes": 50}})
+    limits = cluster(most_minutes=120, most_memory_mb=2500)
+    found = resources(scale, limits, "translate", times=decodings)
+    attempts = [asked(found, attempt) for attempt in (1, 2, 3)]
+    assert [attempt["runtime"] for attempt in attempts] == minutes
+    assert [attempt["mem_mb"] for attempt in attempts] == [1000, 2000, 2500]
+
+
+def test_every_stage_can_be_said_and_is_used() -> None:
+    asked_for = {name for _, text in rules() for name in re.findall(r'RESOURCES\["(\w+)"\]', text)}
+    assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_latencies_have_their_node_alone(gpu: bool) -> None:
+    scale = configuration(stages={"latency": {"gpu": gpu}, "translate": {"gpu": gpu}})
+    found = asked(resources(scale, cluster(), "latency"))
+    assert found["slurm_extra"] == "--exclusive"
+    assert not any(re.search(each, found["slurm_extra"]) for each in get_forbidden_slurm_options())
+    assert "slurm_extra" not in resources(scale, cluster(), "translate")
+    # on one machine, what takes all cores runs by itself
+    assert "    threads: workflow.cores\n" in dict(rules())["measure_latency"]
+
+
+def test_at_paper_scale_only_models_have_a_gpu() -> None:
+    paper = read("paper", ROOT)
+    stages = {name: re.findall(r'RESOURCES\["(\w+)"\]', text) for name, text in rules()}
+    with_gpu = {name for name, found in stages.items() if found and needs(paper, found[0]).gpu}
+    translating = {"translate", "translate_and_score", "analyse"}
+    assert {"train", "measure_latency", *translating} <= with_gpu
+    assert {stages[name][0] for name in with_gpu} == {"train", "latency", "translate"}
+    for name, text in rules():
+        if "threads: threads_of_text" in text:
+            assert needs(paper, stages[name][0]).cores == PROCESSES_OF_A_TEXT, name
+
+
+def test_the_preparation_of_a_text_leaves_cores_for_trainings() -> None:
+    """A job of two cores would not start on two while a training follows the other."""
+    graph = Graph(read("small", ROOT))
+    cores = {1: 1, 2: 1, 6: 3, 64: PROCESSES_OF_A_TEXT, None: PROCESSES_OF_A_TEXT}
+    assert {each: graph.threads_of_text("multi30k-en-de", each) for each in cores} == cores
+    assert graph.threads_of_text("toy-ka-lu", 64) == 1
+
+
+def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
+    """As estimated, of every corpus of the papers by a teacher of the size base."""
+    paper = read("paper", ROOT)
+    minutes = needs(paper, "translate").minutes
+    count = paper.shards["train"]
+    for task in paper.tasks:
+        corpus = paper.task(task)
+        names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}
+        shard = Job("translate", {**names, "shards": str(count)}, outputs=("made",))
+        assert plan.Estimates(paper).seconds(shard) <= 2 * 60 * minutes, corpus
+
+
+@pytest.mark.parametrize("stage", IN_TURN)
+def test_steps_that_share_a_job_share_its_minutes(stage: Stage) -> None:
+    """Snakemake sums them up."""
+    limits = cluster({"most_minutes": 240, "most_memory_mb": 2500})
+    found = asked(resources(configuration(), limits, stage), 100)
+    assert IN_TURN[stage] * found["runtime"] <= 240 and found["mem_mb"] == 2500
+
+
+@pytest.mark.parametrize(
+    ("options", "scale", "expected"),
+    [
+        ({}, {}, {"gpu": 1}),
+        ({"type": "a100"}, {}, {"gpu": 1, "gpu_model": "a100"}),
+        ({"request": "gres", "type": "a100"}, {"devices": 4}, {"gres": "gpu:a100:4", "nodes": 1}),
+        ({}, {"devices": 8}, {"gpu": 8, "nodes": 1}),
+        (
+            {},
+            {"devices": 8, "nodes": 2},
+            {"gpu": 16, "nodes": 2, "mpi": "srun", "tasks": 16, "tasks_per_gpu": 0},
+        ),
+        (
+            {"request": "gres"},
+            {"devices": 8, "nodes": 2},
+            {"gres": "gpu:8", "nodes": 2, "mpi": "srun", "tasks": 16, "tasks_per_gpu": 0},
+        ),
+    ],
+)
+def test_gpus(options: dict[str, Any], scale: dict[str, Any], expected: dict[str, Any]) -> None:
+    stages = {"train": {"gpu": True, "cores": 3}, "translate": {"gpu": True}}
+    found = asked(resources(configuration(stages=stages, **scale), cluster(**options), "train"))
+    names = ("gpu", "gpu_model", "gres", "nodes", "mpi", "tasks", "tasks_per_gpu")
+    assert {key: found[key] for key in names if key in found} == expected
+    processes_of_a_task = scale.get("devices", 1) if "nodes" not in scale else 1
+    assert found["cpus_per_task"] == 3 * processes_of_a_task
+    translating = asked(resources(configuration(stages=stages, **scale), cluster(), "translate"))
+    assert translating["gpu"] == 1
+    assert "nodes" not in translating
+
+
+def test_the_files_of_cluster_and_scale_are_checked(tmp_path: Path) -> None:
+    with told("config/scales/micro.yaml", "nodes", "2", "devices"):
+        resources(configuration(nodes=2), cluster(), "train")
+    assert read_cluster(configuration()).account is None
+    there = replace(configuration(), root=tmp_path)
+    assert read_cluster(there).gpu.request == "gpus"  # without a file
+    (tmp_path / CLUSTER).parent.mkdir()
+    (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": {"request": "gpu"}}))
+    with told("config/cluster.yaml", "'gpu.request'", "'gpus' or 'gres'"):
+        read_cluster(there)
+
+
+def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
+    message = (
+        "SLURM sbatch failed. The error message was 'sbatch: error: Batch job submission failed: "
+        "Requested node configuration is not available'.\n    sbatch call:\n  sbatch x"
+    )
+    said = "Batch job submission failed: Requested node configuration is not available"
+    must_name(what_slurm_refused(message)[0], said)
+
+
+def program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for squeue and scancel; returns the file of jobs in the queue."""
+    monkeypatch.chdir(tmp_path)
+    jobs, tools = tmp_path / "jobs", tmp_path / "bin"
+    tools.mkdir()
+    program(tools / "squeue", f"cat {jobs}")
+    program(tools / "scancel", f'for job in "$@"; do sed -i "/^$job\\t/d" {jobs}; done')
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    (tmp_path / ".snakemake/slurm_logs").mkdir(parents=True)
+    return jobs
+
+
+RUN = "nat_0123abcd-0123-0123-0123-0123456789ab"
+
+
+def test_jobs_of_a_killed_run_are_stopped_and_no_others(queue: Path, tmp_path: Path) -> None:
+    queue.write_text(
+        f"11\t{RUN}\tNone\trule_train\t{tmp_path}\n"
+        f"12\t{RUN}\tPriority\trule_train\t{tmp_path}\n"
+        f"13\t{RUN}\tNone\trule_train\t{tmp_path.parent}\n"
+        f"14\tbash\tNone\tmine\t{tmp_path}\n"
+    )
+    assert [job.number for job in jobs_of_this_folder()] == ["11", "12"]
+    must_name(stop_slurm_jobs(of_slurm=False), "2 Slurm jobs", "11 12")
+    assert [line.split("\t")[0] for line in queue.read_text().splitlines()] == ["13", "14"]
+    assert stop_slurm_jobs(of_slurm=False) == ""
+
+
+def test_jobs_of_a_run_that_goes_on_are_left_alone(queue: Path, tmp_path: Path) -> None:
+    queue.write_text(f"11\t{RUN}\tNone\trule_train\t{tmp_path}\n")
+    first = taken(LOCK)
+    assert first is not None
+    assert stop_slurm_jobs(of_slurm=False) == ""
+    with told("another run submits Slurm jobs from this folder"):
+        stop_slurm_jobs(of_slurm=True)
+    assert queue.read_text()
+    first.release()
+    must_name(stop_slurm_jobs(of_slurm=True), "1 Slurm job", "11")
+    assert taken(LOCK) is None  # by this run, until it ends
+
+
+HANGS = ("exec sleep 60", "2 seconds")
+FAILS = ("echo 'no controller' >&2; exit 1", "no controller")
+
+
+@pytest.mark.parametrize(
+    ("client", "does", "call"),
+    [
+        ("squeue", FAILS, lambda: stop_slurm_jobs(of_slurm=False)),
+        ("scancel", HANGS, lambda: stop_slurm_jobs(of_slurm=False)),
+        ("scancel", HANGS, cancel_what_never_starts),
+        ("scontrol", FAILS, lambda: require_memory(40)),
+        ("scontrol", HANGS, lambda: require_memory(40)),
+    ],
+)
+def test_a_client_that_hangs_or_fails_is_told(
+    queue: Path,
+    client: str,
+    does: tuple[str, str],
+    call: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nat.workflow.slurm.SECONDS_TO_ANSWER", 2)
+    queue.write_text(f"11\t{RUN}\tPartitionTimeLimit\trule_train\t{queue.parent}\n")
+    program(queue.parent / "bin" / client, does[0])
+    with told(client, does[1]):
+        call()
+    (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
+    assert stop_slurm_jobs(of_slurm=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("queued", "accounted", "state"),
+    [
+        ("echo TIMEOUT", "exit 1", "TIMEOUT"),
+        ("exit 1", "echo CANCELLED by 1000", "CANCELLED"),  # no longer in the queue
+        ("true", "echo 'Slurm accounting storage is disabled' >&2; exit 1", ""),
+    ],
+)
+def test_the_state_of_a_job(queue: Path, queued: str, accounted: str, state: str) -> None:
+    program(queue.parent / "bin/squeue", queued)
+    program(queue.parent / "bin/sacct", accounted)
+    assert state_of("7") == state
+
+
+def rules() -> list[tuple[str, str]]:
+    """Name and text of every rule that makes something."""
+    texts = (path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    parts = (part for text in texts for part in re.split(r"(?m)^ *(?=(?:use )?rule )", text))
+    named = ((re.match(r"rule (\w+):", part), part) for part in parts)
+    return [(match[1], part) for match, part in named if match and "    shell:" in part]
+
+
+def test_every_rule_asks_for_what_it_needs_and_chains_of_small_steps_share_jobs() -> None:
+    shared: dict[str, set[str]] = {}
+    for name, text in rules():
+        assert ("    localrule: True" in text) != ("**RESOURCES[" in text), name
+        assert "ENVIRONMENT" in text or name == "take_over", name
+        for stage in re.findall(r'RESOURCES\["(\w+)"\]', text) if "    group:" in text else []:
+            assert stage in IN_TURN, name
+            shared.setdefault(stage, set()).add(name)
+    # chains: the text of a training and that of a test set, distilling, scoring
+    text = {"generate_text", "clean", "prepare_test_set"}
+    assert shared == {"prepare": text, "distil": {"distil"}, "score": {"merge_shards", "score"}}
+
+
+@pytest.fixture
+def repository(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository, and programs that only say that they are there."""
+    found = copy_repository(tmp_path_factory.mktemp("repository"), OVERVIEW)
+    tools = found / "bin"
+    tools.mkdir()
+    conda = {"conda_prefix": "/opt/conda", "platform": "linux-64"}
+    program(
+        tools / "conda",
+        f'case "$1 $2" in "info --json") echo \'{json.dumps(conda)}\';; '
+        '"--version ") echo conda 25.1.1;; '
+        '"config --get") echo \'{"get": {"channel_priority": "strict"}}\';; *) exit 1; esac',
+    )
+    program(tools / "apptainer", "echo apptainer version 1.3.4")
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    return found
+
+
+def test_the_environments_of_snakemake(repository: Path) -> None:
+    status, screen = snakemake(repository, "corpora", "--sdm", "apptainer")
+    assert status == 1  # the image is missed before any job
+    must_name(screen, "--sdm apptainer", "apptainer build envs/nat.sif envs/apptainer.def")
+    assert not (repository / "results/corpora").exists()
+    (repository / "envs/nat.sif").touch()
+    for way in ("conda", "apptainer"):
+        status, screen = snakemake(repository, "-n", "corpora", "--sdm", way)
+        assert status == 0, screen
+        assert counts(screen)["clean"] == 1
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda"])
+def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
+    found = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())
+    # not `nodefaults`, too: conda 26.7 takes that for a channel of this name, and finds none
+    assert found["channels"] == ["conda-forge"]
+    assert {"python=3.11", "pip"} <= {*found["dependencies"]}
+    # Snakemake runs the script of the same name in the new environment
+    script = (ROOT / f"envs/{name}.post-deploy.sh").read_text()
+    assert "python envs/install.py --here\n" in script
+
+
+def test_a_rule_that_uses_a_local_one_is_local() -> None:
+    """It does not inherit this (Snakemake 9.27.1), and nodes may have no network."""
+    text = "".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
+    named = r"(?ms)^(?:use rule (\w+) as )?(?:rule )?(\w+)(?: with)?:\n(.*?)(?=^\S|\Z)"
+    every = re.findall(named, text)
+    local = {name for _, name, content in every if "    localrule: True" in content}
+    found = [(used, name, changes) for used, name, changes in every if used]
+    assert "fetch_test_text" in {name for _, name, _ in found}
+    for used, name, changes in found:
+        assert ("    localrule: True" in changes) == (used in local), name

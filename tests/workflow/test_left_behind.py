@@ -1,0 +1,95 @@
+"""What a Snakemake that was killed leaves behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nat.workflow.left_behind import require_no_survivors
+from tests.graph.test_graph import finished_run, snakemake
+from tests.messages import must_name, told
+
+
+def until(what: Callable[[], object]) -> None:
+    for _ in range(600):
+        if what():
+            return
+        time.sleep(0.1)
+    pytest.fail("it does not come")
+
+
+def test_jobs_of_a_killed_run_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    elsewhere, programs = tmp_path / "elsewhere", tmp_path / "workflow_scripts"
+    elsewhere.mkdir()
+    programs.mkdir()
+    for name in ("train", "plan"):
+        (programs / f"{name}.py").write_text("import time\ntime.sleep(100)\n")
+    (elsewhere / "workflow_scripts").symlink_to(programs)
+    (tmp_path / "snakemake").write_text(
+        "import subprocess, sys\nsubprocess.run([sys.executable, 'workflow_scripts/train.py'])\n"
+    )
+
+    def start(where: Path, *words: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, *words], cwd=where, start_new_session=True)
+
+    train = ("workflow_scripts/train.py", "--corpus", "toy")
+    others = [
+        start(tmp_path, "workflow_scripts/plan.py"),
+        start(elsewhere, *train),
+        start(tmp_path, "snakemake"),  # goes on, and so does its job
+    ]
+    job = start(tmp_path, *train)
+    try:
+        until(lambda: "train.py" in Path(f"/proc/{job.pid}/cmdline").read_text())
+        with told("folder", f"process {job.pid}", "workflow_scripts/train.py --corpus toy"):
+            require_no_survivors()
+        job.kill()
+        job.wait()
+        require_no_survivors()
+    finally:
+        job.kill()
+        for each in others:
+            os.killpg(each.pid, signal.SIGKILL)
+            each.wait()
+
+
+TRAINING = "results/micro/models/toy-micro/nat-raw/seed1"
+
+
+@pytest.mark.graph
+@pytest.mark.timeout(1000)
+def test_a_training_that_ends_after_snakemake_was_killed_is_used(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    repository, _ = finished_run(tmp_path_factory)
+    folder = repository / TRAINING
+    before = (folder / "model.pt").read_bytes()
+    shutil.rmtree(folder)
+    arguments = [f"{TRAINING}/model.pt", "--cores", "2", "--config", "scale=micro"]
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    without = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    with subprocess.Popen(command, cwd=repository, env=without, stderr=subprocess.PIPE) as first:
+        until((folder / "checkpoints/run.json").exists)
+        first.kill()
+    status, screen = snakemake(repository, f"{TRAINING}/model.pt")
+    assert status == 1
+    must_name(screen, "another run is at work", "snakemake --unlock")
+    until((folder / "training.json").exists)
+    assert snakemake(repository, "--unlock")[0] == 0
+    _, screen = snakemake(repository, f"{TRAINING}/model.pt", "-n")
+    must_name(screen, "train nat-raw on toy-micro (seed 1)")  # it has not seen the end
+    status, screen = snakemake(repository, f"{TRAINING}/model.pt")
+    assert status == 0, screen
+    must_name(screen, "is finished already")
+    assert (folder / "model.pt").read_bytes() == before
+    assert {path.name for path in folder.glob("[!.]*")} == {
+        *("model.pt", "training.csv", "training.json", "kept")
+    }
+    assert not (folder / ".ended").exists()

@@ -1,0 +1,149 @@
+"""The plan counts the jobs of the graph and adds up what they take, as assumed or measured."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nat.configuration.reading import read
+from nat.workflow import plan
+from nat.workflow.cluster import ATTEMPTS, sentences
+from nat.workflow.dry_run import Job
+from nat.workflow.together import RULE
+from tests.graph.test_graph import copy_repository, counts, snakemake
+from tests.messages import must_name
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = {"corpus": "toy-micro", "system": "at-base", "seed": "1"}
+TEST = {**NAMES, "split": "test"}
+SHARD = {**NAMES, "decoding": "beam5", "split": "train", "shard": "1", "shards": "2"}
+MADE = ("x/translations/beam5/test.jsonl", "x/scores/a.json", "x/translations/beam2/test.jsonl")
+
+
+def job(rule: str, names: dict[str, str], *outputs: str, after: str = "", tsv: str = "") -> Job:
+    return Job(rule, names, (after,), outputs or ("made",), benchmark=tsv)
+
+
+def estimates(made: tuple[Job, ...] = (), **scale: Any) -> plan.Estimates:
+    """Those of the scale micro, changed, where models take as long as at the scale demo."""
+    found = read("micro", ROOT)
+    scales = found.files["scales"]
+    files = {**found.files, "scales": {**scales, "micro": scales["micro"] | scale}}
+    return plan.Estimates(replace(found, files=files), made)
+
+
+def test_seconds_and_disk_follow_from_recipe_and_decodings() -> None:
+    found = estimates()
+    recipe = found.configuration.training("toy-micro", "at-base").recipe
+    assert recipe.updates is not None
+    training = job("train", NAMES)
+    expected = found.of_models.train * recipe.updates * recipe.batch_tokens / 1e6
+    assert found.seconds(training) == pytest.approx(expected)
+    assert found.gigabytes(training) > 0
+    # 300 pairs in two shards; a beam of 5 costs 20 passes; and 20 sentences by two decodings
+    passes = [(job("translate", SHARD), 150 * 20), (job(RULE, TEST, *MADE), 20 * (20 + 8))]
+    for each, count in passes:
+        assert found.seconds(each) == pytest.approx(found.of_models.translate * count / 1e6)
+    assert found.seconds(job("score", TEST)) == found.assumed.jobs["others"]
+
+
+def test_what_was_measured_says_how_long_jobs_of_its_rule_and_size_take(tmp_path: Path) -> None:
+    for name, text in {"a": "s\th:m:s\n50.0\t0:00:50\n", "b": "s\n30\n", "killed": "s\n"}.items():
+        (tmp_path / f"{name}.tsv").write_text(text)
+    made = [job("translate", SHARD, tsv=str(tmp_path / f"{each}.tsv")) for each in ("a", "killed")]
+    again = job("train", NAMES, tsv=str(tmp_path / "b.tsv"))
+    found, unmeasured = estimates((*made, again, job("score", TEST)), devices=2), estimates()
+    assert found.seconds(made[0]) == pytest.approx(50)
+    assert found.seconds(job("translate", {**SHARD, "shards": "4"})) == pytest.approx(25)
+    big = job("translate", {**SHARD, "system": "at-big"})
+    assert found.seconds(big) == unmeasured.seconds(big)
+    assert found.seconds(again) == pytest.approx(60)  # of two devices, side by side
+    must_name(" ".join(plan.notes(found, [])), "measured", "train, translate", plan.FILE)
+
+
+def test_latencies_of_single_sentences_and_on_processors_take_longer() -> None:
+    paper, settings = read("paper", ROOT), ["cuda-1", "cuda-32", "cpu-1", "thread-32"]
+    columns = [{"setting": settings, "label": "{setting}"}]
+    systems = [
+        {"label": each, "system": "at-base", "decoding": each} for each in ("beam5", "beam1")
+    ]
+    paper.files["papers"]["speed"] = {
+        "title": "latencies",
+        "cells": {"task": "wmt14-en-de", "measure": "latency"},
+        "tables": {"1": {"title": "two decodings", "columns": columns, "rows": systems}},
+    }
+    found = plan.Estimates(paper)
+    names = {"corpus": "wmt14-en-de", "group": "speed_table_1", "seed": "1"}
+    seconds = [
+        found.seconds(job("measure_latency", {**names, "setting": each})) for each in settings
+    ]
+    passes = 3003 * paper.latency.repeats * 4 * (5 + 1)
+    assert seconds[1] == pytest.approx(found.of_models.translate * passes / 1e6)
+    assert [each / seconds[1] for each in seconds] == pytest.approx([20, 1, 140, 140])
+
+
+def rows(found: plan.Estimates, jobs: list[Job], *targets: str) -> dict[str, list[str]]:
+    columns = [list(column.cells) for column in plan.table(found, jobs, targets).columns]
+    return {str(name): [str(each) for each in cells] for name, *cells in zip(*columns, strict=True)}
+
+
+def test_a_row_counts_what_its_target_waits_for_and_the_last_one_each_job_once() -> None:
+    found = estimates(stages={"train": {"gpu": True}})
+    found.of_models = found.of_models.model_copy(update={"train": 3600e6 / (20 * 512)})
+    jobs = [
+        Job("dear", {}, ("second", "third")),
+        job("train", NAMES, "second", after="first"),  # an hour each
+        job("train", NAMES, "third", after="first"),
+        job("train", NAMES, "first", after="text"),
+        job("binarise", NAMES, "text"),
+        Job("cheap", {}, ("first",)),
+    ]
+    shown = rows(found, jobs, "dear", "cheap", "absent")
+    assert list(shown) == ["cheap", "dear", "all of it"]
+    # jobs, hours of GPUs and cores, of GPUs not above, longest, on 8 GPUs: the longest chain
+    assert shown["cheap"][:6] == ["2", "1.0", "0.0", "1.0", "1.0", "1.0"]
+    assert shown["dear"][:6] == ["4", "3.0", "0.0", "2.0", "1.0", "2.0"]
+    assert shown["all of it"][:4] == ["4", "3.0", "0.0", "0.0"]
+
+
+def test_what_is_not_known_or_would_not_end_is_said(tmp_path: Path) -> None:
+    assert sentences(read("paper", ROOT), "wmt14-en-de", "train") == 4_500_000  # as is expected
+    found = estimates(stages={"train": {"minutes": 10}})  # 100 minutes in four attempts
+    jobs = [job("clean", {"corpus": name}) for name in ("multi30k-en-de", "tatoeba-en-de")]
+    said = " ".join(plan.notes(found, [*jobs, job("train", NAMES)]))
+    assert "tatoeba-en-de" in said and "multi30k" not in said and "attempts" not in said
+    found.factors = {found._kind(job("train", NAMES)): 1e6}
+    said = " ".join(plan.notes(found, [job("train", NAMES)]))
+    must_name(said, f"{ATTEMPTS} attempts", "'stages.train.minutes'", "config/scales/micro.yaml")
+
+
+def test_every_rule_that_makes_something_measures_itself_beside_its_log() -> None:
+    for path in sorted((ROOT / "rules").glob("*.smk")):
+        text = path.read_text()
+        logs = re.findall(r"^ +log:\n((?: +f?\".*\n)+)", text, re.MULTILINE)
+        times = re.findall(r"^ +benchmark:\n((?: +f?\".*\n)+)", text, re.MULTILINE)
+        expected = [each.replace("/logs/", "/benchmarks/") for each in logs if "verify" not in each]
+        assert [each.replace('.log",\n', '.tsv"\n') for each in expected] == times, path
+
+
+@pytest.mark.graph
+@pytest.mark.timeout(1000)
+def test_the_plan_has_the_jobs_of_the_graph_and_runs_none(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path, {"overview", "laboratory"})
+    paper = repository / "config/papers/overview.yaml"
+    # seeds that are not those of the scale
+    paper.write_text(yaml.safe_dump(yaml.safe_load(paper.read_text()) | {"seeds": [1, 2]}))
+    for targets in (["all"], ["overview_table_1"]):
+        status, screen = snakemake(repository, "-n", *targets)
+        assert status == 0 and "(seed 2)" in screen, screen
+        made = {rule: count for rule, count in counts(screen).items() if rule not in targets}
+        status, screen = snakemake(repository, "plan", *(set(targets) - {"all"}))
+        assert status == 0, screen
+        assert re.search(rf"all of it +{sum(made.values())} ", screen), screen
+    status, screen = snakemake(repository, "plan", "overvew")
+    assert status == 1
+    must_name(screen, "'overvew'", "'overview'")
+    assert not (repository / "results").exists()

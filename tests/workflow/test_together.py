@@ -1,0 +1,120 @@
+"""Which decodings share a job."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from repository import configured
+
+from nat.artifacts import Score
+from nat.configuration import Configuration
+from nat.workflow.graph import Graph, inputs_of
+from nat.workflow.together import RULE, Together, rule_kind, together
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = "toy-micro"
+
+
+def configuration(shards: int = 1) -> Configuration:
+    found = configured("micro")
+    scale = found.files["scales"]["micro"] | {"shards": {"train": 2, "valid": 1, "test": shards}}
+    scales = {**found.files["scales"], "micro": scale}
+    return replace(found, files={**found.files, "scales": scales})
+
+
+def score(system: str, decoding: str, seed: int = 1, split: str = "test") -> Score:
+    return Score("micro", CORPUS, system, seed, decoding, split)
+
+
+def test_decodings_of_a_model_and_split_for_the_same_papers_share_a_job() -> None:
+    asked = {
+        score("at-base", "beam5"): {"dims"},
+        score("at-base", "beam2"): {"dims"},
+        score("at-base", "beam3"): {"dims", "overview"},
+        score("at-base", "beam4"): {"overview", "dims"},
+        score("at-base", "beam5", split="valid"): {"dims"},
+        score("at-big", "beam5"): {"dims"},
+    }
+    assert together(configuration(), asked) == [
+        Together(CORPUS, "at-base", "test", ("dims",), (1,), ("beam2", "beam5")),
+        Together(CORPUS, "at-base", "test", ("dims", "overview"), (1,), ("beam3", "beam4")),
+    ]
+    assert together(configuration(shards=2), asked) == []
+
+
+def test_decodings_that_consult_the_same_model_share_a_job_of_their_own() -> None:
+    decodings = (
+        "one-pass",
+        "npd3",
+        "npd9",
+        "ctc",
+        "hints-npd9",
+        "ctc-beam20-lm3",
+        "ctc-beam20-lm4",
+    )
+    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
+    found = together(configuration(), asked)
+    assert [(each.consulted, each.decodings) for each in found] == [
+        ((), ("ctc", "one-pass")),
+        (("at-base",), ("hints-npd9", "npd3", "npd9")),  # the same model at this scale
+    ]
+    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
+
+
+def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
+    decodings = ("ctc", "ctc-tuned", "onnx-int8-1-lb1", "onnx-int8-ctc-tuned")
+    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
+    found = together(configuration(), asked)
+    assert [(each.consulted, each.decodings) for each in found] == [
+        ((), ("ctc", "onnx-int8-1-lb1")),
+        (("tuned",), ("ctc-tuned", "onnx-int8-ctc-tuned")),
+    ]
+    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
+
+
+def test_jobs_for_other_papers_have_a_log_of_their_own() -> None:
+    asked = {
+        score("cmlm-kd", f"mask-predict-{steps}-lb5"): {"mine"}
+        | ({"other"} if steps > 2 else set())
+        for steps in (1, 2, 3, 4)
+    }
+    found = together(configuration(), asked)
+    assert (
+        len(found) == len({each.rule for each in found}) == len({each.place for each in found}) == 2
+    )
+
+
+def test_seeds_with_the_same_decodings_share_a_rule() -> None:
+    asked = {
+        score("at-base", decoding, seed): {"mine"}
+        for decoding, seeds in {"beam2": (1, 2, 3), "beam3": (1, 2, 3), "beam4": (3,)}.items()
+        for seed in seeds
+    }
+    found = together(configuration(), asked)
+    assert [(each.seeds, len(each.decodings)) for each in found] == [((1, 2), 2), ((3,), 3)]
+    assert len({each.rule for each in found}) == 2
+    assert {rule_kind(each.rule) for each in found} == {RULE}
+    assert rule_kind("translate") == "translate"
+
+
+def test_a_job_makes_what_its_scores_are() -> None:
+    (job,) = together(configuration(), {score("at-base", f"beam{n}"): {"mine"} for n in (2, 3)})
+    names = {"run": "micro", "corpus": CORPUS, "system": "at-base", "seed": 1, "split": "test"}
+    made = {path.format(**names) for path in job.outputs("{run}")}
+    for each in job.scores("micro", 1):
+        translations = each.translations
+        assert made >= {each.path, each.statistics.path, translations.path, translations.summary}
+    assert len(made) == 8
+
+
+def test_a_job_waits_for_what_any_of_its_decodings_reads() -> None:
+    graph = Graph(configured("micro"))
+    engines = set()
+    for job in graph.together:
+        found = {
+            path for paths in graph.inputs_together(job, job.seeds[0]).values() for path in paths
+        }
+        for score in job.scores("micro", job.seeds[0]):
+            for paths in inputs_of(graph.configuration, score).values():
+                assert found >= {paths} if isinstance(paths, str) else found >= set(paths)
+        engines.add(frozenset({"ctranslate2", "onnx"} & {Path(path).name for path in found}))
+    assert {"ctranslate2", "onnx"} in engines
