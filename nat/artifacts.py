@@ -38,7 +38,7 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.spelling import hint
+from nat.options import hint
 
 # Corpora
 

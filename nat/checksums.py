@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nat.errors import UserError
-from nat.nested import leaves
+from nat.options import leaves
 
 OF_FOLDER = ".sha256sums"  # the manifest of a folder
 TIMESTAMP = ".snakemake_timestamp"  # marks a folder that is the output of a job of Snakemake

@@ -18,9 +18,8 @@ from nat.artifact import Artifact, Inputs, artifact_of
 from nat.configuration.models import GpuNodes, Latency, Training, Tuning
 from nat.data.corpus import Corpus
 from nat.errors import UserError
-from nat.fields import Count, Model
 from nat.files import atomic_write_text
-from nat.options import validated
+from nat.options import Count, StrictModel, validated
 from nat.program import run
 from nat.registry import Method, describe
 from nat.traits import DecodingMethod, Order
@@ -28,7 +27,7 @@ from nat.traits import DecodingMethod, Order
 A = TypeVar("A", bound=Artifact, covariant=True)
 
 
-class JobSystem(Model):
+class JobSystem(StrictModel):
     """A system as it is on the corpus of a job.
 
     Attributes:
@@ -42,7 +41,7 @@ class JobSystem(Model):
     refines: bool
 
 
-class JobDecoding(Model):
+class JobDecoding(StrictModel):
     """A decoding on the corpus of a job.
 
     Attributes:
@@ -64,7 +63,7 @@ class JobDecoding(Model):
         return bool(self.method.options.get("precision") == "float16")
 
 
-class Processes(Model):
+class Processes(StrictModel):
     """The processes of a training.
 
     Attributes:
@@ -80,7 +79,7 @@ class Processes(Model):
     gpus: GpuNodes | None
 
 
-class JobSettings(Model):
+class JobSettings(StrictModel):
     """What a run says about all of its jobs; attributes are as in `Settings` and `Scale`.
 
     Attributes:
@@ -99,7 +98,7 @@ class JobSettings(Model):
     processes: Processes
 
 
-class JobConfiguration(Model):
+class JobConfiguration(StrictModel):
     """The part of a configuration that a job depends on.
 
     Attributes:

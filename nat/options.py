@@ -1,26 +1,85 @@
-"""Values from configuration files, checked against the class that they are for.
+"""Keys of configuration files: their types, and what is wrong with a value, in one line.
 
-The one place where pydantic judges what a person has written; the most telling of its findings
-becomes one line: the key, what pydantic expects there, and what was found.
+pydantic judges what a person has written. The most telling of its findings becomes one line: the
+key, what is expected there, and what was found.
 """
 
+import difflib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import CoreSchema, ErrorDetails
 
 from nat.errors import UserError
-from nat.nested import nested
-from nat.spelling import hint
 
 Kind = TypeVar("Kind")
+Own = TypeVar("Own")
+Given = ParamSpec("Given")
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
-_KEY = "[key]"  # what pydantic appends to the place of a mapping's key
+_MOST_LISTED, _FEW = 12, 5
+
+
+class StrictModel(BaseModel):
+    """A mapping with known keys."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, serialize_by_alias=True, defer_build=True
+    )
+
+    def as_written(self) -> dict[str, Any]:
+        """The keys that are given, without defaults, JSON-able."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+class _NotNull:
+    """Refuses null in a file, but keeps it as the default of a missing key."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        nullable = handler(source)
+        assert nullable["type"] == "nullable"
+        inner: CoreSchema = nullable["schema"]
+        return inner
+
+
+OrAbsent = Annotated[Kind | None, _NotNull()]
+"""A key that may be missing (None), but not null."""
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    if any(value in values[:number] for number, value in enumerate(values)):
+        raise ValueError("expected a list without repetitions")
+    return values
+
+
+Unique = AfterValidator(_unique)
+Text = Annotated[str, Field(min_length=1)]
+LocalPath = Annotated[str, Field(pattern=r"^[^{}]+$")]
+"""Snakemake fills in braces."""
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", examples=["best", "10k"])]
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Number = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""Of the random numbers of a training, within what numpy takes."""
+Seeds = Annotated[list[Seed], Field(min_length=1), Unique]
+Share = Annotated[float, Field(ge=0, le=1)]
+BelowOne = Annotated[float, Field(ge=0, lt=1)]
 
 
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
@@ -59,12 +118,12 @@ def added(default: Any) -> Any:
 
 def options_of(built: object) -> dict[str, Any]:
     """All options of a built object, JSON-able, with defaults except those of `added` options."""
-    found: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
-    return found
+    options: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
+    return options
 
 
 def unknown_key(kind: type, path: str) -> str:
-    """Which key of a path, with dots between, a class does not have, and a hint; "" if none."""
+    """Name the key of a path, with dots between, that a class does not have; "" if it has all."""
     value = nested(path.split("."), None)
     try:
         _adapter(kind).validate_python(value)
@@ -78,40 +137,38 @@ def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) ->
     """One line about the most telling of the problems that pydantic has found."""
     # Every branch of a union has a problem; that of the branch that was meant is furthest inside. A
     # misspelt key is also a missing one, and its spelling is what helps.
-    found = [(_path(value, each), each["type"], each) for each in problems]
+    told = [(_path(value, each), each["type"], each) for each in problems]
     path, problem, first = max(
-        found, key=lambda each: (len(each[0]), each[1] in _UNKNOWN, each[1] not in _MISSING)
+        told, key=lambda each: (len(each[0]), each[1] in _UNKNOWN, each[1] not in _MISSING)
     )
     of, given = f" of {owner}" if owner else "", first["input"]
     where = f"key '{'.'.join(path)}'{of}" if path else owner
-    is_key = problem in (*_MISSING, *_UNKNOWN) or _KEY in first["loc"]
-    if is_key:
-        *outside, key = path
-        where = f"key '{key}'" + (f" at '{'.'.join(outside)}'" if outside else "") + of
     if problem in _MISSING:
         return f"missing {where}"
     if problem in _UNKNOWN:
+        *outside, key = path
         others = [name for name in _known(kind, outside) if name != key]
         return f"unknown {where}; {hint(key, others)}"
-    wanted = [each["msg"] for its_path, _, each in found if its_path == path]
-    if not (is_key or isinstance(given, dict)) and (keys := _known(kind, path)):
+    wanted = [each["msg"] for its_path, _, each in told if its_path == path]
+    if not isinstance(given, dict) and (keys := _known(kind, path)):
         wanted.append(f"a mapping ({', '.join(keys)})")
-    rule = " or ".join(dict.fromkeys(wanted)).replace("Value error, ", "")
+    rule = f"{where}: {' or '.join(dict.fromkeys(wanted))}".replace("Value error, ", "")
+    if isinstance(given, dict):
+        return rule
     in_one_line = isinstance(given, str) and "\n" not in given
-    shown = f"'{given}'" if in_one_line else json.dumps(given)
-    return f"{where}: {rule}" + ("" if isinstance(given, dict) else f" (found {shown})")
+    return f"{rule} (found {repr(given) if in_one_line else json.dumps(given)})"
 
 
 def _path(value: Any, problem: ErrorDetails) -> list[str]:
     """The keys to the value with a problem; pydantic also names the branches of unions."""
-    found = []
+    path = []
     for part in problem["loc"]:
         is_key = isinstance(value, dict) and part in value
         is_number = isinstance(value, list) and isinstance(part, int) and part < len(value)
         if is_key or is_number:
-            found.append(str(part))
+            path.append(str(part))
             value = value[part]
-    return [*found, str(problem["loc"][-1])] if problem["type"] in _MISSING else found
+    return [*path, str(problem["loc"][-1])] if problem["type"] in _MISSING else path
 
 
 def _known(kind: Any, path: Sequence[str]) -> list[str]:
@@ -136,3 +193,53 @@ def _known(kind: Any, path: Sequence[str]) -> list[str]:
                 yield from inside(each, path[1:])
 
     return list(dict.fromkeys(inside(schema, path)))
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What to say after "unknown ... 'name'": the nearest known name, or all if they are few."""
+    names = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(name, names, 1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    several = len(names) > _MOST_LISTED
+    listed = difflib.get_close_matches(name, names, _FEW, cutoff=0.0) if several else names
+    shown = ", ".join(f"'{each}'" if "," in each else each for each in listed)
+    if several:
+        return f"the nearest of {len(names)} known names: {shown}"
+    return f"known: {shown}" if names else "none is known"
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by their paths, keys with dots between; an empty mapping counts as a value."""
+    if isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from leaves(part, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+def nested(path: Sequence[str], value: Any) -> Any:
+    """A mapping that has nothing but a value at a path."""
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def at(value: Any, path: str) -> Any:
+    """What stands at a path; None where there is nothing."""
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def cached_method(
+    method: Callable[Concatenate[Own, Given], Kind],
+) -> Callable[Concatenate[Own, Given], Kind]:
+    """Keep what a method returns for each of its hashable arguments, as long as its object.
+
+    `functools.cache` alone would never let go of the object.
+    """
+    kept: Any = cached_property(lambda own: cache(partial(method, own)))
+    return cast(Callable[Concatenate[Own, Given], Kind], kept)

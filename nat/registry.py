@@ -24,8 +24,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_pascal
 
 from nat.errors import UserError
-from nat.options import options_of, validated
-from nat.spelling import hint
+from nat.options import hint, options_of, validated
 from nat.traits import DecodingMethod, ProxyInput, ProxyTarget, TextChoice
 
 _PACKAGE = Path(__file__).parent

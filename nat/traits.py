@@ -6,7 +6,7 @@ configuration refuses combinations (`nat.configuration.checks`).
 
 from typing import ClassVar, Literal, get_args
 
-from nat.fields import Model
+from nat.options import StrictModel
 
 Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
 """An order in which a system predicts the tokens of a sentence; `fairseq`: decided by fairseq's own
@@ -27,7 +27,7 @@ Engine = Literal["ctranslate2", "onnx"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
-class ProxyInput(Model):
+class ProxyInput(StrictModel):
     """What the decoder sees in training.
 
     Attributes:
@@ -44,7 +44,7 @@ class ProxyInput(Model):
     teacher: ClassVar[Order | None] = None
 
 
-class ProxyTarget(Model):
+class ProxyTarget(StrictModel):
     """What a system is trained to predict.
 
     Attributes:
@@ -66,7 +66,7 @@ class ProxyTarget(Model):
     teacher: ClassVar[Order | None] = None
 
 
-class TextChoice(Model):
+class TextChoice(StrictModel):
     """Which of several target sentences a system learns.
 
     Attributes:
@@ -76,7 +76,7 @@ class TextChoice(Model):
     decoding_order: ClassVar[Order | None] = None
 
 
-class DecodingMethod(Model):
+class DecodingMethod(StrictModel):
     """How translations are produced.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nat.configuration.models import Start
 from nat.errors import UserError, told_of
-from nat.nested import at
+from nat.options import at
 from nat.traits import KINDS
 from nat.transformer.decoder_options import DecoderOptions
 

@@ -6,7 +6,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from nat import registry
-from nat.cached_method import cached_method
 from nat.configuration import families
 from nat.configuration.at_scale import AtScale
 from nat.configuration.compatibility import check_suits
@@ -16,7 +15,7 @@ from nat.configuration.lengths import at_length
 from nat.configuration.models import Training
 from nat.data.candidates import Text
 from nat.errors import UserError, told_of
-from nat.options import options_of
+from nat.options import cached_method, options_of
 from nat.registry import Description, Method
 from nat.traits import DecodingMethod, Order, ProxyInput, ProxyTarget, TextChoice
 

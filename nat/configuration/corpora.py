@@ -10,7 +10,7 @@ from nat.data.sources import parts_of, test_set
 from nat.data.splits import TRAIN, VALID, is_cut_out, split_names
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
-from nat.spelling import hint
+from nat.options import hint
 
 _OF_TSV = ("columns", "minimum", "undecodable")
 _OF_FILES = ("segmented", "format", *_OF_TSV)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nat.cached_method import cached_method
 from nat.configuration import families
 from nat.configuration.file_names import FOLDERS, file_of
 from nat.configuration.json_values import copied
@@ -12,7 +11,7 @@ from nat.configuration.models import Kind, Settings, System, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.corpus import Corpus
 from nat.language_model.options import LanguageModelOptions
-from nat.options import validated
+from nat.options import cached_method, validated
 
 if TYPE_CHECKING:
     from nat.papers.description import Paper

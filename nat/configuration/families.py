@@ -16,9 +16,7 @@ from nat.configuration.file_names import FOLDERS, file_of
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
 from nat.errors import UserError, told_of
-from nat.nested import leaves, nested
-from nat.options import validated
-from nat.spelling import hint
+from nat.options import hint, leaves, nested, validated
 
 WITH_VARIANTS = ("systems", "decodings")
 WITH_TASKS = ("systems", "recipes", "decodings")

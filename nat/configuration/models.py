@@ -24,20 +24,20 @@ from pydantic_core import CoreSchema, core_schema
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus
 from nat.errors import told_of
-from nat.fields import (
+from nat.options import (
     BelowOne,
     Count,
     LocalPath,
-    Model,
     Name,
     Number,
     OrAbsent,
     Positive,
     Seeds,
+    StrictModel,
     Text,
     Unique,
+    validated,
 )
-from nat.options import validated
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
@@ -81,7 +81,7 @@ DistillationEngine = Literal["pytorch", "ctranslate2"]
 # config/config.yaml
 
 
-class Settings(Model):
+class Settings(StrictModel):
     """`config/config.yaml`: the one place where a run is chosen.
 
     Attributes:
@@ -104,7 +104,7 @@ class Settings(Model):
 # config/recipes
 
 
-class Validation(Model):
+class Validation(StrictModel):
     """How checkpoints are compared.
 
     Attributes:
@@ -124,7 +124,7 @@ class Validation(Model):
         return self
 
 
-class Average(Model):
+class Average(StrictModel):
     """The checkpoints whose mean is the final model.
 
     Attributes:
@@ -155,7 +155,7 @@ def _like_and_variants(schema: dict[str, Any]) -> None:
     }
 
 
-class Recipe(Model):
+class Recipe(StrictModel):
     """A file of `config/recipes`: how a system is trained.
 
     Attributes:
@@ -214,7 +214,7 @@ class Recipe(Model):
     tasks: dict[str, dict[str, Any]] = {}
 
 
-def partial(model: type[Model], *but: str) -> type[Model]:
+def partial(model: type[StrictModel], *but: str) -> type[StrictModel]:
     """A model whose keys may all be missing, also those of nested mappings.
 
     For files that describe the difference from another file; they have no keys `but`. A missing
@@ -223,20 +223,20 @@ def partial(model: type[Model], *but: str) -> type[Model]:
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         kind: Any = field.annotation
-        if isinstance(kind, type) and issubclass(kind, Model):
+        if isinstance(kind, type) and issubclass(kind, StrictModel):
             kind = partial(kind)
         for part in field.metadata:
             kind = Annotated[kind, part]
         if name not in but:
             fields[name] = (kind, Field(default=None, alias=field.alias))
     name = f"PartOf{model.__name__}"
-    return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
+    return create_model(name, __base__=StrictModel, __doc__=model.__doc__, **fields)
 
 
 RecipeChange = partial(Recipe, "tasks")
 
 
-class RecipeOfAnother(Model):
+class RecipeOfAnother(StrictModel):
     """Replaces a recipe by another one at a scale.
 
     Attributes:
@@ -250,7 +250,7 @@ SettingsChange = partial(Settings, "scale", "mirror", "tensorboard")
 """Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
 
 
-class Changes(Model):
+class Changes(StrictModel):
     """Overrides on the command line, by kind of file.
 
     Attributes:
@@ -265,20 +265,20 @@ class Changes(Model):
 # config/systems
 
 
-class Translations(Model):
+class Translations(StrictModel):
     """The training text as translated by a system."""
 
     system: str
     decoding: str
 
 
-class Mixed(Model, extra="allow"):
+class Mixed(StrictModel, extra="allow"):
     """References and translations; its other keys are the fields of `nat.distillation.mixed`."""
 
     distilled: Translations
 
 
-class Dynamic(Model, extra="allow"):
+class Dynamic(StrictModel, extra="allow"):
     """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
 
     candidates: Annotated[list[Translations | Literal["raw"]], Field(min_length=2), Unique]
@@ -286,7 +286,7 @@ class Dynamic(Model, extra="allow"):
     regulariser: dict[str, Any] | None = None
 
 
-class Distillation(Model):
+class Distillation(StrictModel):
     """What a system learns instead of the references; exactly one of the keys."""
 
     distilled: OrAbsent[Translations] = None
@@ -332,7 +332,7 @@ InitFrom = Annotated[
 Length = Literal["target", "offset", "constant"]
 
 
-class Imported(Model):
+class Imported(StrictModel):
     """A trained model that is taken over from a fairseq checkpoint, see docs/checkpoints.md.
 
     Attributes:
@@ -346,7 +346,7 @@ class Imported(Model):
     dictionary: LocalPath
 
 
-class System(Model):
+class System(StrictModel):
     """A file of `config/systems`: what is trained.
 
     Attributes:
@@ -386,14 +386,14 @@ class System(Model):
     tasks: dict[str, dict[str, Any]] = {}
 
 
-class Teacher(Model):
+class Teacher(StrictModel):
     """A system whose trained model an objective consults, and its seed."""
 
     system: str
     seed: int
 
 
-class Training(Model):
+class Training(StrictModel):
     """The effective configuration of a training: everything that determines a model.
 
     Most keys are those of `System`, with all defaults; names of systems are canonical.
@@ -477,7 +477,7 @@ Stage = Literal[
 ]
 
 
-class Needs(Model):
+class Needs(StrictModel):
     """What one job needs.
 
     Attributes:
@@ -493,7 +493,7 @@ class Needs(Model):
     minutes: Count = 60
 
 
-class Shards(Model):
+class Shards(StrictModel):
     """Jobs that decode one split.
 
     Attributes:
@@ -507,7 +507,7 @@ class Shards(Model):
     test: Count
 
 
-class Latency(Model):
+class Latency(StrictModel):
     """How latencies are measured.
 
     Attributes:
@@ -523,7 +523,7 @@ class Latency(Model):
     threads: Count | None = None
 
 
-class Tuning(Model):
+class Tuning(StrictModel):
     """How options of decodings are tuned.
 
     Attributes:
@@ -533,7 +533,7 @@ class Tuning(Model):
     sentences: Count | None = None
 
 
-class Browser(Model):
+class Browser(StrictModel):
     """What the sentence browser of the report shows.
 
     Attributes:
@@ -545,7 +545,7 @@ class Browser(Model):
     steps: Annotated[list[str], Unique] = []
 
 
-class Task(Model):
+class Task(StrictModel):
     """A task of a scale with its own heading.
 
     Attributes:
@@ -557,7 +557,7 @@ class Task(Model):
     heading: Text
 
 
-class Scale(Model):
+class Scale(StrictModel):
     """A file of `config/scales`: how large a run is.
 
     Attributes:
@@ -623,7 +623,7 @@ class CorpusFile(Corpus, json_schema_extra=_like):  # noqa: D101 (that of its ba
 # config/cluster.yaml
 
 
-class Nodes(Model):
+class Nodes(StrictModel):
     """Partition and limits of a kind of job.
 
     Attributes:
@@ -649,7 +649,7 @@ class GpuNodes(Nodes):
     type: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
 
 
-class Cluster(Model):
+class Cluster(StrictModel):
     """`config/cluster.yaml`: names and limits of a Slurm cluster; null: its default.
 
     Attributes:
@@ -668,7 +668,7 @@ class Cluster(Model):
 # config/plan.yaml
 
 
-class OfModels(Model):
+class OfModels(StrictModel):
     """What the size base takes at a scale, on one device; other sizes in proportion to weights.
 
     Attributes:
@@ -682,7 +682,7 @@ class OfModels(Model):
     symbols: Count
 
 
-class Assumptions(Model):
+class Assumptions(StrictModel):
     """`config/plan.yaml`: what `snakemake plan` assumes of jobs like which none was measured.
 
     Attributes:

@@ -13,7 +13,7 @@ from nat.configuration.families import merged, require
 from nat.configuration.models import Changes, read_model
 from nat.configuration.yaml_file import NAME, read_value
 from nat.errors import UserError
-from nat.nested import nested
+from nat.options import nested
 
 KEYS = ("scale", "name", "override")
 """Keys that `snakemake --config` accepts."""

@@ -11,7 +11,7 @@ from nat.configuration.models import Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
-from nat.spelling import hint
+from nat.options import hint
 
 
 def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:

@@ -8,7 +8,7 @@ import yaml
 from nat.configuration.configuration import Configuration
 from nat.configuration.json_values import differences
 from nat.errors import UserError
-from nat.nested import leaves
+from nat.options import leaves
 
 
 def effective(configuration: Configuration, corpus: str, system: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from nat.errors import UserError
-from nat.spelling import hint
+from nat.options import hint
 
 DAMAGED = (
     tarfile.TarError,

@@ -3,11 +3,11 @@
 They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
-from pydantic import Field, Tag
+from pydantic import Field
 
-from nat.fields import Count, LocalPath, Model, Number, OrAbsent, Share, Text, kind_of
+from nat.options import Count, LocalPath, Number, OrAbsent, Share, StrictModel, Text
 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
@@ -24,16 +24,13 @@ SplitName = Annotated[
     ),
 ]
 Name = TypeVar("Name")
-Names = Annotated[
-    Annotated[list[Name], Field(min_length=1), Tag("<list>")] | Annotated[Name, Tag("<name>")],
-    kind_of(list=list, name=str),
-]
+Names: TypeAlias = Annotated[list[Name], Field(min_length=1)] | Name
 """One name, or several to be read one after the other."""
 Files = Annotated[dict[str, Names[Text]], Field(min_length=1)]
 LocalFiles = Annotated[dict[str, Names[LocalPath]], Field(min_length=1)]
 
 
-class Minimum(Model):
+class Minimum(StrictModel):
     """Leaves out lines of a tsv with a smaller number in a column."""
 
     column: Number
@@ -52,7 +49,7 @@ class Checksum(NamedTuple):
     digest: str | None = None
 
 
-class Source(Model):
+class Source(StrictModel):
     """Files of text, and where they come from.
 
     Attributes:
@@ -69,10 +66,7 @@ class Source(Model):
     urls: Annotated[dict[str, Url], Field(min_length=1)] = {}
     archive: OrAbsent[Url] = None
     members: Files = {}
-    sha256: Annotated[
-        Annotated[dict[str, Sha256 | None], Tag("<keys>")] | Annotated[Sha256 | None, Tag("<sum>")],
-        kind_of(keys=dict, sum=str),
-    ] = None
+    sha256: dict[str, Sha256 | None] | Sha256 | None = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
 
     def checksum_of(self, label: str | None) -> Checksum:
@@ -172,7 +166,7 @@ class Split(Part):
         return super().origins + _given(every=self.every, parts=self.parts)
 
 
-class Derived(Model):
+class Derived(StrictModel):
     """Both sides are one side of another corpus; see preprocessing.corruption.
 
     Attributes:
@@ -186,7 +180,7 @@ class Derived(Model):
     splits: list[SplitName] = []
 
 
-class About(Model):
+class About(StrictModel):
     """A number of pairs or symbols, and a tolerance."""
 
     about: Count
@@ -200,16 +194,10 @@ def number_of(size: About | int) -> int:
 
 Step = Literal["text", "clean", "tokens", "vocabulary"]
 STEPS: tuple[Step, ...] = get_args(Step)
-Sizes = dict[
-    str,
-    Annotated[
-        Annotated[About, Tag("<keys>")] | Annotated[Count, Tag("<number>")],
-        kind_of(keys=dict, number=int),
-    ],
-]
+Sizes = dict[str, About | Count]
 
 
-class Expected(Model):
+class Expected(StrictModel):
     """Sizes after each step; a step with a different size fails."""
 
     text: Sizes = {}
@@ -224,7 +212,7 @@ class Expected(Model):
         return sizes
 
 
-class Corruption(Model):
+class Corruption(StrictModel):
     """Makes the source from corrupted subwords of the target.
 
     Attributes:
@@ -238,7 +226,7 @@ class Corruption(Model):
     seed: Number
 
 
-class Preprocessing(Model):
+class Preprocessing(StrictModel):
     """The preparation of the text.
 
     Attributes:
@@ -259,27 +247,17 @@ class Preprocessing(Model):
 
     lowercase: bool
     normalise_punctuation: bool
-    tokeniser: Annotated[
-        Annotated[dict[str, Tokeniser], Field(min_length=2), Tag("<keys>")]
-        | Annotated[Tokeniser, Tag("<name>")],
-        kind_of(keys=dict, name=str),
-    ]
+    tokeniser: Annotated[dict[str, Tokeniser], Field(min_length=2)] | Tokeniser
     drop_duplicates: bool = False
     measure: Literal["words", "tokens", "characters"] = "words"
     max_tokens: Count
     max_ratio: float = Field(ge=1)
-    bpe_merges: OrAbsent[
-        Annotated[
-            Annotated[dict[str, Merges], Field(min_length=2), Tag("<keys>")]
-            | Annotated[Merges, Tag("<number>")],
-            kind_of(keys=dict, number=int),
-        ]
-    ] = None
+    bpe_merges: OrAbsent[Annotated[dict[str, Merges], Field(min_length=2)] | Merges] = None
     sentencepiece: OrAbsent[Annotated[int, Field(ge=8, le=MOST_SUBWORDS)]] = None
     corruption: OrAbsent[Corruption] = None
 
 
-class Generator(Model, extra="allow"):
+class Generator(StrictModel, extra="allow"):
     """Invented text; its other keys are the fields of `nat.data.invented.parameters`.
 
     Attributes:
@@ -289,7 +267,7 @@ class Generator(Model, extra="allow"):
     pairs: dict[SplitName, Count]
 
 
-class Corpus(Model):
+class Corpus(StrictModel):
     """A directed language pair, as a file of `config/corpora` describes it.
 
     Attributes:

@@ -13,7 +13,7 @@ from nat.data.archive import unpack
 from nat.data.corpus import Corpus, Part, Source, Split
 from nat.data.formats import PAIRS, read_format
 from nat.errors import UserError
-from nat.spelling import hint
+from nat.options import hint
 
 
 def parts_of(split: Split) -> list[Part]:

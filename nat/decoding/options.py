@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nat.fields import Count, NotNegative, Number
 from nat.language_model.options import LanguageModelOptions
-from nat.options import added
+from nat.options import Count, NotNegative, Number, added
 from nat.traits import DecodingMethod
 from nat.transformer.architecture import LENGTH_CLASSES
 

@@ -33,14 +33,11 @@ from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
-from nat.fields import Count, Name, Number, OrAbsent, Text
-from nat.fields import Model as Keys
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
 from nat.jobs.translate import chosen_options
 from nat.measures.results import read_file
-from nat.options import validated
+from nat.options import Count, Name, Number, OrAbsent, StrictModel, Text, hint, validated
 from nat.registry import Method
-from nat.spelling import hint
 from nat.training.run import REPORT
 from nat.training.weights import check_weights
 
@@ -68,7 +65,7 @@ _FOLDER = re.compile(
 )
 
 
-class PackagedDecoding(Keys):
+class PackagedDecoding(StrictModel):
     """A decoding, and the names of the files that it consults besides the model.
 
     Attributes:
@@ -90,7 +87,7 @@ class PackagedDecoding(Keys):
         return [name for name in found if name is not None]
 
 
-class Package(Keys):
+class Package(StrictModel):
     """What `package.json` says.
 
     Attributes:

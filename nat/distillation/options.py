@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nat.fields import Model, Positive
+from nat.options import Positive, StrictModel
 from nat.traits import TextChoice
 
 
-class Regulariser(Model):
+class Regulariser(StrictModel):
     """The regulariser, -beta * sum over i of gamma_i S(Gamma_i, T) (MPLE, equation 21).
 
     It favours candidates T that are similar to all candidates Gamma_i; S is the sentence BLEU, 0 to

@@ -29,8 +29,8 @@ from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
+from nat.options import hint
 from nat.registry import Method
-from nat.spelling import hint
 from nat.training.model_file import build_model
 
 FAIRSEQ_SPECIALS = (BOS, PAD, EOS, UNK)

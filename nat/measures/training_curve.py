@@ -8,7 +8,7 @@ from typing import Any
 from nat.checksums import remedy, unreadable
 from nat.errors import UserError
 from nat.measures.results import TRAINING
-from nat.nested import at
+from nat.options import at
 
 FIFTHS = 5
 """Parts of a training that shares of candidates are given for."""

@@ -27,9 +27,9 @@ from nat.data.splits import held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
+from nat.options import hint
 from nat.papers.cells import OVER, QUOTED, Cell
 from nat.papers.description import COORDINATES, Column, Labelled, PrintedSystem
-from nat.spelling import hint
 
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""

@@ -18,8 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from nat import fields
-from nat.fields import Seeds, Text
+from nat.options import Seeds, StrictModel, Text
 
 
 def _one_line(text: str) -> str:
@@ -48,7 +47,7 @@ COORDINATES = (
 )
 
 
-class Model(fields.Model):
+class Model(StrictModel):
     """A mapping in a paper's file."""
 
     model_config = ConfigDict(populate_by_name=True)

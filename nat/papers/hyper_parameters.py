@@ -15,6 +15,7 @@ from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE, file_of
 from nat.configuration.lengths import UNITS
 from nat.errors import UserError
+from nat.options import hint
 from nat.papers import published
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Column, Row
@@ -22,7 +23,6 @@ from nat.papers.resolved import ResolvedTable
 from nat.papers.table_cells import lines
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.values import Record
-from nat.spelling import hint
 
 NONE, NOT_USED = "none", "not used"
 

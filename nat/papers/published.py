@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nat.errors import UserError
-from nat.spelling import hint
+from nat.options import hint
 
 COLUMNS = (
     *("table", "row", "column", "row_group", "system", "variant", "task", "metric"),

@@ -13,11 +13,11 @@ import pandas as pd
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.errors import UserError
+from nat.options import hint
 from nat.papers.cells import Cell, cells_of, frame
 from nat.papers.coordinates import Chosen, Resolver
 from nat.papers.figure_cells import along, figure_cells, series_of
 from nat.papers.table_cells import is_run, lines, rows_of, table_cells, with_quoted
-from nat.spelling import hint
 
 
 @cache

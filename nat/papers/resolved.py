@@ -7,13 +7,13 @@ the result and reads nothing of the configuration.
 
 from typing import Any
 
-from nat.fields import Model
+from nat.options import StrictModel
 from nat.papers.cells import Cell
 from nat.papers.checks import Check
 from nat.papers.description import Figure
 
 
-class Resolved(Model):
+class Resolved(StrictModel):
     """A table or figure whose coordinates are cells, or the claims of a paper.
 
     Attributes:

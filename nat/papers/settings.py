@@ -19,8 +19,7 @@ from nat.configuration.overrides import Overrides
 from nat.configuration.yaml_file import read_value
 from nat.data.corpus import Corpus
 from nat.errors import UserError
-from nat.nested import at
-from nat.options import unknown_key
+from nat.options import at, unknown_key
 from nat.papers.settings_files import (
     DEVIATIONS,
     FIELDS,

@@ -11,13 +11,11 @@ from typing import Annotated, Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from nat.cached_method import cached_method
 from nat.configuration.models import read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
-from nat.fields import Model, OrAbsent, Text, Unique
+from nat.options import OrAbsent, StrictModel, Text, Unique, cached_method, hint
 from nat.papers.published import rows_of
-from nat.spelling import hint
 
 ROWS, MAP, DEVIATIONS = FILES = (
     "config/published/settings.csv",
@@ -60,7 +58,7 @@ FIELDS = Row._fields[:-1]
 COLUMNS = ("paper", "where", *FIELDS[1:], "note")
 
 
-class About(Model):
+class About(StrictModel):
     """Which rows an entry is about: those that fit all fields that it gives.
 
     A field is a pattern or several, in which `*` stands for anything.
@@ -137,7 +135,7 @@ class OurValue(About):
         return self
 
 
-class Map(Model):
+class Map(StrictModel):
     """What rows are about. Of each list, the first entry that is about a row counts.
 
     Attributes:
@@ -162,7 +160,7 @@ class Deviation(Reasoned):
     ours: OrAbsent[Text] = None
 
 
-class Deviations(Model):
+class Deviations(StrictModel):
     """All deviations; of those that are about a row, the first counts."""
 
     deviations: list[Deviation]

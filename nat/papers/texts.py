@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from nat.errors import UserError, told_of
+from nat.options import hint
 from nat.papers import values
 from nat.papers.cells import QUOTED, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedTable
 from nat.papers.table_formats import NOTHING, OURS, PUBLISHED, TableText
 from nat.papers.values import Record
-from nat.spelling import hint
 
 
 def records(table: ResolvedTable, root: Path) -> list[Record]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Score, TotalCorrelation, TrainingRecord, is_generated
-from nat.cached_method import cached_method
 from nat.configuration import Configuration, differences
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
@@ -16,6 +15,7 @@ from nat.data.splits import TRAIN, derived_from, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.measures.results import read, read_file
+from nat.options import cached_method
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell
 from nat.papers.checks import Check

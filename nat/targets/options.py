@@ -4,9 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from nat.fields import BelowOne, Count, Model, NotNegative, OrAbsent, Positive, Share
-from nat.options import added, options_of
-from nat.spelling import hint
+from nat.options import (
+    BelowOne,
+    Count,
+    NotNegative,
+    OrAbsent,
+    Positive,
+    Share,
+    StrictModel,
+    added,
+    hint,
+    options_of,
+)
 from nat.traits import ProxyTarget
 from nat.transformer.fairseq_models import FairseqModelName
 
@@ -171,7 +180,7 @@ OPTIONS = {
 """The options that each model of fairseq has."""
 
 
-class FairseqOptions(Model):
+class FairseqOptions(StrictModel):
     """Options of models by fairseq's names, each of which some models have; see fairseq.
 
     Sizes, dropout and other options that the configuration gives in its own words are not here.

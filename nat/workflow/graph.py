@@ -36,11 +36,11 @@ from nat.data.splits import (
     test_names,
 )
 from nat.errors import UserError, told_of
+from nat.options import hint
 from nat.papers import reports, settings
 from nat.papers.cells import Cell
 from nat.papers.relation import latency
 from nat.papers.reports import Report, Site, Target
-from nat.spelling import hint
 from nat.workflow.code import code_of
 from nat.workflow.dependence import depends_on
 from nat.workflow.together import Together, together

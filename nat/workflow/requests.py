@@ -8,8 +8,8 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.known import ANALYSES
 from nat.measures.latency_setting import parse_setting
+from nat.options import hint
 from nat.papers.relation import latency
-from nat.spelling import hint
 
 NUMBER = r"0|[1-9]\d*"
 """A wildcard constraint: a number without leading zeros, so that no result has two paths."""

@@ -465,7 +465,7 @@ def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder
 def test_splits_of_a_corpus(folder: Folder) -> None:
     splits = folder.files["corpora/own"]["splits"]
     splits["testing"] = splits.pop("test_2017")
-    names = ["'splits'", "'testing'", "train", "valid", "test"]
+    names = ["'splits.testing'", "train", "valid", "test"]
     check_words(folder.error(), "corpora/own", names)
     splits["test_new"] = splits.pop("testing")
     splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}
@@ -694,7 +694,7 @@ def test_keys_of_papers(folder: Folder) -> None:
 def test_tables_and_figures_have_names_that_fit_a_file(folder: Folder, name: str) -> None:
     table = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
     folder.files["papers/own"] = {"title": "a", "tables": {name: table}}
-    check_words(folder.error(), "papers/own", ["'tables'", f"'{name}'"])
+    check_words(folder.error(), "papers/own", [f"'tables.{name}'"])
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
     for own, words in (
         ({"as": "studen"}, ["'recipes.own.as'", "'studen'", "'student'"]),
         ({"as": "third"}, ["'recipes.third.as'", "own -> third -> own"]),
-        ({"as": "student", "updates": 5}, ["'updates'", "'recipes.own'"]),
+        ({"as": "student", "updates": 5}, ["'recipes.own.updates'"]),
     ):
         folder.files["scales/tiny"]["recipes"]["own"] = own
         must_name(folder.error(), "config/scales/tiny.yaml", *words)

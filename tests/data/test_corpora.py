@@ -267,7 +267,7 @@ def test_what_a_corpus_must_say(key: str) -> None:
 @pytest.mark.parametrize("names", ["data/{x}/train.en", ["a", "data/{x}/train.en"]])
 def test_paths_have_no_braces(names: Any) -> None:
     corpus = OWN | {"splits": OWN["splits"] | {"train": {"files": {"en": names, "de": "b"}}}}
-    with told("splits.train.files.en", "'data/{x}/train.en'", "braces"):
+    with told("splits.train.files.en", "'data/{x}/train.en'"):
         validated(Corpus, corpus)
 
 

@@ -24,7 +24,7 @@ from nat.configuration.overrides import Choice
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures import statistics
-from nat.nested import leaves
+from nat.options import leaves
 from nat.papers import claims, judgements, reports
 from nat.papers.cells import Cell, shown
 from nat.workflow import dry_run

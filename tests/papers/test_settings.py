@@ -213,7 +213,7 @@ def test_a_wrong_row_is_refused(tmp_path: Path, lines: list[str], where: str) ->
         ("tasks", {}, "'tasks'.*'bow'"),
         ("tasks.bwo", {}, "'tasks'.*'bwo'.*'bow'"),
         ("tasks.bow.wmt14-en-de", "wmt14-en-d", "'tasks.bow.wmt14-en-de'.*'wmt14-en-de'"),
-        ("systems.0.our", ["a"], "'our' at 'systems.0'"),
+        ("systems.0.our", ["a"], "'systems.0.our'"),
         ("systems.0.ours", ["hints-k"], "'systems.0.ours'.*'hints-kd'"),
         ("systems.0.tasks", ["wmt14-en-d"], "'systems.0.tasks'.*'wmt14-en-de'"),
         ("systems.0.paper", ["bow", "bag"], "'systems.0.paper'.*bow"),

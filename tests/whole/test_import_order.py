@@ -7,8 +7,8 @@ from pathlib import Path
 NAT = Path(__file__).resolve().parents[2] / "nat"
 
 PACKAGES_IN_ORDER = (
-    *("errors", "nested", "checksums", "locks", "files", "spelling", "options", "fields"),
-    *("traits", "cached_method", "machine", "randomness", "program"),
+    *("errors", "options", "checksums", "locks", "files", "traits", "machine", "randomness"),
+    "program",
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifact", "artifacts", "job"),
@@ -18,7 +18,7 @@ PACKAGES_IN_ORDER = (
 )
 """Folders and modules of nat/; each may import from those before it."""
 FORMAT = "papers/description.py"
-"""The format of files of `config/`, which `nat.configuration` reads: it imports like `fields`."""
+"""The format of files of `config/`, which `nat.configuration` reads: it imports like `options`."""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -38,7 +38,7 @@ def imported(path: Path) -> Iterator[str]:
 
 def place(path: Path) -> str:
     """The package of `PACKAGES_IN_ORDER` that a module, relative to nat/, counts as."""
-    return "fields" if path == Path(FORMAT) else path.parts[0].removesuffix(".py")
+    return "options" if path == Path(FORMAT) else path.parts[0].removesuffix(".py")
 
 
 def test_every_package_is_listed() -> None:

@@ -13,7 +13,7 @@ from nat.data.vocabulary import EOS, SPECIALS
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
 from nat.export.huggingface_code.configuration_nat import NatConfig
-from nat.spelling import hint
+from nat.options import hint
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
