@@ -159,15 +159,12 @@ class Clock:
     def watch(self, model: Any) -> Iterator[None]:
         """Count what a model and its projection take."""
         from nat.decoding import prefix_search
+        from nat.transformer.output import Output
 
         with mock.patch.multiple(
             model, encode=self.timed(model.encode), decode=self.timed(model.decode)
         ):
-            patches = [
-                mock.patch.object(module, "best_symbols", self.timed(module.best_symbols))
-                for name, module in list(sys.modules.items())
-                if name.startswith("nat.decoding.") and hasattr(module, "best_symbols")
-            ]
+            patches = [mock.patch.object(Output, "best", self.timed(Output.best))]
             frames = prefix_search.PrefixSearch._frames
             patches.append(
                 mock.patch.object(prefix_search.PrefixSearch, "_frames", self.timed(frames))

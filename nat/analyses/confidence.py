@@ -23,7 +23,6 @@ from nat.decoding.input_sampling import InputSampling
 from nat.job import Job
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits
 
 UNITS = {
     "confidence": "nats per position",
@@ -94,7 +93,7 @@ def default_confidence(model: Transformer, sources: analysis.Sentences, batch_to
         encoded = model.encode(source_tensor([sources[number] for number in numbers]).to(device))
         tokens, padding = _blank(model, encoded)
         states = model.decode(tokens, padding, encoded, causal=False)[~padding]
-        for _, logits in chunks_of_logits(states, model.embedding.weight):
+        for logits in model.output.logits(states):
             found = logits.log_softmax(1)
             confidence += float(found.amax(1).double().sum())
             entropy -= float((found.exp() * found).sum(1).double().sum())

@@ -28,7 +28,6 @@ from nat.inputs.previous_tokens import PreviousTokens
 from nat.job import Job
 from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
-from nat.transformer.projection import best_symbols
 from nat.transformer.trace import DecoderTrace
 
 BELOW = (0.25, 0.5)
@@ -209,7 +208,7 @@ def trace(model: Transformer, batch: Batch, causal: bool) -> Traced:
     states = context.decode(shown, kept)
     real, labels = ~shown.padding, shown.target
     if not causal:
-        best = best_symbols(states[real], model.embedding.weight, forbidden=_never(states))
+        best = model.output.best(states[real], _never(states))
         labels = torch.full_like(labels, PAD).masked_scatter(real, best.symbols)
     last = F.normalize(kept.states[-1], dim=2)
     layer = min(ATTENTION_LAYER, len(kept.attention)) - 1

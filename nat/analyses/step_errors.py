@@ -51,7 +51,6 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, 
 from nat.job import Job
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits
 
 ALL = "all"
 """In names of measures: as many steps as the system makes."""
@@ -244,15 +243,7 @@ def _log_probabilities(
     tokens = tokens.to(device)
     positions = None if positions is None else positions.to(device)
     decoded = model.decode(tokens, tokens.eq(PAD), encoded.rows(rows), causal, positions)
-    return _of_states(model, decoded).cpu()
-
-
-def _of_states(model: Transformer, states: Tensor) -> Tensor:
-    """Log-probabilities of all symbols from decoder states [..., D], nats, [..., V]."""
-    logits = [
-        logits for _, logits in chunks_of_logits(states.flatten(0, -2), model.embedding.weight)
-    ]
-    return torch.cat(logits).log_softmax(1).unflatten(0, states.shape[:-1])
+    return model.output.all_log_probabilities(decoded).cpu()
 
 
 @torch.no_grad()
@@ -282,7 +273,9 @@ def of_alignments(
         states = model.decode(tokens, padding, encoded, causal=False)
     for number, targets in enumerate(laws):
         with torch.no_grad():
-            frames = _of_states(model, states[number, ~padding[number]]).double().cpu()
+            frames = (
+                model.output.all_log_probabilities(states[number, ~padding[number]]).double().cpu()
+            )
         yield alignment_errors(frames, targets)
 
 
@@ -330,7 +323,7 @@ def of_latents(
         for state in revealing.prune(roots, revealing.SMALLEST, numbers):
             tokens = torch.full((len(drawn), state.sentence), MASK, device=drawn.device)
             decoded = model.decode(tokens, tokens.eq(PAD), several, causal=False)
-            found = _of_states(model, decoded).double().cpu().numpy()
+            found = model.output.all_log_probabilities(decoded).double().cpu().numpy()
             errors = mixture_errors(found, log_weights, state.law)
             learning += state.weight * errors[0]
             factorisation += state.weight * errors[1]

@@ -131,7 +131,7 @@ def distribution(model: Transformer) -> np.ndarray:
     batch = Batch.collate([0], [SOURCE], [[len(SPECIALS)] * len(PEAKS[0])])
     context = BatchContext(model, batch, model.encode(batch.source), seed=0, update=0)
     states = context.decode(context.fully_masked_input())[0]
-    logits = (states @ model.embedding.weight.T)[:, len(SPECIALS) :].double()
+    logits = (states @ model.output.weight.T)[:, len(SPECIALS) :].double()
     first, second = logits.softmax(1).numpy()
     found: np.ndarray = np.outer(first, second)
     return found

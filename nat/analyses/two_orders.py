@@ -115,7 +115,7 @@ def _of_canvas(model: Transformer, batch: Batch) -> dict[str, float]:
     context = BatchContext(model, batch, encoded, seed=0, update=0)
     shown = context.fully_masked_input()
     states = context.decode(shown)
-    log_probabilities = (states @ model.embedding.weight.T).double().log_softmax(2)
+    log_probabilities = (states @ model.output.weight.T).double().log_softmax(2)
     written = torch.tensor(list(itertools.product((A, B, BLANK), repeat=states.size(1))))
     probabilities = _of_each(log_probabilities, written)
     if model.decoder.upsample is not None:

@@ -9,7 +9,8 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LeftToRight
 from nat.transformer.cache import DecoderCache
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
+from nat.transformer.output import Output
+from nat.transformer.projection import largest_symbols, log_sums
 
 
 class LeftToRightSearch(LeftToRight):
@@ -46,7 +47,7 @@ class LeftToRightSearch(LeftToRight):
         cache = model.start(encoded, self.beam, stride)
         while beams.sentences.numel():
             states = model.step(beams.last.flatten()[:, None], cache)[:, 0]
-            beams.advance(states, model.embedding.weight, cache)
+            beams.advance(states, model.output, cache)
         return beams.results()
 
 
@@ -105,7 +106,7 @@ class Beams:
         self._best_lengths = torch.zeros(shape, dtype=torch.int64, device=device)
         self._steps = torch.zeros_like(longest)
 
-    def advance(self, states: Tensor, weight: Tensor, cache: DecoderCache) -> Tensor:
+    def advance(self, states: Tensor, output: Output, cache: DecoderCache) -> Tensor:
         """Extend every open hypothesis by a token and reorder the cache accordingly.
 
         Args:
@@ -117,7 +118,7 @@ class Beams:
             For each hypothesis that is now open, the number of the one that it extends.
         """
         beam = self.beam
-        values, symbols, ends = best_continuations(states, weight, beam)
+        values, symbols, ends = best_continuations(states, output, beam)
         width = values.size(1)
         # totals of the candidates that continue, [n, K * width], and of those that end, [n, K]
         totals = (self._scores[:, :, None] + values.view(-1, beam, width)).flatten(1)
@@ -205,13 +206,13 @@ class Beams:
 
 
 def best_continuations(
-    states: Tensor, weight: Tensor, number: int
+    states: Tensor, output: Output, number: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The most probable next tokens of hypotheses, and the probability that they end.
 
     Args:
         states: [N, D].
-        weight: output embedding, [V, D].
+        output: of the model.
         number: K, tokens per hypothesis.
 
     Returns:
@@ -220,7 +221,7 @@ def best_continuations(
     """
     values, symbols, ends = [], [], []
     never = torch.tensor(NEVER_WRITTEN, device=states.device)
-    for _, logits in chunks_of_logits(states, weight):
+    for logits in output.logits(states):
         normaliser = log_sums(logits)
         ends.append(logits[:, EOS] - normaliser)
         logits[:, never] = -torch.inf

@@ -18,7 +18,7 @@ from nat.files import read_json
 from nat.transformer.copying import repeated_places
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
-from nat.transformer.projection import best_symbols
+from nat.transformer.output import Output
 
 PROJECTION = "projection.npy"
 """In the folder of a model that is an encoder."""
@@ -89,17 +89,16 @@ class CTranslate2Ctc(Ctranslate2CtcOptions):
         frames = (~padding).sum(1)
         places = repeated_places(lengths, frames, padding.size(1))
         states = engine.states(source.gather(1, places), frames)
-        found = best_symbols(
+        output = Output(engine.projection, engine.projection.dtype == torch.bfloat16)
+        best = output.best(
             states[~padding],
-            engine.projection,
-            bfloat16=engine.projection.dtype == torch.bfloat16,
             forbidden=torch.tensor(never_chosen(model)),
             penalties=dict.fromkeys(silent(model), self.blank_penalty),
         )
         labels = source.new_full(padding.shape, PAD)
-        labels[~padding] = found.symbols.masked_fill(found.symbols == EOS, BLANK)
+        labels[~padding] = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         written = collapse(labels, padding)
-        scores = [float(each.mean()) for each in found.log_probabilities.split(frames.tolist())]
+        scores = [float(each.mean()) for each in best.log_probabilities.split(frames.tolist())]
         return [
             Hypothesis(tokens[:length], score, 1)
             for tokens, length, score in zip(

@@ -8,7 +8,6 @@ from torch import Tensor
 from nat.data.batch import pad
 from nat.data.vocabulary import BOS, EOS, PAD
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import gathered_log_probabilities
 
 
 def forced_scores(
@@ -50,7 +49,5 @@ def forced_tokens(
     positions = positions.masked_fill(padding, 0)
     states = model.decode(tokens, padding, encoded, causal=True, positions=positions, group=group)
     real = labels.ne(PAD)
-    found = gathered_log_probabilities(
-        states[:, : labels.size(1)][real], model.embedding.weight, labels[real][:, None]
-    )
-    return states.new_zeros(labels.shape).masked_scatter(real, found)
+    own = model.output.log_probabilities(states[:, : labels.size(1)][real], labels[real][:, None])
+    return states.new_zeros(labels.shape).masked_scatter(real, own)

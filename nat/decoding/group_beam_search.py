@@ -37,7 +37,7 @@ class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchOptions):
             states = model.step(shown, cache)
             passes[beams.sentences] += 1
             for place in range(chunk):
-                order = beams.advance(states[:, place], model.embedding.weight, cache)
+                order = beams.advance(states[:, place], model.output, cache)
                 states = states[order]
                 if not beams.sentences.numel():
                     break

@@ -15,7 +15,6 @@ from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.options import HybridOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import best_symbols
 
 NEVER_FILLED = tuple(symbol for symbol in NEVER_WRITTEN if symbol != EOS)
 
@@ -179,7 +178,7 @@ def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesi
     positions = positions.masked_fill(padding, 0)
     states = model.decode(tokens, padding, encoded, causal=False, positions=positions)
     never = torch.tensor(NEVER_FILLED, device=device)
-    best = best_symbols(states[masked], model.embedding.weight, forbidden=never)
+    best = model.output.best(states[masked], never)
     tokens = tokens.masked_scatter(masked, best.symbols)
     filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
     return Completed(tokens, masked, filled)

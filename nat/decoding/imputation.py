@@ -14,6 +14,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import Network, predict
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
+from nat.transformer.output import Output
 
 
 class Imputed(NamedTuple):
@@ -37,11 +38,11 @@ def impute(
     tokens: Tensor,
     padding: Tensor,
     steps: int,
-    bfloat16: bool = False,
+    output: Output | None = None,
     blank_penalty: float = 0.0,
 ) -> Imputed:
     """The alignments at the end, see `imputations`."""
-    *_, found = imputations(model, encoded, tokens, padding, steps, bfloat16, blank_penalty)
+    *_, found = imputations(model, encoded, tokens, padding, steps, output, blank_penalty)
     return found
 
 
@@ -52,7 +53,7 @@ def imputations(
     tokens: Tensor,
     padding: Tensor,
     steps: int,
-    bfloat16: bool = False,
+    output: Output | None = None,
     blank_penalty: float = 0.0,
 ) -> Iterator[Imputed]:
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
@@ -67,21 +68,21 @@ def imputations(
         tokens: labels, MASK where there is none yet, [B, T].
         padding: True at padding, [B, T].
         steps: number of passes, at least 1.
-        bfloat16: see `nat.transformer.projection`.
+        output: see `nat.decoding.network.predict`.
         blank_penalty: see `nat.decoding.network.predict`.
 
     Yields:
         The alignments before the first pass and after each one.
     """
     masked = tokens.eq(MASK) & ~padding
-    log_probabilities = model.embedding.weight.new_zeros(tokens.shape)
+    log_probabilities = model.output.weight.new_zeros(tokens.shape)
     passes = torch.zeros_like(tokens[:, 0])
     yield Imputed(tokens, log_probabilities, passes)
     for number in range(1, steps + 1):
         if not masked.any():
             break
         passes = passes + masked.any(1)
-        best = predict(model, tokens, padding, encoded, masked, bfloat16, blank_penalty)
+        best = predict(model, tokens, padding, encoded, masked, blank_penalty, output)
         labels = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         confidence = torch.zeros_like(log_probabilities)
         confidence[masked] = best.log_probabilities

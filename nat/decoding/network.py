@@ -14,7 +14,7 @@ from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, PAD, vocabulary_files
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import Best, best_symbols
+from nat.transformer.output import Best, Output
 
 BLANK_PENALTY = "blank_penalty"
 """An input of the decoder's graph if the canvas is upsampled, see `predict`."""
@@ -79,7 +79,7 @@ class OnnxNetwork:
     def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
         self.architecture, self.decoder = model.architecture, model.decoder
         self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
-        self.length_predictor, self.embedding = model.length_predictor, model.embedding
+        self.length_predictor, self.output = model.length_predictor, model.output
         self.upsampled_padding = model.upsampled_padding
         self._engine = engine
         self._outputs = [each.name for each in engine.encoder.get_outputs()]
@@ -89,7 +89,7 @@ class OnnxNetwork:
         """Encode source tokens [B, S], see `Transformer.encode`."""
         found = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
         named = {
-            name: torch.from_numpy(array).to(self.embedding.weight)
+            name: torch.from_numpy(array).to(self.output.weight)
             for name, array in zip(self._outputs, found, strict=True)
         }
         return Encoded(
@@ -163,8 +163,8 @@ def predict(
     padding: Tensor,
     encoded: Encoded,
     chosen: Tensor,
-    bfloat16: bool = False,
     blank_penalty: float = 0.0,
+    output: Output | None = None,
 ) -> Best:
     """The most probable symbols at chosen positions, in one bidirectional pass.
 
@@ -174,9 +174,9 @@ def predict(
         padding: True at padding, [B, T].
         encoded: encoder states of the same sentences, by the same network.
         chosen: True at positions to predict, N of them, [B, T].
-        bfloat16: see `nat.transformer.projection`; of PyTorch.
         blank_penalty: by which the log-probabilities of the `silent` symbols are lowered for the
             choice, nats.
+        output: with which states become probabilities, in PyTorch; None for the network's own.
 
     Returns:
         Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
@@ -186,4 +186,4 @@ def predict(
     states = network.decode(tokens, padding, encoded, causal=False)
     forbidden = tokens.new_tensor(never_chosen(network))
     penalties = dict.fromkeys(silent(network), blank_penalty)
-    return best_symbols(states[chosen], network.embedding.weight, bfloat16, forbidden, penalties)
+    return (output or network.output).best(states[chosen], forbidden, penalties)

@@ -14,7 +14,8 @@ from nat.decoding.options import PrefixBeam
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
+from nat.transformer.output import Output
+from nat.transformer.projection import largest_symbols, log_sums
 
 
 class Emissions(NamedTuple):
@@ -64,15 +65,14 @@ class PrefixSearch(PrefixBeam):
         """The frames of each encoded sentence."""
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
-        weight = model.embedding.weight
         frames = states[~padding]  # of all sentences, one after the other
-        found = self._frames(frames, weight, silent(model))
+        found = self._frames(frames, model.output, silent(model))
         lengths = (~padding).sum(1).tolist()
         parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
         for rows, normaliser, blank, symbols in parts:
             chosen = symbols.cpu().numpy()
             words, places = np.unique(chosen, return_inverse=True)
-            logits = rows @ weight[torch.from_numpy(words).to(weight.device)].T
+            logits = rows @ model.output.weight[torch.from_numpy(words).to(rows.device)].T
             yield Emissions(
                 words,
                 places.reshape(chosen.shape),
@@ -81,22 +81,22 @@ class PrefixSearch(PrefixBeam):
             )
 
     def _frames(
-        self, states: Tensor, weight: Tensor, silent: list[int]
+        self, states: Tensor, output: Output, silent: list[int]
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Distributions over the symbols.
 
         Args:
             states: of n frames, [n, D].
-            weight: output embedding, [V, D].
+            output: of the model.
             silent: symbols that count as BLANK.
 
         Returns:
             Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].
         """
         never = torch.tensor(NEVER_WRITTEN, device=states.device)
-        number = min(self.symbols, len(weight) - len(NEVER_WRITTEN))
+        number = min(self.symbols, len(output.weight) - len(NEVER_WRITTEN))
         parts = []
-        for _, logits in chunks_of_logits(states, weight):
+        for logits in output.logits(states):
             normaliser, blank = log_sums(logits), logits[:, silent].logsumexp(1)
             logits[:, never] = -torch.inf
             parts.append((normaliser, blank, largest_symbols(logits, number)[1]))

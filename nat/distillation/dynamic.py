@@ -8,7 +8,6 @@ from nat.data.vocabulary import MASK, PAD
 from nat.distillation.options import DynamicOptions
 from nat.objective.context import BatchContext
 from nat.transformer.dropout import without_dropout
-from nat.transformer.projection import gathered_log_probabilities, own_log_probabilities
 
 LARGEST = 1e30
 """Cost of an infeasible text, which is chosen only if there is no better one, nats."""
@@ -82,10 +81,8 @@ def _by_position(context: BatchContext, candidates: Tensor) -> Tensor:
     # log-probabilities at each position of the symbols that the sentence's candidates have there
     sentence, position = (~padding).nonzero().unbind(1)
     symbols = candidates.transpose(1, 2)[rows[sentence], position]
-    found = gathered_log_probabilities(
-        states[~padding], context.model.embedding.weight, symbols, context.bfloat16
-    )
-    sums = found.new_zeros(len(keys), number).index_add_(0, sentence, found)
+    own = context.output.log_probabilities(states[~padding], symbols)
+    sums = own.new_zeros(len(keys), number).index_add_(0, sentence, own)
     return -sums[canvas, torch.arange(number, device=device)]
 
 
@@ -94,12 +91,10 @@ def _over_alignments(context: BatchContext, candidates: Tensor) -> Tensor:
     states = context.decode(canvas)
     # log-probabilities at each frame of the symbols of all candidates of its sentence
     symbols = torch.stack([own_symbols(each) for each in candidates.unbind(1)], 1).flatten(1)
-    found = own_log_probabilities(
-        states, context.model.embedding.weight, ~canvas.padding, symbols, context.bfloat16
-    )
-    each_candidate = zip(found.chunk(candidates.size(1), 2), candidates.unbind(1), strict=True)
+    own = context.output.own_log_probabilities(states, ~canvas.padding, symbols)
+    each_candidate = zip(own.chunk(candidates.size(1), 2), candidates.unbind(1), strict=True)
     return torch.stack(
-        [negative_log_likelihood(own, each, canvas.padding) for own, each in each_candidate], 1
+        [negative_log_likelihood(its, each, canvas.padding) for its, each in each_candidate], 1
     )
 
 

@@ -72,7 +72,7 @@ def write_ctranslate2(
             (temporary / precision).mkdir()
             written.save(str(temporary / precision))
         if single:
-            np.save(temporary / "projection.npy", _array(model.embedding.weight))
+            np.save(temporary / "projection.npy", _array(model.output.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
         longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
         description = described(model) if single else longest
@@ -96,8 +96,8 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     _encoder(found.encoder, model, model.positions)
     found.decoder.scale_embeddings = model.embedding_scale
     found.decoder.position_encodings.encodings = _array(model.positions_of_decoder)
-    found.decoder.embeddings.weight = _array(model.embedding.weight)
-    found.decoder.projection.weight = _array(model.embedding.weight)
+    found.decoder.embeddings.weight = _array(model.output.weight)
+    found.decoder.projection.weight = _array(model.output.weight)
     if architecture.pre_norm:
         _norm(found.decoder.layer_norm, model.decoder_norm)
     for empty, layer in zip(found.decoder.layer, model.decoder_layers, strict=True):

@@ -112,7 +112,7 @@ class ChoiceGraph(nn.Module):
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
-        weight = model.embedding.weight.detach()
+        weight = model.output.weight.detach()
         count, self.first = len(weight), len(SPECIALS)
         end = self.first + whole_blocks(count - self.first)
         others = torch.tensor([*range(self.first), *range(end, count)])
@@ -253,7 +253,7 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
         encoded = model.encode(source)
         expected = dict(zip(encoder.outputs, encoder(source), strict=True))
         states = model.decode(tokens, ~real, encoded, causal=False)[real]
-        log_probabilities = (states @ model.embedding.weight.t()).log_softmax(1)
+        log_probabilities = (states @ model.output.weight.t()).log_softmax(1)
     preferred = log_probabilities.clone()
     preferred[:, never_chosen(model)] = -torch.inf
     preferred[:, silent(model)] -= penalty

@@ -66,7 +66,7 @@ class Criterion(FairseqCriterion):
             Diverged: if the loss of a training batch is not finite; of a validation that is not,
                 the record keeps no weights.
         """
-        device = model.transformer.embedding.weight.device
+        device = model.transformer.output.weight.device
         batch = sample["batch"].to(device)
         # validation always uses the same masks, so that losses are comparable
         loss = model(self.objective, batch, self.update if self.training else 0)

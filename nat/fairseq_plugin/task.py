@@ -354,7 +354,7 @@ class Task(FairseqTask):
         Words are merged from subwords and compared without tokenisation or detokenisation, so this
         BLEU is only for choosing checkpoints, not for reporting.
         """
-        device = self.transformer.embedding.weight.device
+        device = self.transformer.output.weight.device
         found = self.decoding(self.transformer, batch.source.to(device))
         vocabulary = self.vocabularies.target
         hypotheses = [merge(vocabulary.decode(one.tokens)) for one in found]

@@ -12,6 +12,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.errors import UserError
 from nat.objective.balance import Balance
 from nat.transformer.model import Encoded, Transformer
+from nat.transformer.output import Output
 from nat.transformer.trace import DecoderTrace
 
 
@@ -68,6 +69,15 @@ class BatchContext:
     def uniform(self, width: int, stream: int = 0) -> Tensor:
         """Random numbers in [0, 1) of this update, one row per sentence, [B, width]."""
         return randomness.uniform(self.seed, self.update, self.batch.ids, width, stream)
+
+    @property
+    def output(self) -> Output:
+        """The output layer of the model that learns."""
+        return self.output_of(self.model)
+
+    def output_of(self, model: Transformer) -> Output:
+        """The output layer of a model, with the products of this training."""
+        return model.output._replace(bfloat16=self.bfloat16)
 
     @property
     def canvas_padding(self) -> Tensor:

@@ -12,11 +12,6 @@ from torch import Tensor
 from nat.alignment.ctc import best_alignment, own_symbols
 from nat.objective.context import BatchContext, DecoderInput
 from nat.transformer.model import Transformer
-from nat.transformer.projection import (
-    best_symbols,
-    gathered_log_probabilities,
-    own_log_probabilities,
-)
 
 
 class FirstPass:
@@ -37,31 +32,26 @@ class FirstPass:
     def __init__(self, context: BatchContext, model: Transformer | None = None) -> None:
         if model is not None:
             context = replace(context, model=model, encoded=model.encode(context.batch.source))
-        self._weight, self._bfloat16 = context.model.embedding.weight, context.bfloat16
+        self._output = context.output
         self.canvas: DecoderInput = context.fully_masked_input()
         self._states = context.decode(self.canvas)
         if context.model.decoder.upsample is None:
             self.labels = self.canvas.target
             return
         real, targets = ~self.canvas.padding, context.batch.target
-        found = own_log_probabilities(
-            self._states, self._weight, real, own_symbols(targets), self._bfloat16
-        )
-        self.labels = best_alignment(found, targets, self.canvas.padding).labels
+        own = self._output.own_log_probabilities(self._states, real, own_symbols(targets))
+        self.labels = best_alignment(own, targets, self.canvas.padding).labels
 
     @torch.no_grad()
     def predicted(self) -> Tensor:
         """Most likely symbol of each position, PAD at padding, [B, T]."""
         real = ~self.canvas.padding
-        best = best_symbols(self._states[real], self._weight, self._bfloat16)
+        best = self._output.best(self._states[real])
         return self.canvas.tokens.masked_scatter(real, best.symbols)
 
     @torch.no_grad()
     def log_probabilities(self) -> Tensor:
         """Log-probability of each label, nats; zero at padding, [B, T]."""
         real = ~self.canvas.padding
-        found = gathered_log_probabilities(
-            self._states[real], self._weight, self.labels[real][:, None], self._bfloat16
-        )
-        whole = found.new_zeros(real.shape)
-        return whole.masked_scatter(real, found)
+        own = self._output.log_probabilities(self._states[real], self.labels[real][:, None])
+        return own.new_zeros(real.shape).masked_scatter(real, own)

@@ -7,7 +7,6 @@ from nat.data.vocabulary import MASK
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.transformer.dropout import without_dropout
 from nat.transformer.model import Transformer
-from nat.transformer.projection import gathered_log_probabilities
 
 
 def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInput) -> Loss:
@@ -44,9 +43,8 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
         revealed = real & ~masked
         states = _blank_states(context, context.teacher)[revealed]
         symbols = decoder_input.tokens[revealed][:, None]
-        weight = context.teacher.embedding.weight
-        found = gathered_log_probabilities(states, weight, symbols, context.bfloat16)[:, 0]
-        parts["input"] = masks.detach() - sum_by_sentence(found, revealed)
+        shown = context.output_of(context.teacher).log_probabilities(states, symbols)[:, 0]
+        parts["input"] = masks.detach() - sum_by_sentence(shown, revealed)
     return Loss(loss.value + masks, loss.positions, parts)
 
 

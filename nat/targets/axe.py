@@ -13,8 +13,6 @@ from torch import Tensor
 from nat.data.vocabulary import BLANK, PAD
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.options import AxeOptions
-from nat.targets.smoothing import smoothing_loss
-from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
 """Finite cost of a probability of zero when alignments are compared, nats."""
@@ -159,13 +157,12 @@ class Axe(AxeOptions):
         numbers of `empty` predictions and of `skipped` targets.
         """
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        weight = context.model.embedding.weight
         states = context.decode(decoder_input)
         found, best = self._align(context, decoder_input, states)
         value = best.value
         if self.label_smoothing:
             own = found.diagonal(dim1=1, dim2=2)
-            spread = smoothing_loss(states, weight, loss_mask, symbols, own)
+            spread = context.output.smoothing(states, loss_mask, symbols, own)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         learned = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
         nll = -found.detach().gather(2, learned[:, :, None])[:, :, 0]
@@ -186,10 +183,9 @@ class Axe(AxeOptions):
     ) -> tuple[Tensor, Alignment]:
         """Log-probabilities of each sentence's own symbols and of BLANK, and the alignment."""
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        weight = context.model.embedding.weight
         blank = symbols.new_full((len(symbols), 1), BLANK)
         wanted = torch.cat((symbols, blank), 1)
-        found = own_log_probabilities(states, weight, loss_mask, wanted, context.bfloat16)
+        found = context.output.own_log_probabilities(states, loss_mask, wanted)
         lengths = symbols.ne(PAD).sum(1)
         best = align(
             _reveal(found[:, :, :-1], ~loss_mask),

@@ -16,7 +16,6 @@ from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import CmlmcOptions
-from nat.transformer.projection import best_symbols
 
 
 class Cmlmc(CmlmcOptions):
@@ -63,7 +62,7 @@ class Cmlmc(CmlmcOptions):
         blank = replace(decoder_input, tokens=tokens.masked_fill(~padding, MASK))
         states = context.decode(blank)[chosen]
         never = torch.tensor(NEVER_WRITTEN, device=tokens.device)
-        predicted = best_symbols(states, context.model.embedding.weight, context.bfloat16, never)
+        predicted = context.output.best(states, never)
         return replace(
             decoder_input,
             tokens=tokens.masked_scatter(chosen, predicted.symbols),

@@ -2,7 +2,6 @@
 
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.targets.options import CrossEntropyOptions
-from nat.transformer.projection import cross_entropy
 from nat.transformer.trace import DecoderTrace
 
 
@@ -16,13 +15,11 @@ class CrossEntropy(CrossEntropyOptions):
         loss_mask = decoder_input.loss_mask
         states = context.decode(decoder_input, trace)[loss_mask]
         symbols = decoder_input.target[loss_mask]
-        found = cross_entropy(
-            states, context.model.embedding.weight, symbols, self.label_smoothing, context.bfloat16
-        )
+        rows = context.output.cross_entropy(states, symbols, self.label_smoothing)
         return Loss(
-            sum_by_sentence(found.value, loss_mask),
+            sum_by_sentence(rows.value, loss_mask),
             loss_mask.sum(1),
-            {"nll": sum_by_sentence(found.nll, loss_mask)},
+            {"nll": sum_by_sentence(rows.nll, loss_mask)},
         )
 
 

@@ -5,8 +5,6 @@ import torch
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.options import CtcOptions
-from nat.targets.smoothing import smoothing_loss
-from nat.transformer.projection import own_log_probabilities
 
 
 class Ctc(CtcOptions):
@@ -33,7 +31,7 @@ class Ctc(CtcOptions):
         fit their canvas.
         """
         targets, lengths = context.batch.target, context.batch.target_lengths
-        padding, weight = decoder_input.padding, context.model.embedding.weight
+        padding, output = decoder_input.padding, context.output
         feasible = frames_needed(targets) <= (~padding).sum(1)
         trained = feasible & (lengths > 0)
         frames = trained[:, None] & ~padding
@@ -41,12 +39,12 @@ class Ctc(CtcOptions):
         states = context.decode(decoder_input)
         smoothed = self.label_smoothing * lengths.to(states.dtype) / frames.sum(1).clamp(min=1)
         shares = 1 - self.label_smoothing + smoothed if self.label_smoothing else None
-        found = own_log_probabilities(states, weight, frames, symbols, context.bfloat16, shares)
-        nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
+        own = output.own_log_probabilities(states, frames, symbols, shares)
+        nll = torch.where(trained, negative_log_likelihood(own, targets, padding), 0)
         value = nll
         if self.label_smoothing:
             blank = symbols[:, :1].expand_as(padding)
-            spread = smoothing_loss(states, weight, frames, blank, found[:, :, 0]).sum(1)
+            spread = output.smoothing(states, frames, blank, own[:, :, 0]).sum(1)
             value = (1 - self.label_smoothing) * nll + smoothed * spread
         infeasible = torch.where(feasible, 0, lengths).to(nll.dtype)
         parts = {"nll": nll.detach(), "infeasible": infeasible}

@@ -12,11 +12,6 @@ from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.targets.options import DimsOptions
 from nat.transformer.model import Transformer
-from nat.transformer.projection import (
-    best_symbols,
-    gathered_log_probabilities,
-    soft_label_divergence,
-)
 
 
 class Dims(DimsOptions):
@@ -45,26 +40,19 @@ class Dims(DimsOptions):
         masked = decoder_input.loss_mask
         states = context.decode(decoder_input)[masked]
         symbols = decoder_input.target[masked]
-        weight = context.model.embedding.weight
         if context.teacher is None:
-            nll = -gathered_log_probabilities(states, weight, symbols[:, None], context.bfloat16)
+            nll = -context.output.log_probabilities(states, symbols[:, None])
             value = sum_by_sentence(nll[:, 0], masked)
             return Loss(value, masked.sum(1), {"nll": value})
 
         labels = self.label(context.teacher, context, decoder_input)[masked]
-        found = soft_label_divergence(
-            states,
-            weight,
-            labels,
-            context.teacher.embedding.weight,
-            self.temperature,
-            symbols,
-            context.bfloat16,
+        rows = context.output.divergence(
+            states, context.output_of(context.teacher), labels, self.temperature, symbols
         )
         distance = torch.linalg.vector_norm(labels - states, dim=1)
         parts = {
-            "nll": sum_by_sentence(found.nll, masked),
-            "divergence": sum_by_sentence(found.value, masked),
+            "nll": sum_by_sentence(rows.nll, masked),
+            "divergence": sum_by_sentence(rows.value, masked),
             "hidden": sum_by_sentence(distance, masked),
         }
         value = parts["divergence"] + self.hidden_weight * parts["hidden"]
@@ -90,7 +78,7 @@ class Dims(DimsOptions):
         labels = encoded.states.new_zeros(*tokens.shape, encoded.states.size(2))
         for number in range(1, self.teacher_steps):
             states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-            best = best_symbols(states[masked], teacher.embedding.weight, context.bfloat16, never)
+            best = context.output_of(teacher).best(states[masked], never)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
             confidence = states.new_full(masked.shape, -torch.inf)

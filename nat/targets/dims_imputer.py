@@ -31,7 +31,12 @@ class DimsImputer(DimsImputerOptions):
         padding = decoder_input.padding
         encoded = teacher.encode(context.batch.source)
         labels = impute(
-            teacher, encoded, decoder_input.tokens, padding, self.teacher_steps, context.bfloat16
+            teacher,
+            encoded,
+            decoder_input.tokens,
+            padding,
+            self.teacher_steps,
+            context.output_of(teacher),
         ).labels
         return completion_loss(context, decoder_input, collapse(labels, padding).tokens)
 

@@ -6,7 +6,6 @@ from torch import Tensor
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.options import ImputerOptions
-from nat.transformer.projection import own_log_probabilities
 
 
 class Imputer(ImputerOptions):
@@ -44,13 +43,11 @@ def completion_loss(context: BatchContext, decoder_input: DecoderInput, targets:
     trained = feasible & (lengths > 0)
     symbols = own_symbols(targets)
     states = context.decode(decoder_input)
-    weight = context.model.embedding.weight
-    wanted = masked & trained[:, None]
-    found = own_log_probabilities(states, weight, wanted, symbols, context.bfloat16)
+    own = context.output.own_log_probabilities(states, masked & trained[:, None], symbols)
     agrees = symbols[:, None, :].eq(decoder_input.tokens[:, :, None])
-    given = torch.where(agrees, 0.0, -torch.inf).to(found.dtype)
-    found = torch.where((masked | padding)[:, :, None], found, given)
-    nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
+    given = torch.where(agrees, 0.0, -torch.inf).to(own.dtype)
+    own = torch.where((masked | padding)[:, :, None], own, given)
+    nll = torch.where(trained, negative_log_likelihood(own, targets, padding), 0)
     parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
     return Loss(nll, torch.where(trained, masked.sum(1), 0), parts)
 

@@ -16,8 +16,6 @@ from torch import Tensor
 
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.options import OaxeOptions
-from nat.targets.smoothing import smoothing_loss
-from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
 """Finite cost of a probability of zero when assignments are compared, nats."""
@@ -71,18 +69,17 @@ class OaXe(OaxeOptions):
         dropped tokens.
         """
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        weight = context.model.embedding.weight
         states = context.decode(decoder_input)
-        found = own_log_probabilities(states, weight, loss_mask, symbols, context.bfloat16)
-        assigned = assign(found, loss_mask)
-        chosen = found.gather(2, assigned[:, :, None])[:, :, 0]
+        own = context.output.own_log_probabilities(states, loss_mask, symbols)
+        assigned = assign(own, loss_mask)
+        chosen = own.gather(2, assigned[:, :, None])[:, :, 0]
         kept = loss_mask
         if self.truncation_margin is not None:
             kept = loss_mask & probable(chosen, self.truncation_margin)
         value = -torch.where(kept, chosen, 0).sum(1)
         if self.label_smoothing:
-            own = found.diagonal(dim1=1, dim2=2)
-            spread = smoothing_loss(states, weight, kept, symbols, own)
+            in_order = own.diagonal(dim1=1, dim2=2)
+            spread = context.output.smoothing(states, kept, symbols, in_order)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         parts = {
             "nll": -torch.where(loss_mask, chosen.detach(), 0).sum(1),
@@ -93,9 +90,9 @@ class OaXe(OaxeOptions):
     def proxy_target(self, context: BatchContext, decoder_input: DecoderInput) -> Tensor:
         """T*: the label of each position, a permutation of the target, [B, T]."""
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        states, weight = context.decode(decoder_input), context.model.embedding.weight
-        found = own_log_probabilities(states, weight, loss_mask, symbols, context.bfloat16)
-        return symbols.gather(1, assign(found, loss_mask))
+        states = context.decode(decoder_input)
+        own = context.output.own_log_probabilities(states, loss_mask, symbols)
+        return symbols.gather(1, assign(own, loss_mask))
 
 
 METHOD = OaXe

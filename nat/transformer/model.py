@@ -6,7 +6,7 @@ embedding of a source token. In that paper each state becomes several frames aft
 here each token does before the first one, so that an engine for encoders can run the whole model.
 
 The model returns states. Objectives and decoding methods select positions and symbols and compute
-probabilities, see `nat.transformer.projection`.
+probabilities with its output layer, see `nat.transformer.output`.
 """
 
 import math
@@ -31,6 +31,7 @@ from nat.transformer.latent_options import LatentOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.linear import Linear
+from nat.transformer.output import Output
 from nat.transformer.trace import DecoderTrace
 
 BERT_DEVIATION = 0.02
@@ -202,6 +203,11 @@ class Transformer(nn.Module):
         return VocabularySizes(
             self.embedding.num_embeddings, None if own is None else own.num_embeddings
         )
+
+    @property
+    def output(self) -> Output:
+        """The output layer, which shares its weight with the embedding of the target."""
+        return Output(self.embedding.weight)
 
     def _decoder(self) -> Iterator[DecoderLayer]:
         return cast(Iterator[DecoderLayer], iter(self.decoder_layers))

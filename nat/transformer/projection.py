@@ -1,18 +1,10 @@
-"""Losses and log-probabilities from decoder states, without a logits tensor.
+"""Logits a few hundred rows at a time, and gradients that are computed in the same sweep.
 
-The output projection is the largest product of a small model. So logits are computed for a few
-hundred rows at a time: there is never a tensor of (positions x vocabulary), and positions without
-loss are left out. Losses whose labels are known in advance compute their gradient in the same
-sweep; log-probabilities of chosen symbols, whose gradient is not known yet, compute their logits
-again in the backward pass. All values are in nats.
-
-With `bfloat16` both inputs of each product, and each logit, are rounded to bfloat16; sums,
-softmax and results are float32. On a GPU, where moving memory takes most of the time, logits and
-probabilities are also stored in bfloat16.
+`nat.transformer.output` is what models, losses and searches call.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,186 +27,7 @@ CACHE_LINE = 16
 """Numbers of a cache line, 64 bytes of float32."""
 
 
-class RowLoss(NamedTuple):
-    """A loss of each row.
-
-    Attributes:
-        value: the loss that is minimised, [N].
-        nll: negative log-likelihood of the row's true symbol, [N]; carries no gradient.
-    """
-
-    value: Tensor
-    nll: Tensor
-
-
-class Best(NamedTuple):
-    """Most probable symbol of each row and its log-probability, [N] each."""
-
-    symbols: Tensor
-    log_probabilities: Tensor
-
-
-def cross_entropy(
-    states: Tensor,
-    weight: Tensor,
-    symbols: Tensor,
-    label_smoothing: float = 0.0,
-    bfloat16: bool = False,
-) -> RowLoss:
-    """Cross-entropy of softmax(states @ weight.T) with smoothed labels (Szegedy et al. 2016).
-
-    Args:
-        states: [N, D].
-        weight: output embedding, [V, D].
-        symbols: true ids, [N].
-        label_smoothing: share of the label that is spread evenly over the vocabulary.
-        bfloat16: see above.
-    """
-    kept, spread = 1 - label_smoothing, label_smoothing / weight.size(0)
-    nll = states.new_empty(states.size(0))
-
-    def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
-        probabilities, normaliser = _softmax(logits)
-        true = symbols[rows, None]
-        chosen = logits.gather(1, true)[:, 0].to(normaliser.dtype)
-        nll[rows] = normaliser - chosen
-        value = normaliser - kept * chosen
-        if label_smoothing:
-            value -= spread * logits.sum(1, dtype=normaliser.dtype)
-        if not gradient:
-            return value, None
-        if label_smoothing:
-            probabilities -= spread
-        if probabilities.dtype == value.dtype:
-            return value, probabilities.scatter_add_(1, true, logits.new_full(true.shape, -kept))
-        # rounded once, since a label such as 0.9 is no number of bfloat16
-        of_true = (chosen - normaliser).exp() - kept - spread
-        return value, probabilities.scatter_(1, true, of_true[:, None].to(probabilities.dtype))
-
-    return RowLoss(_row_loss(states, weight, sweep, bfloat16), nll)
-
-
-def soft_label_divergence(
-    states: Tensor,
-    weight: Tensor,
-    teacher_states: Tensor,
-    teacher_weight: Tensor,
-    temperature: float,
-    symbols: Tensor,
-    bfloat16: bool = False,
-) -> RowLoss:
-    """KL(teacher || student) of each row.
-
-    The teacher's distribution is softmax(teacher logits / temperature), the student's has
-    temperature one. No gradient reaches the teacher.
-
-    Args:
-        states: student's states, [N, D].
-        weight: student's output embedding, [V, D].
-        teacher_states: [N, D].
-        teacher_weight: [V, D].
-        temperature: above zero; below one sharpens the labels.
-        symbols: true ids, [N], for the negative log-likelihood only.
-        bfloat16: see above.
-    """
-    nll = states.new_empty(states.size(0))
-    teacher_states, teacher_operand = teacher_states.detach(), _operand(teacher_weight, bfloat16)
-
-    def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
-        student = logits.log_softmax(1, dtype=nll.dtype)
-        teacher = _logits(teacher_states[rows], teacher_operand).to(nll.dtype)
-        teacher = teacher.div_(temperature).log_softmax(1)
-        nll[rows] = -student.gather(1, symbols[rows, None])[:, 0]
-        labels = teacher.exp()
-        value = teacher.sub_(student).mul_(labels).sum(1)
-        return value, student.exp_().sub_(labels) if gradient else None
-
-    return RowLoss(_row_loss(states, weight, sweep, bfloat16), nll)
-
-
-def gathered_log_probabilities(
-    states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool = False
-) -> Tensor:
-    """Log-softmax of `states @ weight.T` at chosen symbols, [N, K].
-
-    Args:
-        states: [N, D].
-        weight: output embedding, [V, D].
-        symbols: ids to look up, [N, K]; an id may appear more than once in a row.
-        bfloat16: see above.
-    """
-    return _Gathered.apply(states, weight, symbols, bfloat16)
-
-
-def own_log_probabilities(
-    states: Tensor,
-    weight: Tensor,
-    chosen: Tensor,
-    symbols: Tensor,
-    bfloat16: bool = False,
-    shares: Tensor | None = None,
-) -> Tensor:
-    """Log-softmax of each chosen position at the symbols of its sentence, [B, T, K].
-
-    For losses whose labels are found by an alignment and have a weight that is known in advance.
-    The gradient of the labels depends on the alignment, but that of all other symbols does not. So
-    the gradient of the others is computed in the same sweep, as in `cross_entropy`. For
-    positions whose labels have another weight the logits are computed again in the backward pass.
-
-    Args:
-        states: [B, T, D].
-        weight: output embedding, [V, D].
-        chosen: True at positions to look up; the result is zero at others, [B, T].
-        symbols: symbols of each sentence, [B, K]; one may appear more than once.
-        bfloat16: see above.
-        shares: weight of the labels of a position, relative to others, above zero, [B]; without
-            them all have the same.
-    """
-    needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
-    found: Tensor = _OwnLogProbabilities.apply(
-        states, weight, chosen, symbols, bfloat16, shares, needed
-    )
-    return found
-
-
-@torch.no_grad()
-def best_symbols(
-    states: Tensor,
-    weight: Tensor,
-    bfloat16: bool = False,
-    forbidden: Tensor | None = None,
-    penalties: Mapping[int, float] | None = None,
-) -> Best:
-    """Most probable symbol of each row and its log-probability under the full softmax.
-
-    Args:
-        states: [N, D].
-        weight: [V, D].
-        bfloat16: see above.
-        forbidden: ids that are never chosen (they keep their probability mass), [F].
-        penalties: by id, nats by which its log-probability is lowered for the choice alone.
-    """
-    symbols, scores = [], []
-    penalties = {id_: nats for id_, nats in (penalties or {}).items() if nats}
-    for _, rounded in chunks_of_logits(states, _operand(weight, bfloat16)):
-        logits = rounded.to(states.dtype)
-        _, normaliser = _softmax(logits)
-        if forbidden is not None:
-            logits[:, forbidden] = -torch.inf
-        for id_, nats in penalties.items():
-            logits[:, id_] -= nats
-        top, ids = _largest(logits)
-        for id_, nats in penalties.items():
-            top += nats * (ids == id_)
-        symbols.append(ids)
-        scores.append(top - normaliser)
-    if not symbols:
-        empty = states.new_empty(0)
-        return Best(empty.long(), empty)
-    return Best(torch.cat(symbols), torch.cat(scores))
-
-
-def _largest(logits: Tensor) -> tuple[Tensor, Tensor]:
+def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The largest logit of each row and its column, the first of equal ones."""
     if _plainly(logits.is_cuda, logits.numel()):
         return logits.max(1)
@@ -252,7 +65,7 @@ def log_sums(logits: Tensor) -> Tensor:
     """Logarithm of the sum of exp(logits) of each row, [N]."""
     if _plainly(logits.is_cuda, logits.numel()):
         return logits.logsumexp(1)
-    return _softmax(logits)[1]
+    return softmax(logits)[1]
 
 
 def _plainly(on_gpu: bool, logits: int) -> bool:
@@ -279,12 +92,14 @@ def largest_in_blocks(logits: Tensor) -> tuple[Tensor, Tensor]:
     return in_block.gather(1, place), block * width + place
 
 
-def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
+def operand_of(weight: Tensor, bfloat16: bool) -> Tensor:
+    """The weight as an input of products, without gradient."""
     weight = weight.detach()
     return weight.bfloat16() if bfloat16 else weight
 
 
-def _logits(states: Tensor, operand: Tensor) -> Tensor:
+def logits_of(states: Tensor, operand: Tensor) -> Tensor:
+    """Logits of states [n, D], without gradient, [n, V]."""
     if operand.dtype == states.dtype:
         rows, columns = states.size(0), operand.size(0)
         if columns % CACHE_LINE == 0 or _plainly(states.is_cuda, rows * columns):
@@ -308,10 +123,10 @@ def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, T
     size = CUDA_CHUNK if states.is_cuda else CHUNK
     for start in range(0, states.size(0), size):
         rows = slice(start, start + size)
-        yield rows, _logits(states[rows], operand)
+        yield rows, logits_of(states[rows], operand)
 
 
-def _softmax(logits: Tensor) -> tuple[Tensor, Tensor]:
+def softmax(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Probabilities, and the logarithm of the sum of exp(logits), in float32 at least.
 
     On a CPU this is several times faster than `torch.logsumexp`: the largest probability is at
@@ -330,7 +145,8 @@ Sweep = Callable[[slice, Tensor, bool], tuple[Tensor, Tensor | None]]
 of each row and its gradient with respect to the logits."""
 
 
-def _row_loss(states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool) -> Tensor:
+def row_loss(states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool) -> Tensor:
+    """A loss of each row of states [N, D], with its gradient, [N]."""
     needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
     value: Tensor = _RowLoss.apply(states, weight, sweep, bfloat16, needed)
     return value
@@ -343,7 +159,7 @@ class _RowLoss(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool, needed: bool
     ) -> Tensor:
-        operand = _operand(weight, bfloat16)
+        operand = operand_of(weight, bfloat16)
         value = states.new_empty(states.size(0))
         of_states = torch.empty_like(states) if needed else None
         of_weight = torch.zeros_like(weight) if needed else None
@@ -374,10 +190,10 @@ class _Gathered(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool
     ) -> Tensor:
-        operand = _operand(weight, bfloat16)
+        operand = operand_of(weight, bfloat16)
         chosen = states.new_empty(symbols.shape)
         for rows, logits in chunks_of_logits(states, operand):
-            _, normaliser = _softmax(logits)
+            _, normaliser = softmax(logits)
             chosen[rows] = logits.gather(1, symbols[rows]) - normaliser[:, None]
         ctx.save_for_backward(states, operand, symbols)
         return chosen
@@ -389,10 +205,14 @@ class _Gathered(torch.autograd.Function):
         of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
         total = of_chosen.sum(1, keepdim=True)
         for rows, logits in chunks_of_logits(states, operand):
-            gradient = _softmax(logits)[0].mul_(-total[rows])
+            gradient = softmax(logits)[0].mul_(-total[rows])
             gradient.scatter_add_(1, symbols[rows], of_chosen[rows].to(gradient.dtype))
             _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
         return of_states, of_weight, None, None
+
+
+gathered_log_probabilities: Callable[..., Tensor] = _Gathered.apply
+"""Of states [N, D], a weight [V, D], symbols [N, K] and whether products are bfloat16, [N, K]."""
 
 
 class _OwnLogProbabilities(torch.autograd.Function):
@@ -413,7 +233,7 @@ class _OwnLogProbabilities(torch.autograd.Function):
         shares: Tensor | None,
         needed: bool,
     ) -> Tensor:
-        operand, rows = _operand(weight, bfloat16), states[chosen]
+        operand, rows = operand_of(weight, bfloat16), states[chosen]
         sentences = chosen.nonzero()[:, 0]
         own = symbols[sentences]
         row_shares = None if shares is None else shares.detach()[sentences, None]
@@ -421,7 +241,7 @@ class _OwnLogProbabilities(torch.autograd.Function):
         rest_of_rows = torch.empty_like(rows) if needed else None
         rest_of_weight = torch.zeros_like(weight) if needed else None
         for part, logits in chunks_of_logits(rows, operand):
-            probabilities, normaliser = _softmax(logits)
+            probabilities, normaliser = softmax(logits)
             gathered[part] = logits.gather(1, own[part]) - normaliser[:, None]
             if rest_of_rows is not None and rest_of_weight is not None:
                 rest = probabilities.scatter_(1, own[part], 0)
@@ -468,9 +288,13 @@ class _OwnLogProbabilities(torch.autograd.Function):
         if shares is not None:
             excess = excess * shares[others]
         for part, logits in chunks_of_logits(rows[others], operand):
-            rest = _softmax(logits)[0].scatter_(1, own[others[part]], 0).mul_(excess[part])
+            rest = softmax(logits)[0].scatter_(1, own[others[part]], 0).mul_(excess[part])
             _accumulate(rest, rows[others[part]], operand, unused[part], of_weight)
         return of_states, of_weight, *(None,) * 5
+
+
+own_log_probabilities: Callable[..., Tensor] = _OwnLogProbabilities.apply
+"""See `nat.transformer.output.Output.own_log_probabilities`, [B, T, K]."""
 
 
 def _accumulate(

@@ -25,7 +25,6 @@ from nat.export import onnx
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
 from nat.transformer import projection
-from nat.transformer.projection import best_symbols
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts
 from tests.messages import told
 from tests.tiny import make_model
@@ -117,9 +116,8 @@ def test_symbols_are_chosen_as_by_the_projection(
     states = torch.randn(400, model.architecture.model_dim, dtype=torch.float64)
     given = None if penalty is None else torch.tensor(penalty, dtype=torch.float64)
     symbols, log_probabilities = onnx.ChoiceGraph(model)(states, given)
-    expected = best_symbols(
+    expected = model.output.best(
         states,
-        model.embedding.weight,
         forbidden=torch.tensor(never_chosen(model)),
         penalties=dict.fromkeys(silent(model), penalty or 0.0),
     )

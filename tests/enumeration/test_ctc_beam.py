@@ -4,7 +4,6 @@ import itertools
 import math
 from collections import defaultdict
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.registry import Method, build
 from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.output import Output
 from tests.language_model.test_ngram import score_of
 from tests.messages import told
 
@@ -36,7 +36,7 @@ class Frames:
     def __init__(self, logits: Tensor, lengths: list[int]) -> None:
         self.padding = torch.arange(logits.size(1)) >= torch.tensor(lengths)[:, None]
         self.logits = logits.masked_fill(self.padding[:, :, None], torch.nan)
-        self.embedding = SimpleNamespace(weight=torch.eye(logits.size(2), dtype=logits.dtype))
+        self.output = Output(torch.eye(logits.size(2), dtype=logits.dtype))
 
     def encode(self, source: Tensor) -> None:
         return None

@@ -13,6 +13,7 @@ from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.one_pass import OnePass
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Encoded
+from nat.transformer.output import Output
 from tests.tiny import make_model
 
 
@@ -27,7 +28,7 @@ class LoggedModel:
         self.lengths, self.logits = torch.tensor(lengths), logits
         self.seen: list[list[list[int]]] = []
         self.architecture = SimpleNamespace(max_positions=50)
-        self.embedding = SimpleNamespace(weight=torch.eye(12))
+        self.output = Output(torch.eye(12))
         self.empty_token, self.decoder = False, DecoderOptions()
         self.length_predictor = SimpleNamespace(candidates=self.candidates)
 

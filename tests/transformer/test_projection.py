@@ -6,15 +6,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nat.transformer import projection
-from nat.transformer.projection import (
-    best_symbols,
-    cross_entropy,
-    gathered_log_probabilities,
-    largest_symbols,
-    log_sums,
-    own_log_probabilities,
-    soft_label_divergence,
-)
+from nat.transformer.output import Output
+from nat.transformer.projection import largest_symbols, log_sums
 
 VOCABULARY, DIM = 37, 6
 
@@ -56,7 +49,7 @@ numbers_of_rows = pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 8, 11])
 @numbers_of_rows
 def test_gathered_values_and_gradients(rows: int) -> None:
     states, weight, symbols = tensors(rows)
-    mine = gathered_log_probabilities(states, weight, symbols)
+    mine = Output(weight).log_probabilities(states, symbols)
     its = plain(states, weight, symbols)
     torch.testing.assert_close(mine, its)
     upstream = torch.randn_like(its)
@@ -92,7 +85,7 @@ def labels_of_weight(totals: Tensor, symbols: Tensor) -> Tensor:
 @pytest.mark.parametrize("shares", [None, torch.tensor([0.5, 1.0, 3.0], dtype=torch.float64)])
 def test_own_values_and_gradients(positions: int, weights: str, shares: Tensor | None) -> None:
     states, weight, chosen, symbols = sentences(positions)
-    mine = own_log_probabilities(states, weight, chosen, symbols, shares=shares)
+    mine = Output(weight).own_log_probabilities(states, chosen, symbols, shares)
     its = plain_own(states, weight, chosen, symbols)
     torch.testing.assert_close(mine, its)
     totals = torch.full(chosen.shape, 0.25, dtype=torch.float64)
@@ -114,10 +107,10 @@ def test_own_without_a_gradient_to_the_weight_or_the_states() -> None:
     states, weight, chosen, symbols = sentences()
     reference = gradients(plain_own(states, weight, chosen, symbols).sum(), states, weight)
     of_states = gradients(
-        own_log_probabilities(states, weight.detach(), chosen, symbols).sum(), states
+        Output(weight.detach()).own_log_probabilities(states, chosen, symbols).sum(), states
     )
     of_weight = gradients(
-        own_log_probabilities(states.detach(), weight, chosen, symbols).sum(), weight
+        Output(weight).own_log_probabilities(states.detach(), chosen, symbols).sum(), weight
     )
     torch.testing.assert_close((*of_states, *of_weight), reference)
 
@@ -134,7 +127,8 @@ def test_own_gradient_in_bfloat16(sure: float) -> None:
 
     def found(dtype: torch.dtype, bfloat16: bool) -> tuple[Tensor, ...]:
         inputs = [each.to(dtype).requires_grad_() for each in (states, weight)]
-        value = own_log_probabilities(*inputs, chosen, symbols, bfloat16)
+        output = Output(inputs[1], bfloat16)
+        value = output.own_log_probabilities(inputs[0], chosen, symbols)
         return torch.autograd.grad(-value.diagonal(dim1=1, dim2=2).sum(), inputs)
 
     for one, other in zip(found(torch.float32, True), found(torch.float64, False), strict=True):
@@ -155,7 +149,7 @@ def plain_cross_entropy(
 @pytest.mark.parametrize("equal_rows", [True, False])
 def test_cross_entropy_values_and_gradients(rows: int, smoothing: float, equal_rows: bool) -> None:
     states, weight, symbols = tensors(rows)
-    mine = cross_entropy(states, weight, symbols[:, 0], smoothing)
+    mine = Output(weight).cross_entropy(states, symbols[:, 0], smoothing)
     its = plain_cross_entropy(states, weight, symbols[:, 0], smoothing)
     torch.testing.assert_close(mine.value, its)
     torch.testing.assert_close(mine.nll, -plain(states, weight, symbols[:, :1])[:, 0])
@@ -166,11 +160,11 @@ def test_cross_entropy_values_and_gradients(rows: int, smoothing: float, equal_r
 
 def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     states, weight, symbols = tensors(9)
-    expected = cross_entropy(states, weight, symbols[:, 0], 0.1).value.detach()
+    expected = Output(weight).cross_entropy(states, symbols[:, 0], 0.1).value.detach()
     monkeypatch.setattr(projection, "_accumulate", None)  # calling it would fail
     with torch.no_grad():
-        assert torch.equal(cross_entropy(states, weight, symbols[:, 0], 0.1).value, expected)
-    detached = cross_entropy(states.detach(), weight.detach(), symbols[:, 0], 0.1)
+        assert torch.equal(Output(weight).cross_entropy(states, symbols[:, 0], 0.1).value, expected)
+    detached = Output(weight.detach()).cross_entropy(states.detach(), symbols[:, 0], 0.1)
     assert torch.equal(detached.value, expected)
 
 
@@ -188,8 +182,8 @@ def test_divergence_values_and_gradients(rows: int, temperature: float, equal_ro
     states, weight, symbols = tensors(rows)
     teacher, teacher_weight, _ = tensors(rows + 20)
     teacher = teacher[:rows]
-    mine = soft_label_divergence(
-        states, weight, teacher, teacher_weight, temperature, symbols[:, 0]
+    mine = Output(weight).divergence(
+        states, Output(teacher_weight), teacher, temperature, symbols[:, 0]
     )
     its = plain_divergence(states, weight, teacher, teacher_weight, temperature)
     torch.testing.assert_close(mine.value, its)
@@ -202,9 +196,8 @@ def test_divergence_values_and_gradients(rows: int, temperature: float, equal_ro
 def divergence(states: Tensor, weight: Tensor, *rest: Any) -> Tensor:
     symbols = torch.zeros(states.size(0), dtype=torch.int64)
     teacher, teacher_weight, temperature, *bfloat16 = rest
-    return soft_label_divergence(
-        states, weight, teacher, teacher_weight, temperature, symbols, *bfloat16
-    ).value
+    student, its = Output(weight, *bfloat16), Output(teacher_weight, *bfloat16)
+    return student.divergence(states, its, teacher, temperature, symbols).value
 
 
 def test_divergence_by_finite_differences_and_no_gradient_to_the_teacher() -> None:
@@ -224,8 +217,8 @@ def test_certain_labels_are_finite() -> None:
     values = (
         divergence(states, weight, 300 * states, weight, 0.01),
         divergence(300 * states, weight, states, weight, 0.5),
-        cross_entropy(300 * states, weight, symbols[:, 0], 0.1).value,
-        gathered_log_probabilities(300 * states, weight, symbols),
+        Output(weight).cross_entropy(300 * states, symbols[:, 0], 0.1).value,
+        Output(weight).log_probabilities(300 * states, symbols),
     )
     for value in values:
         assert value.isfinite().all()
@@ -238,8 +231,8 @@ def test_bfloat16_is_finite_and_near(rows: int) -> None:
     teacher = torch.randn(rows, DIM)
     pairs = []
     for bfloat16 in (False, True):
-        chosen = gathered_log_probabilities(states, weight, symbols, bfloat16)
-        entropy = cross_entropy(states, weight, symbols[:, 0], 0.1, bfloat16).value
+        chosen = Output(weight, bfloat16).log_probabilities(states, symbols)
+        entropy = Output(weight, bfloat16).cross_entropy(states, symbols[:, 0], 0.1).value
         distance = divergence(states, weight, teacher, weight, 0.5, bfloat16)
         assert chosen.dtype == entropy.dtype == distance.dtype == torch.float32
         value = chosen.sum() + entropy.sum() + distance.sum()
@@ -262,8 +255,8 @@ def test_no_tensor_of_all_logits_is_kept() -> None:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        gathered_log_probabilities(states, weight, symbols)
-        cross_entropy(states, weight, symbols[:, 0], 0.1)
+        Output(weight).log_probabilities(states, symbols)
+        Output(weight).cross_entropy(states, symbols[:, 0], 0.1)
         divergence(states, weight, teacher, weight, 0.5)
     assert saved
     assert not any(shape == (11, VOCABULARY) for shape in saved)
@@ -272,7 +265,7 @@ def test_no_tensor_of_all_logits_is_kept() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 4, 9])
 def test_best_symbols(rows: int) -> None:
     states, weight, _ = tensors(rows)
-    found = best_symbols(states, weight)
+    found = Output(weight).best(states)
     whole = F.log_softmax(states @ weight.t(), -1)
     assert torch.equal(found.symbols, whole.argmax(1))
     torch.testing.assert_close(found.log_probabilities, whole.amax(1))
@@ -288,7 +281,7 @@ def test_the_largest_of_many_is_searched_in_blocks(
     logits = torch.randint(0, 9, (300, columns), generator=generator).float()  # with equal ones
     logits[::3] = torch.randn(100, columns, generator=generator)
     logits[:, 0] = -torch.inf
-    value, column = projection._largest(logits)
+    value, column = projection.largest(logits)
     assert torch.equal(value, logits.amax(1))
     assert torch.equal(column, logits.eq(value[:, None]).to(torch.uint8).argmax(1))
 
@@ -297,7 +290,7 @@ def test_forbidden_symbols_keep_their_share_of_the_probability() -> None:
     states, weight, _ = tensors(9)
     whole = F.log_softmax(states @ weight.t(), -1).detach()
     forbidden = whole.argmax(1).unique()
-    found = best_symbols(states, weight, forbidden=forbidden)
+    found = Output(weight).best(states, forbidden)
     assert not torch.isin(found.symbols, forbidden).any()
     allowed = whole.index_fill(1, forbidden, -torch.inf)
     assert torch.equal(found.symbols, allowed.argmax(1))
@@ -309,7 +302,7 @@ def test_a_penalty_changes_the_choice_but_not_the_log_probability() -> None:
     whole = F.log_softmax(states @ weight.t(), -1).detach()
     most = int(whole.argmax(1).mode().values)
     penalties = {most: 0.7, (most + 1) % VOCABULARY: -0.4, (most + 2) % VOCABULARY: 0.0}
-    found = best_symbols(states, weight, penalties=penalties)
+    found = Output(weight).best(states, penalties=penalties)
     lowered = whole.clone()
     for symbol, nats in penalties.items():
         lowered[:, symbol] -= nats
@@ -323,7 +316,7 @@ def test_nothing_asked_for_has_a_gradient_of_zero() -> None:
     states = torch.randn(2, 0, DIM, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(VOCABULARY, DIM, dtype=torch.float64, requires_grad=True)
     none = torch.zeros(2, 0, dtype=torch.int64)
-    found = own_log_probabilities(states, weight, none.bool(), none)
+    found = Output(weight).own_log_probabilities(states, none.bool(), none)
     assert found.shape == (2, 0, 0)
     found.sum().backward()
     assert weight.grad is not None and weight.grad.eq(0).all()

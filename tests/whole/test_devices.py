@@ -28,11 +28,7 @@ from nat.measures import latency
 from nat.objective.context import Loss
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import has_bfloat16_products
-from nat.transformer.projection import (
-    cross_entropy,
-    gathered_log_probabilities,
-    soft_label_divergence,
-)
+from nat.transformer.output import Output
 from tests.data.test_texts import TEXTS, batch_of
 from tests.decoding.test_decode_corpus import every_decoding, of_configuration, texts
 from tests.objectives import cases, names
@@ -107,10 +103,11 @@ def test_losses_and_gradients(setting: Setting) -> None:
         x, embedding = (each.to(device, dtype).requires_grad_() for each in (states, weight))
         labels, ids = teacher.to(device, dtype), symbols.to(device)
         true, fixed = ids[:, 0], embedding.detach()
+        output, its = Output(embedding, bfloat16), Output(fixed, bfloat16)
         values = [
-            cross_entropy(x, embedding, true, 0.1, bfloat16).value,
-            soft_label_divergence(x, embedding, labels, fixed, 0.5, true, bfloat16).value,
-            gathered_log_probabilities(x, embedding, ids, bfloat16),
+            output.cross_entropy(x, true, 0.1).value,
+            output.divergence(x, its, labels, 0.5, true).value,
+            output.log_probabilities(x, ids),
         ]
         gradients = (torch.autograd.grad(value.sum(), (x, embedding)) for value in values)
         return [*values, *itertools.chain(*gradients)]
