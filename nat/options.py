@@ -234,6 +234,21 @@ def at(value: Any, path: str) -> Any:
     return value
 
 
+def require_at(value: Any, path: str) -> Any:
+    """Find what stands at a path, in lists by number.
+
+    Raises:
+        UserError: if there is nothing; hints at what there is.
+    """
+    for key in path.split("."):
+        parts = dict(enumerate(value)) if isinstance(value, list) else value
+        known = {str(name): part for name, part in parts.items()} if isinstance(parts, dict) else {}
+        if key not in known:
+            raise UserError(f"no '{path}'; {hint(key, known)}")
+        value = known[key]
+    return value
+
+
 def cached_method(
     method: Callable[Concatenate[Own, Given], Kind],
 ) -> Callable[Concatenate[Own, Given], Kind]:

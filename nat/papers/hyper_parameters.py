@@ -5,7 +5,6 @@ the run and, if this is a different one, at the scale of the papers.
 """
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE, file_of
 from nat.configuration.lengths import UNITS
-from nat.errors import UserError
-from nat.options import hint
+from nat.errors import UserError, told_of
+from nat.options import require_at
 from nat.papers import published
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Column, Row
@@ -35,11 +34,13 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
     """
     configuration = resolver.configuration
     table, at = resolver.paper.tables[number], f"tables.{number}"
-    systems = [str(each.system) if isinstance(each, Column) else each for each in table.columns]
-    labels = [
-        str(isinstance(each, Column) and each.label or name)
-        for each, name in zip(table.columns, systems, strict=True)
+    columns = [
+        (str(each.label or each.system), str(each.system))
+        if isinstance(each, Column)
+        else (each, each)
+        for each in table.columns
     ]
+    labels = [label for label, _ in columns]
     resolver.no_repetition(f"{at}.columns", labels)
     printed = published.join(
         lines(resolver, number),
@@ -47,20 +48,21 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
         dict.fromkeys(labels, True),
         f"{resolver.file}: {at}",
     )
-    found = []
-    for row, (label, name) in itertools.product(table.rows, zip(labels, systems, strict=True)):
+    records = []
+    for row, (label, name) in itertools.product(table.rows, columns):
         here = {**resolver.defaults, **table.cells.given(), "system": name}
         system = resolver.configured(name, here, at)
+        with told_of(f"{resolver.file}: {at}: row '{row.label}': "):
+            ours, at_paper_scale = (
+                text_of(_effective(configuration, system, scale), row)
+                for scale in (configuration.scale, PAPER_SCALE)
+            )
         value = printed.get((str(row.label), label))
-        ours, at_paper_scale = (
-            _value(_effective(configuration, system, scale), row, f"{resolver.file}: {at}")
-            for scale in (configuration.scale, PAPER_SCALE)
-        )
         theirs = stated = value.text if value is not None else ""
         if row.times is not None and value is not None and value.value is not None:
             theirs, stated = f"{theirs} x {row.times}", f"{value.value * row.times:g}"
         differs = theirs != "" and _compared(at_paper_scale) != _compared(stated)
-        found.append(
+        records.append(
             {
                 "paper": resolver.name,
                 "table": number,
@@ -75,7 +77,7 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
                 "differs": "yes" if differs else "",
             }
         )
-    return found
+    return records
 
 
 @cache
@@ -90,33 +92,24 @@ def _effective(configuration: Configuration, system: str, scale: str) -> dict[st
     return training
 
 
-def _value(training: Mapping[str, Any], row: Row, where: str) -> str:
-    """A setting as text; `not used` where the method of a system has no such option."""
-    found: Any = training
-    first, *rest = str(row.key).split(".")
-    for part in (first, *rest):
-        if isinstance(found, list) and part.isdigit() and int(part) < len(found):
-            found = found[int(part)]
-        elif isinstance(found, Mapping) and part in found:
-            found = found[part]
-        elif first in ("input", "target") and found is not training:
-            return NOT_USED
-        elif first == "recipe" and (epochs := _in_epochs(training["recipe"], part)):
-            return epochs
-        else:
-            known = hint(part, found if isinstance(found, Mapping) else [])
-            raise UserError(f"{where}: row '{row.label}': no setting '{row.key}'; {known}")
-    text = _text(found)
-    return str(row.names.get(text, text))
+def text_of(training: dict[str, Any], row: Row) -> str:
+    """Write a setting; `not used` where the method of a system has no such option.
 
-
-def _in_epochs(recipe: Mapping[str, Any], key: str) -> str:
-    """A length in epochs that a recipe gives instead of one in updates."""
-    for updates, (epochs,) in UNITS:
-        if key in updates and epochs in recipe:
+    Raises:
+        UserError: if a training has no such setting.
+    """
+    group, _, key = str(row.key).partition(".")
+    for updates, (epochs,) in UNITS:  # a recipe may give a length in epochs instead
+        if group == "recipe" and key in updates and epochs in training["recipe"]:
             unit = "epochs" if epochs.endswith("epochs") else "an epoch"
-            return f"{_text(recipe[epochs])} {unit}"
-    return ""
+            return f"{_text(training['recipe'][epochs])} {unit}"
+    try:
+        text = _text(require_at(training, str(row.key)))
+    except UserError:
+        if group not in ("input", "target"):
+            raise
+        return NOT_USED
+    return str(row.names.get(text, text))
 
 
 def _text(value: Any) -> str:
@@ -136,7 +129,7 @@ def _compared(text: str) -> float | str:
 
 
 def records(table: ResolvedTable, _: Path) -> list[Record]:
-    """The settings of a table, which were read when it was resolved."""
+    """List the settings of a table, which were read when it was resolved."""
     return table.settings
 
 
@@ -146,15 +139,12 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     parts = [(own, "ours")] if own != at_paper else []
     parts += [(at_paper, "ours_at_paper_scale"), (PUBLISHED, "published")]
     labels = list(dict.fromkeys(each["column"] for each in found))
-    at = {(each["row"], each["column"]): each for each in found}
-    rows = []
-    for row in dict.fromkeys(each["row"] for each in found):
-        rows.append([row])
-        for label in labels:
-            each = at[row, label]
-            for _, key in parts:
-                mark = STAR if key == "ours_at_paper_scale" and each["differs"] else ""
-                rows[-1].append((str(each[key]) or NOTHING) + mark)
+    rows: dict[str, list[str]] = {}
+    for each in found:
+        row = rows.setdefault(each["row"], [each["row"]])
+        for _, key in parts:
+            mark = STAR if key == "ours_at_paper_scale" and each["differs"] else ""
+            row.append((str(each[key]) or NOTHING) + mark)
     named = dict.fromkeys(f"{each['column']} is the system {each['system']}" for each in found)
     notes = [f"Printed from the effective configuration: {'; '.join(named)}."]
     if any(each["differs"] for each in found):
@@ -164,7 +154,7 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
         origin=table.origin,
         records=found,
         columns=[("system", ""), *((label, part) for label in labels for part, _ in parts)],
-        rows=rows,
+        rows=list(rows.values()),
         notes=[*notes, *table.notes],
         signatures=[],
     )

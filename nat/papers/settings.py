@@ -1,46 +1,108 @@
 """Settings that the papers state, held against the effective configuration at the papers' scale.
 
-`config/published/settings.csv` has a row for each setting of training, text, decoding and measuring
-that a paper or its code states. `settings-map.yaml` beside it says which of our systems, decodings
-and keys a row is about, or why it is not about the configuration; `deviations.yaml` says where we
-differ, and why.
+Three files in `config/published`, which `docs/papers.md` describes: `settings.csv` has a row for
+each setting of training, text, decoding and measuring that a paper or its code states.
+`settings-map.yaml` says which of our systems, decodings and keys a row is about, or why it is not
+about the configuration. `deviations.yaml` says where we differ, and why.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
 
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
-from nat.configuration.models import Recipe, Training
+from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import Overrides
-from nat.configuration.yaml_file import read_value
-from nat.data.corpus import Corpus
+from nat.configuration.yaml_file import read_value, read_yaml
 from nat.errors import UserError
-from nat.options import at, unknown_key
-from nat.papers.settings_files import (
-    DEVIATIONS,
-    FIELDS,
-    MAP,
-    SOURCES,
-    Deviation,
-    Entries,
-    Row,
-    check_known,
-    fits,
-    read,
-    refuse,
-)
-from nat.transformer.architecture import Architecture
+from nat.options import StrictModel, Text, Unique, at, hint
+from nat.papers.published import rows_of
 
+ROWS = "config/published/settings.csv"
+MAP = "config/published/settings-map.yaml"
+DEVIATIONS = "config/published/deviations.yaml"
+SOURCES = {
+    "paper": "the paper",
+    "published_code": "its published code",
+    "followed_code": "the code that it follows",
+}
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
-ALL, METHOD = "all", "method"
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
 _SEVERAL = re.compile(r"\d+(, \d+)+")
-_OF_KEYS = {"recipe": Recipe, "architecture": Architecture, "corpus": Corpus}
-"""What has the keys below these; those below others depend on the method."""
+
+
+class Stated(NamedTuple):
+    """A row of `settings.csv`, and its line there."""
+
+    paper: str
+    experiments: str
+    system: str
+    task: str
+    key: str
+    value: str
+    source: str
+    line: int
+
+
+FIELDS = Stated._fields[:-1]
+COLUMNS = ("paper", "where", *FIELDS[1:], "note")
+Names = Annotated[list[Text], Field(min_length=1), Unique]
+Values = Annotated[list[Any], Field(min_length=1)]
+
+
+class AboutRows(StrictModel):
+    """What is said of the rows that fit all fields that are given, from `paper` to `source`.
+
+    A field is a pattern or several, in which `*` stands for anything.
+
+    Attributes:
+        reason: why rows are not about the configuration, or why we differ.
+        ours: our systems or decodings that rows are about, what our value must be, or what a
+            method does that differs.
+        tasks: our tasks that rows about all tasks are about.
+        one_of: values, of which ours must be one.
+        same_as: a system, or for a key of decodings a decoding, whose value ours must be.
+    """
+
+    paper: Text | Names | None = None
+    experiments: Text | Names | None = None
+    system: Text | Names | None = None
+    task: Text | Names | None = None
+    key: Text | Names | None = None
+    value: Text | Names | None = None
+    source: Text | Names | None = None
+    reason: Text = ""
+    ours: Any = None
+    tasks: Names | None = None
+    one_of: Values | None = None
+    same_as: Text | None = None
+
+
+class SettingsMap(StrictModel):
+    """The two YAML files. Of each list, the first entry that is about a row counts.
+
+    Attributes:
+        reasons: why a row is not about the configuration, in words, by the names in `outside`.
+        outside: rows that are not about it; asked before all others.
+        tasks: by paper, our task for each task in `settings.csv`.
+        keys: our key for a key of rows, or for `key=value`, where it has another name.
+        deviations: those with `ours` are about rows that are outside with the reason `method`, all
+            others about rows that are not outside.
+    """
+
+    reasons: dict[str, Text] = {}
+    outside: list[AboutRows] = []
+    tasks: dict[str, dict[str, Text]] = {}
+    systems: list[AboutRows] = []
+    decodings: list[AboutRows] = []
+    keys: dict[str, Text] = {}
+    values: list[AboutRows] = []
+    deviations: list[AboutRows] = []
 
 
 class Verdict(NamedTuple):
@@ -48,233 +110,215 @@ class Verdict(NamedTuple):
 
     Attributes:
         row: the stated setting.
-        kind: `CHECKED`, `DEVIATION` or `OUTSIDE`; None if the files say nothing of it.
+        kind: `CHECKED`, `DEVIATION` or `OUTSIDE`; None if nothing says why we differ.
         ours: our effective values by task and system or decoding; of a deviation, what differs.
         reason: of a deviation, or why the row is not about the configuration.
     """
 
-    row: Row
+    row: Stated
     kind: str | None
-    ours: dict[str, Any]
+    ours: dict[tuple[str, str], Any]
     reason: str = ""
 
 
-class Stated:
-    """The stated settings of all papers, and our values at the scale of a configuration."""
+class StatedSettings:
+    """The stated settings of all papers, and ours at the scale of a configuration.
+
+    Without `settings.csv` nothing is stated.
+
+    Attributes:
+        entries: of each list the entry that counts for a row, by the line of the row.
+        idle: what is wrong with patterns and entries without effect.
+
+    Raises:
+        UserError: for a malformed file; names the key, or line and column.
+    """
 
     def __init__(self, configuration: Configuration) -> None:
-        self.configuration = configuration
-        self.rows, self.map, deviations = read(configuration.root)
-        self.outside = Entries(f"{MAP}: key 'outside", self.map.outside)
-        self.systems = Entries(f"{MAP}: key 'systems", self.map.systems)
-        self.decodings = Entries(f"{MAP}: key 'decodings", self.map.decodings)
-        self.values = Entries(f"{MAP}: key 'values", self.map.values)
-        self.deviations = Entries(f"{DEVIATIONS}: key 'deviations", deviations)
+        self.configuration, root = configuration, configuration.root
+        self.rows, self.map = [], SettingsMap()
+        if (root / ROWS).exists():
+            lines = rows_of(root / ROWS, ROWS, COLUMNS)
+            self.rows = [Stated._make((row[0], *row[2:-1], line)) for line, row in lines]
+            written = read_yaml(root, MAP) | read_yaml(root, DEVIATIONS)
+            self.map = read_model(SettingsMap, written, f"{MAP} or {DEVIATIONS}")
+        self._lines: dict[str, dict[str, set[int]]] = {field: {} for field in FIELDS}
+        for row in self.rows:
+            for field, value in zip(FIELDS, map(str, row), strict=False):
+                self._lines[field].setdefault(value, set()).add(row.line)
+        self.idle: list[str] = []
+        self.entries: dict[str, dict[int, AboutRows]] = {}
+        for key in ("outside", "systems", "decodings", "values", "deviations"):
+            self.entries[key] = self._first(key)
 
-    def verdict(self, row: Row) -> Verdict:
-        """Hold a row against the configuration.
-
-        Raises:
-            UserError: if the map names a system, decoding or task that does not exist.
-        """
-        outside, deviation = self.outside.first(row), self.deviation(row)
-        if deviation is not None and deviation.ours is not None:
-            return Verdict(row, DEVIATION, {row.system: deviation.ours}, deviation.reason)
-        if outside is not None:
-            return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        found = self.ours(row)
-        differing = self._differing(row, found)
-        if deviation is not None and differing:
-            return Verdict(row, DEVIATION, differing, deviation.reason)
-        if deviation is not None or not found or differing:
-            return Verdict(row, None, differing)
-        return Verdict(row, CHECKED, found)
-
-    def deviation(self, row: Row) -> Deviation | None:
-        """Find the deviation that counts for a row.
-
-        One with `ours` is for what a method fixes, so that no key has it; any other is for what the
-        configuration says.
-        """
-        outside, found = self.outside.first(row), self.deviations.first(row)
-        if found is None or (outside and outside.reason) != (METHOD if found.ours else None):
-            return None
+    def _first(self, key: str) -> dict[int, AboutRows]:
+        found: dict[int, AboutRows] = {}
+        for number, entry in enumerate(getattr(self.map, key)):
+            where = f"{DEVIATIONS if key == 'deviations' else MAP}: key '{key}.{number}'"
+            lines = {row.line for row in self.rows}
+            if key == "deviations":
+                outside = self.entries["outside"]
+                methods = {line for line, each in outside.items() if each.reason == "method"}
+                lines = methods if entry.ours else lines - outside.keys()
+            for field in entry.model_fields_set.intersection(FIELDS):
+                given = getattr(entry, field)
+                patterns = [given] if isinstance(given, str) else given
+                fitting = [self._fitting(field, pattern) for pattern in patterns]
+                for pattern, of_pattern in zip(patterns, fitting, strict=True):
+                    if not of_pattern:
+                        near = hint(pattern, self._lines[field])
+                        self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
+                lines &= set().union(*fitting)
+            if lines <= found.keys():
+                self.idle.append(f"{where}: counts for no row; correct, move or remove it")
+            found = dict.fromkeys(lines, entry) | found
         return found
 
-    def ours(self, row: Row) -> dict[str, Any]:
-        """List our effective value for each task and system or decoding that a row is about."""
-        return {
-            f"{name} on {task}": self.value(row, task, name)
+    def _fitting(self, field: str, pattern: str) -> set[int]:
+        """The lines of the rows that fit a pattern."""
+        known = self._lines[field]
+        if "*" not in pattern:
+            return known.get(pattern, set())
+        form = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+        return set().union(*(lines for value, lines in known.items() if form.fullmatch(value)))
+
+    def verdict(self, row: Stated) -> Verdict:
+        """Hold a row against the configuration."""
+        outside, deviation = (self.entries[key].get(row.line) for key in ("outside", "deviations"))
+        if deviation and deviation.ours:
+            return Verdict(
+                row, DEVIATION, {(row.task, row.system): deviation.ours}, deviation.reason
+            )
+        if outside:
+            return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
+        ours = {
+            (task, name): self.value(row, task, name)
             for task in self.tasks(row)
             for name in self.named(row)
         }
+        differing = {
+            at_: value for at_, value in ours.items() if not self._agrees(row, *at_, value)
+        }
+        if row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value):
+            stated, found = read_value(f"[{row.value}]", ""), list(ours.values())
+            all_known = all(value in stated for value in found)
+            differing = {} if all_known and all(value in found for value in stated) else ours
+        if deviation:
+            return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
+        return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
 
-    def tasks(self, row: Row) -> list[str]:
-        """List our tasks that a row is about.
+    def tasks(self, row: Stated) -> list[str]:
+        """List our tasks that a row is about."""
+        ours, entry = self.map.tasks[row.paper], self.entries["systems"].get(row.line)
+        if row.task != "all":
+            return [ours[row.task]]
+        return list((entry and entry.tasks) or ours.values())
 
-        Raises:
-            UserError: if the map does not say them.
-        """
-        check_known("paper", row.paper, self.map.tasks, f"{MAP}: key 'tasks'")
-        ours = self.map.tasks[row.paper]
-        if row.task == ALL:
-            entry = self.systems.first(row)
-            return list(ours.values() if entry is None or entry.tasks is None else entry.tasks)
-        check_known("task", row.task, [ALL, *ours], row.at("task"))
-        return [ours[row.task]]
-
-    def named(self, row: Row) -> list[str]:
+    def named(self, row: Stated) -> list[str]:
         """List our systems, or for a key of decodings our decodings, that a row is about."""
-        entry = (self.decodings if row.of_decoding else self.systems).first(row)
-        return [] if entry is None else entry.ours
+        of_decoding = row.key.startswith("decoding.")
+        entry = self.entries["decodings" if of_decoding else "systems"].get(row.line)
+        return list(entry.ours or ()) if entry else []
 
-    def _differing(self, row: Row, ours: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of our values that are not as stated; of several stated ones, each must occur."""
-        if _SEVERAL.fullmatch(row.value) and self.values.first(row) is None:
-            stated = [int(part) for part in row.value.split(", ")]
-            found = list(ours.values())  # lists among them have no hash
-            known = all(value in stated for value in found)
-            return {} if known and all(value in found for value in stated) else dict(ours)
-        return {name: value for name, value in ours.items() if not self._agrees(row, name, value)}
-
-    def _agrees(self, row: Row, name: str, ours: Any) -> bool:
-        """Whether a value of ours, which `ours` calls by `name`, is the one that is stated."""
-        entry, task = self.values.first(row), name.split(" on ")[1]
-        if entry is None:
-            stated = read_value(row.value, row.at("value"))
-        elif entry.one_of is not None:
+    def _agrees(self, row: Stated, task: str, name: str, ours: Any) -> bool:
+        """Tell whether our value of a system or decoding on a task is the stated one."""
+        entry = self.entries["values"].get(row.line)
+        if entry and entry.one_of:
             return ours in entry.one_of
-        elif entry.same_as is not None:
+        if entry and entry.same_as:
             return bool(ours == self.value(row, task, entry.same_as))
-        else:
-            stated = entry.ours
+        stated = entry.ours if entry else read_value(row.value, f"{ROWS} line {row.line}: 'value'")
         if isinstance(stated, str) and stated in self.configuration.systems:
             # where papers train equal systems, the effective configuration has one name for all
             stated = self.configuration.canonical(self.configuration.task(task), stated)
-        if isinstance(ours, Mapping) and "about" in ours:
+        if isinstance(ours, dict) and "about" in ours:
             is_number = isinstance(stated, int | float)
             return is_number and abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"]
         return bool(stated == ours)
 
-    def path(self, row: Row) -> str:
-        """Name our key that a row is about, with dots between the keys of nested mappings."""
-        keys = self.map.keys
-        return keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
-
-    def value(self, row: Row, task: str, name: str) -> Any:
+    def value(self, row: Stated, task: str, name: str) -> Any:
         """Look up our effective value for one task and system or decoding."""
+        keys = self.map.keys
+        path = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
         corpus = self.configuration.task(task)
-        resolved = self.configuration.on(corpus)
-        path = self.path(row)
+        there = self.configuration.on(corpus)
         if path.startswith("corpus."):
-            return at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
-        if row.of_decoding:
-            options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
-            tuned = dict.fromkeys(resolved.tried(name), "tuned on validation")
-            return at({"steps": 1, **options, **tuned}, path.removeprefix("decoding."))
+            return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
+        if row.key.startswith("decoding."):
+            options = {**there.decoding(name).as_json(), "assistant": there.assistant(name)}
+            tuned = dict.fromkeys(there.tried(name), "tuned on validation")
+            return at({"decoding": {"steps": 1, **options, **tuned}}, path)
         training = self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind
         translated = [text for text in training.text.candidates if text.decoding is not None]
         if path.startswith("text.distilled") and translated:
-            decoding = resolved.decoding(str(translated[0].decoding)).as_json()
-            distilled = {**vars(translated[0]), "decoding": decoding}
-            return at({"distilled": distilled}, path.removeprefix("text."))
+            decoding = there.decoding(str(translated[0].decoding)).as_json()
+            return at({"text": {"distilled": {**vars(translated[0]), "decoding": decoding}}}, path)
         validated_by = training.validation_decoding
         steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
-        size = resolved.system(name).size
-        return at(training.as_json() | {"size": size, "validation": {"steps": steps}}, path)
-
-
-def at_paper_scale(configuration: Configuration) -> Stated:
-    """Hold the stated settings against the papers' scale, whatever scale was chosen."""
-    return Stated(_of_papers(configuration))
+        derived = {"size": there.system(name).size, "validation": {"steps": steps}}
+        return at(training.as_json() | derived, path)
 
 
 @cache
-def _of_papers(configuration: Configuration) -> Configuration:
-    return replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
+def at_paper_scale(configuration: Configuration) -> StatedSettings:
+    """Hold the stated settings against the papers' scale, whatever scale was chosen."""
+    return StatedSettings(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:
-    """Say where the configuration at the papers' scale differs from what a paper states.
-
-    Args:
-        configuration: at any scale.
-        paper: its name in `settings.csv`; any other has no stated settings.
-    """
-    stated = at_paper_scale(configuration)
-    rows = [row for row in stated.rows if row.paper == paper and stated.deviation(row)]
-    return [_sentence(each) for each in map(stated.verdict, rows) if each.kind == DEVIATION]
-
-
-def _sentence(verdict: Verdict) -> str:
-    row, ours = verdict.row, sorted({str(value) for value in verdict.ours.values()})
-    return (
-        f"{row.system}, {row.task}: {row.key} is {row.value} in {SOURCES[row.source]}, here "
-        f"{' or '.join(_SHOWN.get(value, value) for value in ours)}: {verdict.reason}"
-    )
-
-
-# Checks by names alone
+    """Say where the configuration at the papers' scale differs from what a paper states."""
+    compared = at_paper_scale(configuration)
+    sentences = []
+    for row in compared.rows:
+        if row.paper == paper and row.line in compared.entries["deviations"]:
+            _, kind, differing, reason = compared.verdict(row)
+            ours = sorted({_SHOWN.get(str(value), str(value)) for value in differing.values()})
+            stated = f"{row.key} is {row.value} in {SOURCES[row.source]}"
+            text = f"{row.system}, {row.task}: {stated}, here {' or '.join(ours)}: {reason}"
+            sentences += [text] * (kind == DEVIATION)
+    return sentences
 
 
 def check(configuration: Configuration) -> None:
-    """Check the stated settings of all papers, before a graph is built; no method is imported.
+    """Check the files of stated settings by names alone, before a graph is built.
 
     Raises:
-        UserError: for the first problem; names the file, and key or line.
+        UserError: for an unknown name, a row that no entry is about, and a pattern or an entry
+            without effect; names the file, and key or line.
     """
-    stated = at_paper_scale(configuration)
-    papers = [*configuration.papers, *stated.map.tasks]  # a paper's file may have been removed
-    for row in stated.rows:
-        check_known("paper", row.paper, papers, row.at("paper"))
-    for what, key, names, known in _names(stated):
+    compared = at_paper_scale(configuration)
+    for what, where, names, known in _names(compared):
         for name in names:
-            check_known(what, name, known, f"{MAP}: key '{key}'")
-    lists: list[Entries[Any]] = [stated.outside, stated.systems, stated.decodings, stated.values]
-    count = {id(stated.deviation(row)) for row in stated.rows}
-    for row in stated.rows:
-        count |= {id(entries.first(row)) for entries in lists}
-        if stated.outside.first(row) is None and not (stated.tasks(row) and stated.named(row)):
-            due = f"it in '{'decodings' if row.of_decoding else 'systems'}' or 'outside'"
-            refuse(row.at("system"), f"'{row.system}' is in no entry of {MAP}", due)
-    values: list[Any] = [dict.fromkeys(each) for each in zip(*stated.rows, strict=True)]
-    for entries in (*lists, stated.deviations):
-        for number, entry in enumerate(entries.all):
-            for place, patterns in entry.patterns.items():
-                for each in patterns:
-                    if not any(fits(value, (each,)) for value in values[place]):
-                        where = f"{entries.where}.{number}.{FIELDS[place]}'"
-                        check_known(FIELDS[place], each, values[place], where)
-            if id(entry) not in count:
-                due = "a row that it counts for: correct, move or remove it"
-                refuse(f"{entries.where}.{number}'", "found none", due)
+            if name not in known:
+                raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, known)}")
+    for row in compared.rows:
+        if row.line not in compared.entries["outside"] and not compared.named(row):
+            raise UserError(f"{ROWS} line {row.line}: {MAP} does not say what it is about")
+    if compared.idle:
+        raise UserError(compared.idle[0])
 
 
-def _names(stated: Stated) -> Iterator[tuple[str, str, Iterable[str], Collection[str]]]:
-    """What the map names: of which kind, the key, the names, and those that are known."""
-    here, found = stated.configuration, stated.map
-    yield "paper", "tasks", found.tasks, {*here.papers, *(row.paper for row in stated.rows)}
-    for paper, tasks in found.tasks.items():
-        for theirs, ours in tasks.items():
-            yield "task", f"tasks.{paper}.{theirs}", [ours], here.tasks
-    for number, outside in enumerate(found.outside):
-        yield "reason", f"outside.{number}.reason", [outside.reason], found.reasons
-    for number, systems in enumerate(found.systems):
-        yield "system", f"systems.{number}.ours", systems.ours, here.systems
-        yield "task", f"systems.{number}.tasks", systems.tasks or (), here.tasks
-    for number, decodings in enumerate(found.decodings):
-        unknown = [name for name in decodings.ours if not here.has_decoding(name)]
-        yield "decoding", f"decodings.{number}.ours", unknown, here.decodings
-    for number, value in enumerate(found.values):
-        if value.same_as is not None and not here.has_decoding(value.same_as):
-            yield "system", f"values.{number}.same_as", [value.same_as], here.systems
-    of_rows = {name for row in stated.rows for name in (row.key, f"{row.key}={row.value}")}
-    keys = [*Training.model_fields, "size", "validation", "decoding"]
-    for key, path in found.keys.items():
-        first, _, rest = path.partition(".")
-        yield "key", f"keys.{key}", [key], of_rows
-        yield "key", f"keys.{key}", [first], keys
-        if problem := unknown_key(_OF_KEYS[first], rest) if rest and first in _OF_KEYS else "":
-            raise UserError(f"{MAP}: key 'keys.{key}': {problem}")
+def _names(compared: StatedSettings) -> Iterator[tuple[str, str, Iterable[str], Collection[str]]]:
+    """What is named, where, the names, and those that are known."""
+    map_, here = compared.map, compared.configuration
+    rows = [row for row in compared.rows if row.line not in compared.entries["outside"]]
+    yield "paper", f"{ROWS}: column 'paper'", {row.paper for row in compared.rows}, map_.tasks
+    yield "source", f"{ROWS}: column 'source'", {row.source for row in compared.rows}, SOURCES
+    for paper, tasks in map_.tasks.items():
+        named = {row.task for row in rows if row.paper == paper}
+        yield "task", f"{ROWS}: column 'task'", named, ["all", *tasks]
+        yield "task", f"{MAP}: key 'tasks.{paper}'", tasks.values(), here.tasks
+    for each in map_.outside:
+        yield "reason", f"{MAP}: key 'outside'", [each.reason], map_.reasons
+    for each in map_.systems:
+        yield "system", f"{MAP}: key 'systems'", each.ours or (), here.systems
+        yield "task", f"{MAP}: key 'systems'", each.tasks or (), here.tasks
+    for each in map_.decodings:
+        unknown = [name for name in each.ours or () if not here.has_decoding(name)]
+        yield "decoding", f"{MAP}: key 'decodings'", unknown, here.decodings
+    stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
+    yield "key", f"{MAP}: key 'keys'", map_.keys, stated
+    ours = [*Training.model_fields, "size", "validation", "decoding"]
+    yield "key", f"{MAP}: key 'keys'", [path.split(".")[0] for path in map_.keys.values()], ours

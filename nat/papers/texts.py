@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.errors import UserError, told_of
-from nat.options import hint
+from nat.options import require_at
 from nat.papers import values
 from nat.papers.cells import QUOTED, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
@@ -48,23 +48,11 @@ def analysed(reader: Reader, cell: Cell, key: str) -> Any:
     Raises:
         UserError: if it is missing; hints at what the analysis has.
     """
-    found: Any = reader.file(cell.path)
-    first, *rest = key.split(".")
-    parts = (
-        ("measures", cell.split, *rest)
-        if first == "measures"
-        else ("splits", cell.split, first, *rest)
-    )
-    for part in parts:
-        try:
-            found = found[int(part)] if isinstance(found, list) else found[part]
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            known = range(len(found)) if isinstance(found, list) else found
-            names = map(str, known) if isinstance(known, range | dict) else ()
-            raise UserError(
-                f"{cell.path} has no '{key}' of the split {cell.split}; {hint(part, names)}"
-            ) from error
-    return found
+    content = reader.file(cell.path)
+    of_split = {**content.get("splits", {}).get(cell.split, {})}
+    of_split["measures"] = content["measures"].get(cell.split, {})
+    with told_of(f"{cell.path}, split {cell.split}: "):
+        return require_at(of_split, key)
 
 
 def _text(found: Any, key: str) -> str:

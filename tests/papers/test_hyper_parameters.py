@@ -58,7 +58,7 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
 def test_a_length_may_be_in_epochs() -> None:
     row = Row(label="updates", key="recipe.updates")
     for recipe, text in (({"updates": 40}, "40"), ({"epochs": 2.5}, "2.5 epochs")):
-        assert hyper_parameters._value({"recipe": recipe}, row, "") == text
+        assert hyper_parameters.text_of({"recipe": recipe}, row) == text
 
 
 def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
