@@ -123,9 +123,10 @@ def systems_in(
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.ctc import Ctc
-    from nat.decoding.ctranslate2_ctc import CTranslate2Ctc, EncoderEngine
+    from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
+    from nat.decoding.engines.ctranslate2 import EncoderEngine
+    from nat.decoding.engines.onnx import OnnxEngine
     from nat.decoding.mask_predict import MaskPredict
-    from nat.decoding.network import OnnxEngine
     from nat.decoding.onnx_parallel import OnnxParallel
     from nat.export.ctranslate2 import write_ctranslate2
     from nat.export.onnx import write_onnx

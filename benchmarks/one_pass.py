@@ -43,7 +43,7 @@ def main() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nat.decoding.ctranslate2_beam import runs_on_gpu
+    from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.files import write_json
 
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -116,7 +116,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.ctc import Ctc
-    from nat.decoding.ctranslate2_beam import runs_on_gpu
+    from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
     from nat.transformer.architecture import Architecture

@@ -1,68 +1,17 @@
 """CTC decoding in CTranslate2's encoder, with a model without decoder layers that was converted."""
 
-from pathlib import Path
-
-import numpy as np
 import torch
-from ctranslate2 import Device, Encoder, StorageView
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
-from nat.checksums import verified_folder
 from nat.data.vocabulary import BLANK, EOS, PAD
-from nat.decoding.ctranslate2_beam import folder_of, noting_out_of_memory, opened
+from nat.decoding.engines.ctranslate2 import EncoderEngine
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
 from nat.decoding.options import Ctranslate2CtcOptions
-from nat.files import read_json
 from nat.transformer.copying import repeated_places
-from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
 from nat.transformer.output import Output
-
-PROJECTION = "projection.npy"
-"""In the folder of a model that is an encoder."""
-
-
-class EncoderEngine:
-    """A converted encoder in CTranslate2, with as many threads as PyTorch uses.
-
-    Args:
-        folder: written by `nat.export.ctranslate2`.
-        precision: of the weights.
-        device: `cpu` or `cuda`.
-
-    Attributes:
-        source_symbols: of the source vocabulary, in the order of their ids.
-        symbols: of the target vocabulary, likewise.
-        projection: [V, D], on the processor.
-
-    Raises:
-        UserError: if the folder is missing or damaged.
-    """
-
-    def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
-        verified_folder(folder)
-        self.source_symbols: list[str] = read_json(folder_of(folder, precision) / "vocabulary.json")
-        self.symbols: list[str] = read_json(folder / "labels.json")
-        self.projection = torch.from_numpy(np.load(folder / PROJECTION))
-        if precision == "int8" and has_bfloat16_products(torch.device("cpu")):
-            self.projection = self.projection.bfloat16()
-        self._encoder = opened(Encoder, folder, precision, device)
-
-    def states(self, frames: Tensor, lengths: Tensor) -> Tensor:
-        """Last states of ids [B, T] of which the first `lengths` [B] count, [B, T, D].
-
-        Raises:
-            torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.
-        """
-        given = (
-            StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
-            for ids in (frames, lengths)
-        )
-        with noting_out_of_memory():
-            found = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
-        return torch.from_numpy(np.array(found))
 
 
 class CTranslate2Ctc(Ctranslate2CtcOptions):

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
+from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.network import OnnxEngine, OnnxNetwork
 from nat.decoding.options import OnnxParallelOptions
 from nat.transformer.model import Transformer
 

@@ -31,7 +31,8 @@ from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
-from nat.decoding.network import BLANK_PENALTY, never_chosen, silent
+from nat.decoding.engines.onnx import BLANK_PENALTY
+from nat.decoding.network import never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 from nat.training.weights import CONVERTED, WEIGHTS

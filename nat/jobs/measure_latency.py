@@ -16,8 +16,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.decoding.ctranslate2_beam import runs_on_gpu
-from nat.decoding.ctranslate2_ctc import PROJECTION
+from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json
 from nat.job import Job, JobDecoding
 from nat.jobs.translate import method_of

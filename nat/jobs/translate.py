@@ -16,10 +16,9 @@ from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Method, records, translate
-from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
-from nat.decoding.ctranslate2_ctc import PROJECTION, EncoderEngine
+from nat.decoding.engines.ctranslate2 import PROJECTION, EncoderEngine, SearchEngine, runs_on_gpu
+from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.known import Known
-from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
 from nat.files import read_json
 from nat.job import Job, JobConfiguration
@@ -223,7 +222,7 @@ def matching_engine(
     device: torch.device,
     *,
     alone: bool = False,
-) -> Engine | EncoderEngine | OnnxEngine:
+) -> SearchEngine | EncoderEngine | OnnxEngine:
     """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
     ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
@@ -231,14 +230,14 @@ def matching_engine(
     Raises:
         UserError: if it is not.
     """
-    engine: Engine | EncoderEngine | OnnxEngine
+    engine: SearchEngine | EncoderEngine | OnnxEngine
     where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
     if path.name == "onnx":
         engine = OnnxEngine(path, precision)
     elif (path / PROJECTION).exists():
         engine = EncoderEngine(path, precision, where)
     else:
-        engine = Engine(path, precision, where, alone=alone)
+        engine = SearchEngine(path, precision, where, alone=alone)
     found = VocabularySizes(
         len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
     )

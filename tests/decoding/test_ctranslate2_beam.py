@@ -13,9 +13,10 @@ from repository import configured
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
-from nat.decoding import ctranslate2_beam
 from nat.decoding.beam_search import BeamSearch
-from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine, loads_cublas
+from nat.decoding.ctranslate2_beam import CTranslate2Beam
+from nat.decoding.engines import ctranslate2
+from nat.decoding.engines.ctranslate2 import SearchEngine, loads_cublas
 from nat.decoding.forced import forced_scores
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.jobs.translate import matching_engine
@@ -109,7 +110,7 @@ def test_float16_needs_a_gpu(model: Any) -> None:
 
 
 def test_cublas_is_found_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ctranslate2_beam, "CUBLAS", "libof-no-system.so.12")
+    monkeypatch.setattr(ctranslate2, "CUBLAS", "libof-no-system.so.12")
     assert not loads_cublas()
     library = tmp_path / "nvidia/cublas/lib/libof-no-system.so.12"
     library.parent.mkdir(parents=True)
@@ -140,13 +141,13 @@ def test_threads_share_a_batch_or_a_sentence(model: Any, precision: str, threads
 
 def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
     with told("made"):
-        Engine(tmp_path / "made", "float32")
+        SearchEngine(tmp_path / "made", "float32")
     write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
     with told("made", "29 symbols", "30"):
         matching_engine(tmp_path / "made", VocabularySizes(30), "float32", torch.device("cpu"))
     (tmp_path / "made/float32/model.bin").write_bytes(b"damaged")
     with told("model.bin", "damaged"):
-        Engine(tmp_path / "made", "float32")
+        SearchEngine(tmp_path / "made", "float32")
     (tmp_path / "made" / OF_FOLDER).unlink()
     with told("CTranslate2", "made"):
-        Engine(tmp_path / "made", "float32")
+        SearchEngine(tmp_path / "made", "float32")

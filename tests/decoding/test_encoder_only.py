@@ -12,7 +12,8 @@ from nat.alignment.ctc import collapse
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.ctc import Ctc
-from nat.decoding.ctranslate2_ctc import PROJECTION, CTranslate2Ctc
+from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
+from nat.decoding.engines.ctranslate2 import PROJECTION
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.transformer.copying import repeated_places
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts

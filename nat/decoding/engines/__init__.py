@@ -1,0 +1,1 @@
+"""Engines other than PyTorch that run a converted model."""

@@ -1,0 +1,131 @@
+"""ONNX Runtime, with a model that `nat.export.onnx` wrote."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nat.checksums import remedy, verified_folder
+from nat.data.vocabulary import PAD, vocabulary_files
+from nat.errors import UserError
+from nat.files import read_json
+from nat.transformer.model import Encoded, Transformer
+from nat.transformer.output import Best
+
+BLANK_PENALTY = "blank_penalty"
+"""An input of the decoder's graph if the canvas is upsampled, see `predict`."""
+
+
+class OnnxEngine:
+    """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
+
+    Args:
+        folder: written by `nat.export.onnx`.
+        precision: of the weights of matrix products.
+
+    Attributes:
+        folder: as above.
+        source_symbols: of the source vocabulary, in the order of their ids.
+        symbols: of the target vocabulary, likewise.
+        encoder, decoder: sessions.
+
+    Raises:
+        UserError: if the folder is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, precision: str) -> None:
+        import onnxruntime
+
+        verified_folder(folder)
+        self.folder = folder
+        self.source_symbols: list[str]
+        self.symbols: list[str]
+        self.source_symbols, self.symbols = map(read_json, vocabulary_files(folder, ".json"))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = torch.get_num_threads()
+        options.inter_op_num_threads = 1
+        # the two graphs have threads of their own, and those that wait would not leave their cores
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        try:
+            self.encoder, self.decoder = (
+                onnxruntime.InferenceSession(
+                    folder / f"{part}.{precision}.onnx",
+                    options,
+                    providers=["CPUExecutionProvider"],
+                )
+                for part in ("encoder", "decoder")
+            )
+        except Exception as error:
+            if not type(error).__module__.startswith("onnxruntime"):
+                raise
+            raise UserError(
+                f"ONNX Runtime cannot open {folder} ({error}); {remedy(folder / 'model.json')}"
+            ) from error
+
+
+class OnnxNetwork:
+    """A model whose encoder and decoder run in ONNX Runtime.
+
+    Args:
+        model: that was exported; its length predictor and its sizes are used.
+        engine: with the exported graphs.
+    """
+
+    def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
+        self.architecture, self.decoder = model.architecture, model.decoder
+        self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
+        self.length_predictor, self.output = model.length_predictor, model.output
+        self.upsampled_padding = model.upsampled_padding
+        self._engine = engine
+        self._outputs = [each.name for each in engine.encoder.get_outputs()]
+        self._inputs = {each.name for each in engine.decoder.get_inputs()}
+
+    def encode(self, source: Tensor) -> Encoded:
+        """Encode source tokens [B, S], see `Transformer.encode`."""
+        found = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
+        named = {
+            name: torch.from_numpy(array).to(self.output.weight)
+            for name, array in zip(self._outputs, found, strict=True)
+        }
+        return Encoded(
+            named["states"],
+            source.eq(PAD),
+            source,
+            named.get("without_latents"),
+            named.get("copied"),
+        )
+
+    def predict(
+        self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
+    ) -> Best:
+        """See `nat.decoding.network.predict`.
+
+        Raises:
+            UserError: for a penalty that the exported graph does not know.
+        """
+        if blank_penalty and BLANK_PENALTY not in self._inputs:
+            raise UserError(
+                f"{self._engine.folder}: the graph of the decoder has no input '{BLANK_PENALTY}'; "
+                "an older version of this project has exported it: remove it and run again"
+            )
+        given: dict[str, Any] = {
+            BLANK_PENALTY: torch.tensor(blank_penalty),
+            "source": encoded.source,
+            "states": encoded.states,
+            "copied": encoded.copied,
+            "tokens": tokens,
+        }
+        arrays = {
+            name: (value.float() if value.is_floating_point() else value).cpu().numpy()
+            for name, value in given.items()
+            if name in self._inputs
+        }
+        symbols, log_probabilities = self._engine.decoder.run(
+            ["symbols", "log_probabilities"], arrays
+        )
+        return Best(
+            torch.from_numpy(symbols).to(tokens.device)[chosen],
+            torch.from_numpy(log_probabilities).to(encoded.states)[chosen],
+        )
