@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nat.deploy.translator import TextTranslator
+    from nat.export.translator import TextTranslator
 
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCES = 3000
@@ -127,9 +127,9 @@ def measure(folder: Path, decoding: str | None, sentences: int) -> dict[str, Any
         sentences: to translate, or as many as test and validation set have.
     """
     from nat.data.splits import sides
-    from nat.deploy.export import export
-    from nat.deploy.package import open_folder
-    from nat.deploy.translator import TextTranslator
+    from nat.export.formats import export
+    from nat.export.package import open_folder
+    from nat.export.translator import TextTranslator
 
     opened = open_folder(folder, [decoding] if decoding else ())
     translator = TextTranslator(opened, decoding)

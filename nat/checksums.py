@@ -27,7 +27,7 @@ TIMESTAMP = ".snakemake_timestamp"  # marks a folder that is the output of a job
 RESULTS = "results"  # folder of all results, in the folder where Snakemake runs
 DOWNLOADS = "downloads"  # folder of `RESULTS` whose files a job downloads where it needs them
 OVERRIDE = "override.json"  # the changes of the configuration by a named run
-PACKAGE = "package.json"  # makes a folder a package, see `nat.deploy.package`
+PACKAGE = "package.json"  # makes a folder a package, see `nat.export.package`
 CHECKPOINTS = "checkpoints"  # folder beside a model that its training owns; no job makes it again
 
 WHOLE = "# all files of this folder, which was written as one\n"

@@ -14,7 +14,7 @@ from made_up_corpus import prepare_corpus
 from nat.artifacts import Converted, Model
 from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
-from nat.jobs.convert import WRITERS
+from nat.export.formats import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.weights import checksum_of
 

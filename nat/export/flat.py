@@ -12,58 +12,53 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-_CODE = "huggingface_code"
-_IMPORTS = (ast.Import, ast.ImportFrom)
+Import = ast.Import | ast.ImportFrom
 
 
 def flattened(modules: Sequence[str]) -> dict[str, str]:
-    """These modules and all of this project that they import, by the name of their file.
+    """The text of these modules and of all that they import of this project, by name of the file.
 
     Each comes after those that it imports.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
 
     def add(module: str) -> None:
-        name = f"{_name(module)}.py"
-        if name in found:
+        name = f"{file_name(module)}.py"
+        if name in files:
             return
-        text = _source(module)
-        for other in _imported(text):
-            add(other)
-        found[name] = _rewritten(text)
+        spec = importlib.util.find_spec(module)
+        assert spec is not None and spec.origin is not None
+        text = Path(spec.origin).read_text(encoding="utf-8")
+        for node in filter(_own, _imports(text)):
+            for alias in node.names:
+                inner = f"{_own(node)}.{alias.name}"
+                add(inner if _is_module(inner) else _own(node))
+        files[name] = _rewritten(text)
 
     for module in modules:
         add(module)
-    return found
+    return files
+
+
+def file_name(module: str) -> str:
+    """The name of a module's file, without suffix."""
+    return module.replace(".", "_")
 
 
 def requirements(code: Iterable[str]) -> list[str]:
     """The packages that files of `flattened` import, with the versions that are installed here."""
     modules: set[str] = set()
-    for text in code:
-        for node in _imports(text):
-            if isinstance(node, ast.Import):
-                modules.update(alias.name for alias in node.names)
-            elif not node.level:
-                modules.add(str(node.module))
+    for node in (node for text in code for node in _imports(text)):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif not node.level:
+            modules.add(str(node.module))
     packages = {name.split(".")[0] for name in modules} - sys.stdlib_module_names
     of = packages_distributions()
     # some imports are for type checkers alone, of packages that nobody installs
-    found = {name for package in packages for name in of.get(package, ())}
+    names = {name for package in packages for name in of.get(package, ())}
     # the build of a version, as in 2.13.0+cpu, is not for everyone
-    return sorted(f"{name}=={version(name).split('+')[0]}" for name in found)
-
-
-def _name(module: str) -> str:
-    """The name that a module has in the folder."""
-    parts = module.split(".")
-    return parts[-1] if _CODE in parts else "_".join(parts)
-
-
-def _source(module: str) -> str:
-    found = importlib.util.find_spec(module)
-    assert found is not None and found.origin is not None
-    return Path(found.origin).read_text(encoding="utf-8")
+    return sorted(f"{name}=={version(name).split('+')[0]}" for name in names)
 
 
 def _is_module(name: str) -> bool:
@@ -73,22 +68,14 @@ def _is_module(name: str) -> bool:
         return False
 
 
-def _imports(text: str) -> Iterator[ast.Import | ast.ImportFrom]:
-    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, _IMPORTS))
+def _imports(text: str) -> Iterator[Import]:
+    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, Import))
 
 
-def _own(node: ast.Import | ast.ImportFrom) -> str:
+def _own(node: Import) -> str:
     """The module of this project that an import names; "" for another one."""
     module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     return module if module.split(".")[0] == "nat" else ""
-
-
-def _imported(text: str) -> Iterator[str]:
-    """The modules of this project that a module imports."""
-    for node in filter(_own, _imports(text)):
-        for alias in node.names:
-            inner = f"{_own(node)}.{alias.name}"
-            yield inner if _is_module(inner) else _own(node)
 
 
 def _rewritten(text: str) -> str:
@@ -108,9 +95,9 @@ def _rewritten(text: str) -> str:
 def _relative(module: str, names: Sequence[ast.alias]) -> Iterator[str]:
     whole = [each for each in names if _is_module(f"{module}.{each.name}")]
     for alias in whole:
-        name = _name(f"{module}.{alias.name}")
+        name = file_name(f"{module}.{alias.name}")
         yield f"from .{name} import __name__ as _{name}"
         yield f"{alias.asname or alias.name} = __import__('sys').modules[_{name}]"
     others = [ast.unparse(each) for each in names if each not in whole]
     if others:
-        yield f"from .{_name(module)} import {', '.join(others)}"
+        yield f"from .{file_name(module)} import {', '.join(others)}"

@@ -1,15 +1,8 @@
 """A model as a folder that transformers of Hugging Face opens, with the code that it needs.
 
-    config.json, tokenizer_config.json      sizes, decodings, classes
-    model.safetensors                       weights
-    vocabulary.txt                          symbols; with separate vocabularies
-                                            vocabulary.source.txt and vocabulary.target.txt
-    README.md                               model card
-    *_nat.py, nat_*.py                      the code
-    LICENSE, requirements.txt               of the code
-
-The tokenizer also needs what `nat.deploy.export` adds to every export: preprocessing and subwords.
-Nothing is uploaded.
+`config.json` has sizes, decodings and classes, `model.safetensors` the weights; the code is made of
+modules of this project. The tokenizer also needs what `nat.export.formats` adds to every export:
+preprocessing and subwords. Nothing is uploaded.
 """
 
 import json
@@ -22,7 +15,7 @@ from safetensors.torch import save_file
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
-from nat.export.flat import flattened, requirements
+from nat.export.flat import file_name, flattened, requirements
 from nat.files import atomic_directory, write_json
 from nat.options import options_of
 from nat.training.model_file import TrainedModel
@@ -31,9 +24,9 @@ from nat.transformer.model import Transformer
 CODE = "nat.export.huggingface_code"
 LICENCE = Path(__file__).resolve().parents[2] / "LICENSE"
 CLASSES = {
-    "AutoConfig": "configuration_nat.NatConfig",
-    "AutoModel": "modeling_nat.NatModel",
-    "AutoTokenizer": ["tokenization_nat.NatTokenizer", None],
+    "AutoConfig": f"{file_name(CODE)}.NatConfig",
+    "AutoModel": f"{file_name(CODE)}.NatModel",
+    "AutoTokenizer": [f"{file_name(CODE)}.NatTokenizer", None],
 }
 USE = """from transformers import AutoModel, AutoTokenizer
 
@@ -59,7 +52,7 @@ def write_huggingface(
         vocabularies: of the corpus.
         corpus: languages and preprocessing.
         decodings: methods with their options, JSON-able, by name; the usual one first.
-        scores: contents of files of scores of these decodings, for the card.
+        scores: of these decodings, for the card, as `nat.export.package.Opened` has them.
         folder: to write.
     """
     methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
@@ -109,22 +102,18 @@ def network_of(model: Transformer) -> dict[str, Any]:
 
 
 def _code(methods: Sequence[str]) -> dict[str, str]:
-    """The files of the code, by name."""
-    parts = ("configuration_nat", "modeling_nat", "tokenization_nat")
-    code = flattened(
-        [*(f"nat.decoding.{each}" for each in methods), *(f"{CODE}.{p}" for p in parts)]
-    )
-    imports = "".join(
-        f"from .nat_decoding_{each} import METHOD as _{each}\nMETHODS['{each}'] = _{each}\n"
-        for each in methods
-    )
-    code["modeling_nat.py"] += imports
-    # transformers fetches what the file of a class itself imports, and no more
-    modules = [name.removesuffix(".py") for name in code]
-    for part in parts:
-        before = modules[: modules.index(part)]
-        others = "".join(f"from .{name} import __name__ as _{name}\n" for name in before)
-        code[f"{part}.py"] += f"\n{others}" if part != "configuration_nat" else ""
+    """The files of the code, by name; the last one has the classes that transformers opens.
+
+    transformers fetches what the file of a class itself imports, and no more.
+    """
+    modules = [f"nat.decoding.{each}" for each in methods]
+    code = flattened([*modules, CODE])
+    *others, classes = code
+    for name in (each.removesuffix(".py") for each in others):
+        code[classes] += f"from .{name} import __name__ as _{name}\n"
+    for method, module in zip(methods, modules, strict=True):
+        code[classes] += f"from .{file_name(module)} import METHOD as _{method}\n"
+        code[classes] += f"METHODS['{method}'] = _{method}\n"
     return code
 
 
@@ -134,55 +123,48 @@ def model_card(
     decodings: Sequence[str],
     scores: Sequence[Mapping[str, Any]],
 ) -> str:
-    """The card in Markdown: what the model is, how it is used, what it scores and how it was
-    trained."""
+    """The card in Markdown: model, use, scores and settings of the training."""
     training = trained.training
     source, target = sides(corpus)
-    names = [f"`{name}`" for name in decodings]
-    lines = [
-        "---",
-        "library_name: transformers",
-        "pipeline_tag: translation",
-        f"language: {json.dumps([source, target])}",  # in quotes, since `no` is false in YAML
-        "tags: [translation, non-autoregressive]",
-        "---",
-        "",
-        f"# {training.system}, {source} to {target}",
-        "",
-        f"A model of the system `{training.system}`, trained on the corpus `{training.corpus}` for "
-        f"{trained.updates:,} updates. Its code travels with it, under the licence in the file "
-        "`LICENSE`. The licence of the weights is for those to decide who trained them; it depends "
-        "on that of the corpus. The code needs the packages in `requirements.txt`:",
-        "",
-        "```",
-        "pip install -r requirements.txt",
-        "```",
-        "",
-        "```python",
-        *USE.splitlines(),
-        "```",
-        "",
-        f"Decodings, of which the first is the default: {', '.join(names)}.",
-        "",
-        "## Scores",
-        "",
-    ]
+    names = ", ".join(f"`{name}`" for name in decodings)
+    head = f"""---
+library_name: transformers
+pipeline_tag: translation
+language: {json.dumps([source, target])}
+tags: [translation, non-autoregressive]
+---
+
+# {training.system}, {source} to {target}
+
+A model of the system `{training.system}`, trained on the corpus `{training.corpus}` for \
+{trained.updates:,} updates. Its code travels with it, under the licence in the file `LICENSE`. \
+The licence of the weights is for those to decide who trained them; it depends on that of the \
+corpus. The code needs the packages in `requirements.txt`:
+
+```
+pip install -r requirements.txt
+```
+
+```python
+{USE}```
+
+Decodings, of which the first is the default: {names}.
+
+## Scores
+
+"""
+    lines = ["No scores of these decodings came with the model."]
     if scores:
-        lines += [
-            "| decoding | split | sacreBLEU | 95% interval | signature |",
-            "|---|---|---|---|---|",
-        ]
+        lines = ["| decoding | split | sacreBLEU | 95% interval | signature |", "|---" * 5 + "|"]
         for score in scores:
-            found = score["measures"]["sacrebleu"]
-            signature = found["signature"].replace("|", "\\|")
-            alone = found["low"] is None  # one sentence
-            interval = "none" if alone else f"{found['low']:.1f} to {found['high']:.1f}"
+            bleu = score["measures"]["sacrebleu"]
+            signature = bleu["signature"].replace("|", "\\|")
+            alone = bleu["low"] is None  # one sentence
+            interval = "none" if alone else f"{bleu['low']:.1f} to {bleu['high']:.1f}"
             lines.append(
-                f"| {score['decoding']} | {score['split']} | {found['value']:.2f} | "
+                f"| {score['decoding']} | {score['split']} | {bleu['value']:.2f} | "
                 f"{interval} | `{signature}` |"
             )
         lines += ["", "Intervals are from a bootstrap over the sentences."]
-    else:
-        lines.append("No scores of these decodings came with the model.")
     settings = json.dumps(training.as_json(), indent=2, ensure_ascii=False)
-    return "\n".join([*lines, "", "## Settings", "", "```json", settings, "```", ""])
+    return head + "\n".join([*lines, "", "## Settings", "", "```json", settings, "```", ""])

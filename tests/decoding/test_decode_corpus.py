@@ -21,7 +21,7 @@ from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary, VocabularySizes
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import Hypothesis
-from nat.jobs.convert import WRITERS
+from nat.export.formats import WRITERS
 from nat.jobs.translate import matching_engine, translate_shard
 from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel, matching_language_model

@@ -14,8 +14,8 @@ from nat.checksums import is_record
 from nat.configuration import read
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.export.formats import convert_model
 from nat.jobs import evaluate as evaluation
-from nat.jobs.convert import convert_model
 from nat.jobs.evaluate import evaluate
 from nat.measures import statistics
 from nat.training.model_file import build_model, save_model

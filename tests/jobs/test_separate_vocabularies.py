@@ -19,9 +19,9 @@ from nat.data.bpe import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import merge_shards, read_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.deploy.export import export
-from nat.deploy.package import packed
-from nat.deploy.translator import load
+from nat.export.formats import export
+from nat.export.package import packed
+from nat.export.translator import load
 from nat.jobs.distil import distil_text
 from nat.jobs.evaluate import evaluate
 from nat.jobs.train import train_system

@@ -20,8 +20,8 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.corpus import records, translate
 from nat.decoding.ctc_beam import CtcBeam
+from nat.export.formats import convert_model
 from nat.files import read_json, write_json
-from nat.jobs.convert import convert_model
 from nat.jobs.translate import chosen_options, translate_shard
 from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import NgramModel, estimate

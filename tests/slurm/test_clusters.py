@@ -43,7 +43,7 @@ def nat_doctor(folder: Path, slurm: PrivateSlurm) -> tuple[dict[str, Any], str]:
     for name in ("config", "slurm"):
         (folder / name).symlink_to(ROOT / name)
     ended = subprocess.run(
-        [sys.executable, "-m", "nat.deploy.command", "doctor", "--scale", "micro"],
+        [sys.executable, "-m", "nat.export.command", "doctor", "--scale", "micro"],
         cwd=folder,
         env={**slurm.environment, "PYTHONPATH": str(ROOT)},
         text=True,

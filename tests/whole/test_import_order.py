@@ -13,8 +13,8 @@ PACKAGES_IN_ORDER = (
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifact", "artifacts", "job"),
     "training",
-    *("export", "fairseq_plugin", "measures", "analyses"),
-    *("papers", "figures", "report", "workflow", "jobs", "deploy"),
+    *("fairseq_plugin", "measures", "analyses"),
+    *("papers", "figures", "report", "workflow", "jobs", "export"),
 )
 """Folders and modules of nat/; each may import from those before it."""
 FORMAT = "papers/description.py"

@@ -8,7 +8,7 @@ import yaml
 
 from nat.configuration.models import Cluster
 from nat.configuration.reading import read
-from nat.deploy import command
+from nat.export import command
 from nat.workflow.cluster import CLUSTER, resources
 from nat.workflow.doctor import Partition, partitions, proposed, request
 from nat.workflow.slurm import CLIENTS, require_account, require_memory

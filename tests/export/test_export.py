@@ -34,16 +34,10 @@ from nat.data.splits import prepared_as
 from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
-from nat.deploy import command
-from nat.deploy.export import export
-from nat.deploy.package import (
-    MODEL,
-    USUAL_OF_STUDENTS,
-    of_training,
-    packed,
-    usual_decoding,
-)
-from nat.deploy.translator import in_parts, load
+from nat.export import command, translator
+from nat.export.formats import export
+from nat.export.package import MODEL, USUAL_OF_STUDENTS, open_folder, packed, usual_decoding
+from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
@@ -182,7 +176,7 @@ def test_the_usual_decoding_suits_every_system() -> None:
 def test_a_line_comes_out_for_every_line_that_goes_in(
     block: int, nat: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "BLOCK", block)
+    monkeypatch.setattr(translator, "BLOCK", block)
     lines = [*TEST, "no line feed at the end"]
     text = "\n".join(lines).encode()
     out, _, status = nat("translate", model("ctc-kd"), text=text)
@@ -210,7 +204,7 @@ def test_a_line_is_answered_before_the_next_one_is_read(
             events.append("read" if line else "end")
             return line
 
-    monkeypatch.setattr(command, "_write", lambda lines: events.extend("wrote" for _ in lines))
+    monkeypatch.setattr(translator, "_write", lambda lines: events.extend("wrote" for _ in lines))
     monkeypatch.setattr(sys, "argv", ["nat", "translate", str(model("ctc-kd")), *arguments])
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Asking(b"bada\nbeida\n")))
     command.main()
@@ -218,24 +212,24 @@ def test_a_line_is_answered_before_the_next_one_is_read(
 
 
 def test_a_long_line_is_cut_and_translated(caplog: pytest.LogCaptureFixture) -> None:
-    translator = load(model("ctc-kd"))
-    limit = translator.model.longest_source
+    loaded = load(model("ctc-kd"))
+    limit = loaded.model.longest_source
     sentence = "bada beida bouda burda. "
-    parts = in_parts(translator.raw_text.subwords(sentence * limit).split(), limit)
+    parts = in_parts(loaded.raw_text.subwords(sentence * limit).split(), limit)
     assert len(parts) > 3
     assert all(part[-1] == "." and limit // 2 < len(part) <= limit for part in parts[:-1])
-    (found,) = translator.translate([sentence * limit])
+    (found,) = loaded.translate([sentence * limit])
     assert len(found) > 100
     must_name(caplog.text, "line 1", len(parts))
-    (unbroken,) = translator.translate(["bada" * 2 * limit])
+    (unbroken,) = loaded.translate(["bada" * 2 * limit])
     assert unbroken
 
 
 def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    translator = load(model("ctc-kd"))
-    method, longest = translator.method, translator.model.longest_source
+    loaded = load(model("ctc-kd"))
+    method, longest = loaded.method, loaded.model.longest_source
     texts = ("bada bada bada. " * number for number in itertools.count())
-    text = next(each for each in texts if len(translator.raw_text.subwords(each).split()) > longest)
+    text = next(each for each in texts if len(loaded.raw_text.subwords(each).split()) > longest)
 
     def decode(model: Transformer, source: torch.Tensor) -> list[Hypothesis]:
         """Finds nothing in short sentences, and no finite score in the shortest."""
@@ -244,8 +238,8 @@ def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) 
         pairs = zip(lengths, method(model, source), found, strict=True)
         return [whole if length > 31 else empty for length, whole, empty in pairs]
 
-    translator.method = decode
-    found = translator.translate(["bada bada bada", "", " ", ".", text], first=7)
+    loaded.method = decode
+    found = loaded.translate(["bada bada bada", "", " ", ".", text], first=7)
     assert found[:4] == [""] * 4 and found[4]
     warnings = [message for message in caplog.messages if "not translated" in message]
     for line, warning in zip(("line 7", "line 10", "part of line 11"), warnings, strict=True):
@@ -297,8 +291,8 @@ def test_tuned_options_are_those_of_the_run(own_run: None, nat: Run, refused: Re
     assert not any(load("packed").translate(TEST))
     write_tuned("ctc-tuned", 0.7)
     write_tuned("onnx-int8-ctc-tuned", 0.9)
-    translator = load(model("ctc-kd"))
-    assert translator.decoding == "ctc-tuned" and translator.method.blank_penalty == 0.7
+    loaded = load(model("ctc-kd"))
+    assert loaded.decoding == "ctc-tuned" and loaded.method.blank_penalty == 0.7
     packed(model("ctc-kd"), Path("packed"))
     assert load("packed").decoding == "ctc-tuned"
     packed(model("ctc-kd"), Path("with-engine"), ["ctc", "onnx-int8-ctc-tuned"])
@@ -339,20 +333,16 @@ def test_what_was_made_from_other_weights_is_not_used(
         of_graph(system, decoding)
 
 
-@pytest.mark.parametrize("to", [["pack"], ["export", "--to", "huggingface"]])
-def test_scores_of_other_weights_are_not_taken(
-    to: list[str], nat: Run, refused: Refused, own_run: None
-) -> None:
-    name, *options = to
+def test_scores_of_other_weights_are_not_taken(nat: Run, refused: Refused, own_run: None) -> None:
     measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
     score = {"measures": {"test": measures}, "model": {"fingerprint": "first"}}
     file = write_score("ctc-kd", "ctc", **score)
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"fingerprint": "second"}))
-    command = [name, model("ctc-kd"), "made", *options]
+    command = ["pack", model("ctc-kd"), "made"]
     refused(command, file.absolute(), (model("ctc-kd") / MODEL).absolute(), again(file))
     assert not Path("made").exists()
-    assert nat(name, model("ctc-kd"), "other", *options, "--decodings", "ctc-beam20")[2] == 0
+    assert nat("pack", model("ctc-kd"), "other", "--decodings", "ctc-beam20")[2] == 0
     record.write_text(json.dumps({"fingerprint": "first"}))
     assert nat(*command) == ("", "", 0)
 
@@ -363,18 +353,13 @@ def test_a_model_does_not_translate_text_of_another_preparation(
     corpus = read("micro").corpus(CORPUS)
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
-    commands = [
-        ["translate", model("ctc-kd")],
-        ["pack", model("ctc-kd"), "made"],
-        ["export", model("ctc-kd"), "made", "--to", "onnx"],
-    ]
-    assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0, 0]
+    command = ["pack", model("ctc-kd"), "made"]
+    assert nat(*command)[2] == 0
     shutil.rmtree("made")
     file = Path("config/corpora") / f"{CORPUS}.yaml"
     file.write_text(file.read_text().replace("lowercase: true", "lowercase: false"))
-    for each in commands:
-        parts = file.absolute(), "preprocessing.lowercase", again(model("ctc-kd") / MODEL)
-        refused(each, *parts)
+    parts = file.absolute(), "preprocessing.lowercase", again(model("ctc-kd") / MODEL)
+    refused(command, *parts)
     assert not Path("made").exists()
 
 
@@ -384,15 +369,15 @@ def test_a_named_run_is_read_with_its_override(own_run: None) -> None:
     folder = results / "micro@wide/models" / CORPUS / "cmlm-kd/seed1"
     decoding = "masked-at-head-0.5"
     with told("micro@wide/override.json"):
-        of_training(folder, [decoding])
-    for changes, assistant in (
-        ({}, "at-base"),
-        # the teacher of HRT is another training then, with a name of its own
-        ({"recipes": {"hrt-at": {"updates": 7}}}, "hrt-at-base"),
-    ):
-        (results / "micro@wide/override.json").write_text(json.dumps(changes))
-        found = of_training(folder, [decoding]).files[f"assistant-{assistant}.pt"]
-        assert found == results / "micro@wide/models" / CORPUS / assistant / "seed1" / MODEL
+        open_folder(folder, [decoding])
+    override = results / "micro@wide/override.json"
+    override.write_text("{}")
+    assistant = open_folder(folder, [decoding]).files["assistant-at-base.pt"]
+    assert assistant == results / "micro@wide/models" / CORPUS / "at-base/seed1" / MODEL
+    # the teacher of HRT is another training then, with a name of its own
+    override.write_text(json.dumps({"recipes": {"hrt-at": {"updates": 7}}}))
+    with told("hrt-at-base/seed1/model.pt", "name=wide override=recipes.hrt-at.updates=7"):
+        open_folder(folder, [decoding])
 
 
 @pytest.mark.parametrize(("system", "engine"), [("at-base", "ctranslate2"), ("ctc-kd", "onnx")])
@@ -445,9 +430,9 @@ def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -
     rows = [line.split("\t") for line in output.splitlines() if line.startswith("H-")]
     words = {int(row[0][2:]): row[2] for row in rows}
     assert not any("@@ " in line for line in words.values())
-    translator = load(model("nat-kd"))
-    found = [translator.raw_text.text(words[number]) for number in range(len(TEST))]
-    assert found == translator.translate(TEST)
+    loaded = load(model("nat-kd"))
+    found = [loaded.raw_text.text(words[number]) for number in range(len(TEST))]
+    assert found == loaded.translate(TEST)
 
 
 @pytest.mark.parametrize(
@@ -466,18 +451,6 @@ def test_options_without_effect_end_fairseq_with_one_sentence(
     models = [SimpleNamespace(decodings={"one-pass": {"method": "one_pass"}})]
     with told(*parts, error=SystemExit):
         task.build_generator(models, options)
-
-
-@pytest.mark.long
-def test_what_transformers_saves_it_opens_again(tmp_path: Path) -> None:
-    export(model("ctc-kd"), tmp_path / "made", "huggingface")
-    saved = str(tmp_path / "saved")
-    program = f"model.save_pretrained({saved!r}), tokenizer.save_pretrained({saved!r}), print(1)"
-    in_transformers(tmp_path / "made", program)
-    case = exports.Case(load(model("ctc-kd")), "en-de", TEST[:5])
-    shutil.rmtree(tmp_path / "made")
-    found = exports.in_transformers(case, tmp_path / "saved")
-    assert found == case.translator.translate(case.sources)
 
 
 def in_transformers(folder: Path, program: str) -> Any:
@@ -506,7 +479,7 @@ IGNORED = {
 @pytest.mark.long
 def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path / "made", "huggingface")
-    found = in_transformers(
+    errors = in_transformers(
         tmp_path / "made",
         "def opened(**options):\n"
         "    return AutoModel.from_pretrained(folder, trust_remote_code=True, **options)\n"
@@ -521,23 +494,27 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "assert len(cut[0]) == tokenizer.model_max_length and generate(cut).numel()\n"
         f"print(json.dumps([told(call) for call in {[*IGNORED]}]))",
     )
-    for parts, sentence in zip(IGNORED.values(), found, strict=True):
+    for parts, sentence in zip(IGNORED.values(), errors, strict=True):
         must_name(sentence, *parts)
 
 
 @pytest.mark.long
-def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
+def test_transformers_opens_what_it_saves_and_pads_on_either_side(tmp_path: Path) -> None:
     lines = [*TEST[:5], "", TEST[5]]
     export(model("nat-kd"), tmp_path / "made", "huggingface")
+    saved = str(tmp_path / "saved")
+    program = f"model.save_pretrained({saved!r}), tokenizer.save_pretrained({saved!r}), print(1)"
+    in_transformers(tmp_path / "made", program)
+    shutil.rmtree(tmp_path / "made")
     left, right = in_transformers(
-        tmp_path / "made",
+        tmp_path / "saved",
         f"lines = {lines!r}\n"
-        "found = []\n"
+        "texts = []\n"
         "for side in ('left', 'right'):\n"
         "    given = tokenizer(lines, return_tensors='pt', padding=True, padding_side=side)\n"
         "    ids = model.generate(**given)\n"
-        "    found.append(tokenizer.batch_decode(ids, skip_special_tokens=True))\n"
-        "print(json.dumps(found))",
+        "    texts.append(tokenizer.batch_decode(ids, skip_special_tokens=True))\n"
+        "print(json.dumps(texts))",
     )
     assert left == right == load(model("nat-kd")).translate(lines)
 
@@ -581,8 +558,6 @@ def test_a_model_card_has_scores_and_settings(own_run: None) -> None:
     packed(model("nat-kd"), Path("first"))
     packed(Path("first"), Path("second"))
     assert exported(Path("second")) == card
-    packed(model("nat-kd"), Path("other"), ["mask-predict-1-lb5"])
-    assert "38.27" not in exported(Path("other"))
 
 
 def of(system: str, command: str) -> list[object]:
@@ -595,11 +570,9 @@ def of(system: str, command: str) -> list[object]:
     ("arguments", "text", "parts"),
     [
         (["translate", "nowhere"], b"", ["nowhere", PACKAGE, MODEL]),
-        (of("ctc-kd", "translate --decoding beam5"), b"", ["'beam5'"]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
         (of("ctc-kd", "translate"), b"fine\n\xff\n", ["standard input, line 2"]),
         (of("ctc-kd", "translate"), b"a\n" + b"b" * (1 + LONGEST_LINE), ["standard input, line 2"]),
-        (of("nat-raw", "translate"), b"", ["nat-raw"]),
         (of("hrt", "export made --to ctranslate2"), b"", ["'hrt'", "--to huggingface"]),
         (of("ctc-kd", "export made --to ctranslate2"), b"", ["'ctc-kd'", "--to"]),
         (of("at-base", "export made --to onnx"), b"", ["'length'"]),
@@ -627,66 +600,38 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "packed")
     (tmp_path / "packed/codes").touch()
     (tmp_path / "packed/.sha256sums").unlink()  # as of a package that someone edits
-    whole = json.loads((tmp_path / "packed" / PACKAGE).read_text())
-    for content, part in {
-        '{"corpus": 1}': "corpus",
-        "{": "nat pack",
-        json.dumps(whole | {"decodings": {}}): "decodings",
-        json.dumps(whole | {"decodings": {"mine": {"method": {"method": "nope"}}}}): "'nope'",
-    }.items():
-        (tmp_path / "packed" / PACKAGE).write_text(content)
-        with told(PACKAGE, part):
-            load(tmp_path / "packed")
+    (tmp_path / "packed" / PACKAGE).write_text('{"corpus": 1}')
+    with told(PACKAGE, "corpus"):
+        load(tmp_path / "packed")
 
 
-def test_a_model_of_other_vocabularies_is_told_with_its_remedy(own_run: None) -> None:
-    packed(model("ctc-kd"), Path("packed"))
-    for folder, vocabulary, remedy in (
-        (model("ctc-kd"), Path("results/corpora", CORPUS, "bpe"), "snakemake --force"),
-        (Path("packed"), Path("packed"), "nat pack"),
-    ):
-        (vocabulary / OF_FOLDER).unlink()
-        file = vocabulary / "vocabulary.txt"
-        file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
-        with told(MODEL, remedy):
-            load(folder)
-
-
-@pytest.mark.parametrize("command", [["pack"], ["export", "--to", "fairseq"]])
 def test_a_folder_with_files_of_others_is_not_replaced(
-    command: list[str], tmp_path: Path, nat: Run, refused: Refused
+    tmp_path: Path, nat: Run, refused: Refused
 ) -> None:
-    name, *options = command
     output = tmp_path / "made"
     output.mkdir()  # an empty folder may be filled
     for _ in range(2):  # and what was made before is made anew
-        assert nat(name, model("nat-kd"), output, *options)[2] == 0
+        assert nat("pack", model("nat-kd"), output)[2] == 0
     before = (output / "model.pt").read_bytes()
     (output / "notes").mkdir()
     (output / "notes/mine.txt").write_text("mine")
-    refused([name, model("nat-kd"), output, *options], output, "notes/mine.txt")
+    refused(["pack", model("nat-kd"), output], output, "notes/mine.txt")
     for other in ("model.pt", "model.pt/made"):
-        refused([name, model("nat-kd"), output / other, *options], output / "model.pt")
+        refused(["pack", model("nat-kd"), output / other], output / "model.pt")
     bpe = Path("results/corpora") / CORPUS / "bpe"  # which the graph has made
-    refused([name, model("nat-kd"), bpe, *options], bpe)
+    refused(["pack", model("nat-kd"), bpe], bpe)
     assert (output / "notes/mine.txt").read_text() == "mine" and (bpe / "codes").exists()
     assert (output / "model.pt").read_bytes() == before
 
 
-@pytest.mark.parametrize("command", [["pack"], ["export", "--to", "onnx"]])
 @pytest.mark.parametrize("output", ["packed", "packed/made", "current", "above", "../run/packed"])
 def test_a_package_does_not_replace_what_it_is_made_from(
-    command: list[str],
-    output: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refused: Refused,
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
-    name, *options = command
     packed(model("ctc-kd"), tmp_path / "run/packed")
     monkeypatch.chdir(tmp_path / "run")
     Path("current").symlink_to("packed")
     Path("above").symlink_to(".")
     before = sorted(Path().rglob("*"))
-    refused([name, "packed", output, *options], output, tmp_path / "run/packed")
+    refused(["export", "packed", output, "--to", "onnx"], output, tmp_path / "run/packed")
     assert sorted(Path().rglob("*")) == before

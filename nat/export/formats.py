@@ -1,21 +1,28 @@
 """A trained model in the format of another program, with its subwords and its preprocessing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nat import registry
+from nat.artifacts import Converted
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, Opened, check_output, open_folder, scores_of
+from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
+from nat.export.ctranslate2 import write_ctranslate2
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
+from nat.export.onnx import write_onnx
+from nat.export.package import MODEL, Opened, check_output, open_folder
 from nat.files import atomic_directory, copy, read_json, write_json
-from nat.jobs.convert import WRITERS
+from nat.job import Job
 from nat.training.model_file import TrainedModel, load_model
+from nat.training.trained_model import matching_model
 from nat.training.weights import CONVERTED, checksum_of
 from nat.traits import KINDS
 from nat.transformer.model import Transformer
+
+WRITERS = {"ctranslate2": write_ctranslate2, "onnx": write_onnx}
+"""Functions that write the model for an engine."""
 
 CORPUS = "corpus.json"
 """File of languages and preprocessing in an export."""
@@ -24,15 +31,29 @@ DECODINGS = "decodings"
 """Key of `CONVERTED` in an export for an engine: the options of its tuned decodings."""
 
 
+def convert_model(job: Job[Converted]) -> None:
+    """Convert the model of a run for another engine.
+
+    Raises:
+        UserError: if files do not belong together, or the engine cannot run the model; nothing is
+            written.
+    """
+    inputs = job.inputs
+    vocabularies = Vocabularies.load(Path(inputs.corpus.path))
+    model = matching_model(inputs.model, job.configuration, vocabularies.sizes)
+    weights = checksum_of(Path(inputs.model.path))
+    WRITERS[job.artifact.engine](model, vocabularies, job.path, weights)
+
+
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
     """Write a trained model for another program.
 
     Args:
-        folder: of a package or of a training, see `nat.deploy.package.open_folder`.
+        folder: of a package or of a training, see `nat.export.package.open_folder`.
         output: folder to make: what the program opens, the file that splits tokens into subwords,
             and `CORPUS`.
-        to: one of `nat.deploy.command.FORMATS`.
-        decodings: that the export can do, as for `nat.deploy.package.packed`; for fairseq and
+        to: one of `nat.export.command.FORMATS`.
+        decodings: that the export can do, as for `nat.export.package.packed`; for fairseq and
             huggingface only. One for another engine has the options of those that are tuned.
 
     Raises:
@@ -55,23 +76,23 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         )
     if to == "ctranslate2":
         _check_order(folder, trained)
+    methods = {
+        name: each.method.as_json()
+        for name, each in package.decodings.items()
+        if (each.converted == engine if engine else not each.files)
+    }
+    if not engine:
+        _check_alone(opened, to, decodings or list(methods) or list(package.decodings))
     with atomic_directory(output) as temporary:
         made = temporary / to
         if engine:
             WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
-            tuned = {
-                name: each.method.as_json()
-                for name, each in package.decodings.items()
-                if each.converted == engine
-            }
-            write_json(made / CONVERTED, {**read_json(made / CONVERTED), DECODINGS: tuned})
+            write_json(made / CONVERTED, {**read_json(made / CONVERTED), DECODINGS: methods})
+        elif to == "fairseq":
+            write_fairseq(trained, vocabularies, sides(package.text), methods, made)
         else:
-            methods = _methods(opened, to, decodings)
-            if to == "fairseq":
-                write_fairseq(trained, vocabularies, sides(package.text), methods, made)
-            else:
-                scores = [each for each in scores_of(opened) if each["decoding"] in methods]
-                write_huggingface(trained, vocabularies, package.text, methods, scores, made)
+            scores = [each for each in opened.scores if each["decoding"] in methods]
+            write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
@@ -93,19 +114,11 @@ def _check_order(folder: Path, trained: TrainedModel) -> None:
         )
 
 
-def _methods(opened: Opened, to: str, named: Sequence[str]) -> Mapping[str, Any]:
-    """The decodings that work with the model alone: all that are named, or what there is.
-
-    Raises:
-        UserError: if one that is named does not, or none does.
-    """
-    decodings = opened.package.decodings
-    found = {name: each.method.as_json() for name, each in decodings.items() if not each.files}
-    for name in named or decodings:
-        if name not in found and (named or not found):
+def _check_alone(opened: Opened, to: str, decodings: Sequence[str]) -> None:
+    """Refuse decodings that do not work with the model alone."""
+    for name in decodings:
+        if files := opened.package.decodings[name].files:
             raise UserError(
-                f"{opened.folder}: the decoding '{name}' also needs "
-                f"{', '.join(decodings[name].files)}, which an export to {to} does not have; name "
-                "others with --decodings"
+                f"{opened.folder}: the decoding '{name}' also needs {', '.join(files)}, which an "
+                f"export to {to} does not have; name others with --decodings"
             )
-    return found

@@ -1,13 +1,14 @@
 """Raw text to raw text with a trained model.
 
-from nat.deploy.translator import load
+from nat.export.translator import load
 translator = load("results/demo/models/toy-ka-lu/nat-kd/seed1")
 print(translator.translate(["wara foh delis"]))
 """
 
 import logging
-from collections import Counter
+import sys
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +17,20 @@ import torch
 from nat import registry
 from nat.checksums import PACKAGE
 from nat.data.bpe import merge, segments_at
+from nat.data.lines import decoded
 from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
-from nat.deploy.package import MODEL, Opened, open_folder
 from nat.errors import UserError, told_of
+from nat.export.package import MODEL, Opened, open_folder
 from nat.jobs.translate import consulting
 from nat.training.model_file import load_model
 
 ENDS = frozenset(".!?;:。！？；")
 """Tokens after which a long line is preferably cut."""
+
+BLOCK = 10_000
+"""Lines that are read, sorted by length and translated at a time, unless it is said otherwise."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,11 +43,10 @@ class TextTranslator:
 
     Args:
         opened: the model with what it needs.
-        decoding: name of one of its decodings; None for the usual one.
-        batch_tokens: most source tokens of a batch, with padding; None for those of the run.
+        decoding: as for `load`.
+        batch_tokens: as for `load`.
 
     Attributes:
-        batch_tokens: the same.
         decoding: its name.
         method: the decoding itself, with all that it consults.
         model: on a GPU if there is one.
@@ -81,20 +85,16 @@ class TextTranslator:
         self.raw_text = RawText(package.text, segments_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
-        """Translate lines of raw text.
-
-        Lines are translated in batches of similar length, so many at a time are faster than one.
+        """Translate lines of raw text, in batches of similar length.
 
         Args:
             lines: one sentence each, or more.
             first: number that warnings give to the first of them.
 
         Returns:
-            As many lines in the same order, without line feeds. An empty line stays empty. A line
-            with more subwords than the model has positions is cut, after the end of a sentence if
-            there is one in the second half of a part and otherwise between words; its parts are
-            translated one by one. A line for which the decoding finds no translation, or an empty
-            one, is empty. Both are logged as warnings.
+            As many lines in the same order, without line feeds. A line with more subwords than the
+            model has positions is translated in parts, see `in_parts`. A line for which the
+            decoding finds no translation is empty. Both are logged as warnings.
 
         Raises:
             TypeError: if the lines are one string, whose items are letters.
@@ -104,33 +104,30 @@ class TextTranslator:
             raise TypeError("translate() takes lines, not a string; pass a list: [line]")
         parts: list[np.ndarray] = []
         line_of: list[int] = []
-        count = 0
-        for count, line in enumerate(lines, start=1):
-            cut = in_parts(self.raw_text.subwords(line).split(), self.model.longest_source)
+        encode, longest = self.vocabularies.source.encode, self.model.longest_source
+        texts = list(lines)
+        for number, line in enumerate(texts):
+            cut = in_parts(self.raw_text.subwords(line).split(), longest)
             if len(cut) > 1:
-                number = first + count - 1
-                _LOG.warning(
-                    "line %d is too long for the model and was cut in %d", number, len(cut)
-                )
-            parts.extend(
-                np.array(self.vocabularies.source.encode(" ".join(part)), dtype=np.int64)
-                for part in cut
-            )
-            line_of.extend([count - 1] * len(cut))
+                message = "line %d is too long for the model and was cut in %d"
+                _LOG.warning(message, first + number, len(cut))
+            parts += [np.array(encode(" ".join(part)), dtype=np.int64) for part in cut]
+            line_of += [number] * len(cut)
         try:
-            found = translate(self.model, self.method, parts, range(len(parts)), self.batch_tokens)
+            translations = translate(
+                self.model, self.method, parts, range(len(parts)), self.batch_tokens
+            )
         except torch.OutOfMemoryError as error:
             raise UserError(
                 f"the memory of the GPU does not suffice for batches of {self.batch_tokens} source "
                 "tokens; choose fewer, with --batch-tokens of 'nat translate' or 'batch_tokens' of "
                 "load()"
             ) from error
-        parts_of = Counter(line_of)
-        words: list[list[str]] = [[] for _ in range(count)]
-        for number, translation in zip(line_of, found, strict=True):
+        words: list[list[str]] = [[] for _ in texts]
+        for number, translation in zip(line_of, translations, strict=True):
             words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
             if translation.status != EMPTY_SOURCE and not merge(words[number][-1]).strip():
-                what = "line" if parts_of[number] == 1 else "a part of line"
+                what = "line" if line_of.count(number) == 1 else "a part of line"
                 why = "an empty translation" if translation.status == OK else translation.status
                 _LOG.warning("%s %d is not translated: %s", what, first + number, why)
         return [self.raw_text.joined(each) for each in words]
@@ -155,16 +152,16 @@ def load(
 
 
 def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
-    """Cut a sentence into parts of at most `longest` subwords, see `TextTranslator.translate`."""
+    """Cut a sentence into parts of at most `longest` subwords.
+
+    A part ends at the end of a sentence if there is one in its second half, and otherwise between
+    words.
+    """
     parts = []
     while len(subwords) > longest:
-        ends = [
-            place
-            for place in range(longest, longest // 2, -1)
-            if subwords[place - 1] in ENDS and _between_words(subwords, place)
-        ]
-        between = (place for place in range(longest, 0, -1) if _between_words(subwords, place))
-        cut = ends[0] if ends else next(between, longest)
+        between = [place for place in range(longest, 0, -1) if _between_words(subwords, place)]
+        ends = (at for at in between if at > longest // 2 and subwords[at - 1] in ENDS)
+        cut = next(ends, next(iter(between), longest))
         parts.append(subwords[:cut])
         subwords = subwords[cut:]
     return [*parts, subwords]
@@ -172,3 +169,25 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
 
 def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
+
+
+def translate_input(
+    folder: Path, decoding: str | None, lines: int | None, batch_tokens: int | None
+) -> None:
+    """Translate standard input to standard output; arguments as for `load`.
+
+    Args:
+        lines: that are read and translated at a time; None for `BLOCK`, or 1 at a terminal.
+    """
+    at_once = lines or (1 if sys.stdin.buffer.isatty() else BLOCK)
+    translator = load(folder, decoding, batch_tokens)
+    text = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
+    first = 1
+    while block := list(islice(text, at_once)):
+        _write(translator.translate(block, first))
+        first += len(block)
+
+
+def _write(lines: Iterable[str]) -> None:
+    sys.stdout.buffer.writelines(line.encode() + b"\n" for line in lines)
+    sys.stdout.buffer.flush()

@@ -1,1 +1,0 @@
-"""Classes of Hugging Face's transformers, which travel with an exported model."""

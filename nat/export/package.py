@@ -1,0 +1,368 @@
+"""A trained model with all that it needs to translate raw text, in one folder.
+
+`docs/deployment.md` lists its files. In the results of a run, the same files lie in several places.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from nat import registry
+from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
+from nat.checksums import PACKAGE, remedy
+from nat.configuration import Configuration, differences, read
+from nat.configuration.named_runs import choice_of
+from nat.data.bpe import subwords_file
+from nat.data.corpus import Corpus
+from nat.data.splits import TRAIN, prepared_as
+from nat.data.vocabulary import Vocabularies, vocabulary_files
+from nat.errors import UserError, told_of
+from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
+from nat.jobs.translate import chosen_options
+from nat.measures.results import read_file
+from nat.options import Count, Name, Number, OrAbsent, StrictModel, Text, hint, validated
+from nat.registry import Method
+from nat.training.run import REPORT
+from nat.training.weights import check_weights
+
+MODEL = "model.pt"
+SCORES = "scores.json"
+
+USUAL = (
+    *("beam5", "group-beam5", "hybrid5-1", "mask-correct-10-lb5", "mask-predict-10-lb5"),
+    *("ctc", "one-pass", "refinement-10"),
+)
+"""Decodings of which a system is translated with the first one that suits it."""
+
+USUAL_OF_STUDENTS = ("mask-predict-1-lb5", "ctc")
+"""The same for students of several steps, which are trained to need one."""
+
+_FOLDER = re.compile(
+    r"(?P<root>(?:.*/)?)results/(?P<run>[^/]+)/models/(?P<corpus>[^/]+)/(?P<system>[^/]+)"
+    r"/seed(?P<seed>\d+)"
+)
+
+
+CONSULTED = {
+    "assistant": "assistant-{system}.pt",
+    "language_model": "ngrams-{decoding}.npz",
+    "converted": "{engine}",
+}
+"""The names in a package of what a decoding consults besides the model."""
+
+
+class PackagedDecoding(StrictModel):
+    """A decoding with all of its options, and the names of the files that it consults.
+
+    `converted` is the folder of the model in the format of another engine.
+    """
+
+    method: Method
+    assistant: OrAbsent[Text] = None
+    language_model: OrAbsent[Text] = None
+    converted: OrAbsent[Text] = None
+
+    @property
+    def files(self) -> list[str]:
+        """Names of these files."""
+        return [name for key in CONSULTED if (name := getattr(self, key)) is not None]
+
+
+class Package(StrictModel):
+    """Content of `package.json`.
+
+    Attributes:
+        text: languages and preprocessing, as the file of the corpus has them.
+        subwords: name of the file that splits tokens of the source into subwords.
+        batch_tokens: most source tokens in a batch.
+        decodings: by name, the usual one first.
+    """
+
+    corpus: Name
+    system: Name
+    seed: Number
+    text: Corpus
+    subwords: Text
+    batch_tokens: Count
+    decodings: Annotated[dict[str, PackagedDecoding], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A package, or the training of a run as one.
+
+    Attributes:
+        folder: that was opened.
+        package: its description.
+        files: path of each file or folder by its name in a package.
+        scores: BLEU of its decodings by decoding and split, as in `scores.json`.
+    """
+
+    folder: Path
+    package: Package
+    files: dict[str, Path]
+    scores: list[dict[str, Any]]
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """The vocabularies of source and target, which lie beside the subwords."""
+        return Vocabularies.load(self.files[self.package.subwords].parent)
+
+    def decoding(self, name: str | None) -> tuple[str, PackagedDecoding]:
+        """A decoding with its name; the first one for None.
+
+        Raises:
+            UserError: if it is not in the package.
+        """
+        known = self.package.decodings
+        if name is None:
+            return next(iter(known.items()))
+        if name not in known:
+            raise UserError(
+                f"{self.folder / PACKAGE}: no decoding '{name}'; {hint(name, known)}; to add it, "
+                "pack the model again with --decodings"
+            )
+        return name, known[name]
+
+
+def open_folder(
+    folder: Path,
+    decodings: Sequence[str] = (),
+    *,
+    scored: bool = False,
+    engine: str | None = None,
+) -> Opened:
+    """Open a package, or the folder of a training in the results of a run.
+
+    Args:
+        folder: that `packed` made, or `results/RUN/models/CORPUS/SYSTEM/seedN`.
+        decodings: names, the usual one first; without any, all of a package, and of a training the
+            usual one.
+        scored: of a training: also the decodings that the run has scored, unless some are named,
+            and their scores.
+        engine: of a training, without `decodings`: only those of this engine that the run has
+            tuned, if there are any.
+
+    Raises:
+        UserError: if it is neither, something is missing, a decoding does not suit the system, or
+            the corpus or the weights are no longer those that something was made from.
+    """
+    if (folder / PACKAGE).exists():
+        opened = _of_package(folder, decodings)
+    else:
+        opened = _of_training(folder, decodings, scored, engine)
+    for path in opened.files.values():
+        if not path.exists():
+            raise UserError(f"{folder} needs {path}, which does not exist; {remedy(path)}")
+    return opened
+
+
+def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
+    path = folder / PACKAGE
+    content = read_json(path)
+    with told_of(f"{path}: "):
+        package = validated(Package, content)
+    if decodings:
+        chosen = map(Opened(folder, package, {}, []).decoding, decodings)
+        package = package.model_copy(update={"decodings": dict(chosen)})
+    names = [MODEL, package.subwords, *(each.name for each in vocabulary_files(folder))]
+    names += [name for each in package.decodings.values() for name in each.files]
+    scores = read_json(folder / SCORES) if (folder / SCORES).exists() else []
+    return Opened(
+        folder,
+        package,
+        {name: folder / name for name in names},
+        [each for each in scores if each["decoding"] in package.decodings],
+    )
+
+
+def _of_training(
+    folder: Path, decodings: Sequence[str], scored: bool, engine: str | None
+) -> Opened:
+    place = _place(folder)
+    if place is None or not (folder / MODEL).exists():
+        raise UserError(
+            f"{folder}: expected a folder that 'nat pack' made, with {PACKAGE}, or "
+            f"results/RUN/models/CORPUS/SYSTEM/seedN with {MODEL}, its corpus and its configuration"
+        )
+    root, trained = place
+    configuration = read(choice_of(root, trained.run), root).on(trained.corpus)
+    whole, model = configuration.corpus(trained.corpus), root / trained.path
+    report = model.with_name(REPORT)
+    record = read_json(report) if report.exists() else {}
+    # the text must be prepared as it was for the training; imported models do not say how it was
+    changes = differences(record.get("corpus"), prepared_as(whole, TRAIN))
+    if "corpus" in record and changes:
+        raise UserError(
+            f"{configuration.root / configuration.file_of('corpora', trained.corpus)} has changed "
+            f"since {model} was trained ({'; '.join(changes)}); undo the change, or {remedy(model)}"
+        )
+    of_run = root.glob(Score.of(vars(trained), decoding="*", split="[!.]*").path)
+    scores = sorted(of_run) if scored else []
+    names = decodings or _defaults(configuration, trained, scores, engine)
+    bpe = root / CorpusStep(trained.corpus, "bpe").path
+    subwords = subwords_file(bpe, "source")
+    files = {MODEL: model, **{path.name: path for path in (*vocabulary_files(bpe), subwords)}}
+    packaged = {}
+    for name in names:
+        packaged[name], more = _packaged(configuration, trained, name)
+        files |= more
+    package = Package(
+        corpus=trained.corpus,
+        system=trained.system,
+        seed=trained.seed,
+        text=Corpus(
+            source=whole.source,
+            target=whole.target,
+            diacritics=whole.diacritics,
+            preprocessing=whole.preprocessing,
+        ),
+        subwords=subwords.name,
+        batch_tokens=configuration.scale_settings.decoding_tokens,
+        decodings=packaged,
+    )
+    kept = [path for path in scores if path.parent.name in packaged]
+    return Opened(folder, package, files, _bleu(kept, model, record.get("fingerprint")))
+
+
+def _place(folder: Path) -> tuple[Path, Model] | None:
+    """The root of a run and the model of a folder in its results; None if it lies elsewhere.
+
+    `results` and what is in it may be links, so the path counts as it is given. But it may also be
+    a link to the folder of a training.
+    """
+    for path in (os.path.normpath(folder.absolute()), str(folder.resolve())):
+        if match := _FOLDER.fullmatch(path):
+            return Path(match["root"]), Model.of(match.groupdict())
+    return None
+
+
+def _defaults(
+    configuration: Configuration, trained: Model, scores: Sequence[Path], engine: str | None
+) -> list[str]:
+    """Names of the decodings of a trained model where nobody names one, see `open_folder`.
+
+    The usual one has tuned options if the run has tuned them.
+    """
+    pattern = TunedOptions.of(vars(trained), decoding="[!.]*").path
+    tuned = sorted(path.stem for path in configuration.root.glob(pattern))
+    engines = {
+        name: configuration.decoding_traits(name).converted
+        for name in filter(configuration.has_decoding, tuned)
+    }
+    if engine is not None and engine in engines.values():
+        return [name for name in engines if engines[name] == engine]
+    usual = usual_decoding(configuration, trained.system)
+    usual = f"{usual}-tuned" if f"{usual}-tuned" in engines else usual
+    others = filter(configuration.has_decoding, sorted({path.parent.name for path in scores}))
+    return list(dict.fromkeys([usual, *others]))
+
+
+def usual_decoding(configuration: Configuration, system: str) -> str:
+    """The decoding that a system is translated with if nobody names one and nothing is tuned.
+
+    Args:
+        configuration: as it holds on the corpus.
+        system: its name.
+
+    Raises:
+        UserError: if there is none, or the file of a decoding is faulty.
+    """
+    student = configuration.target_traits(system).distils
+    wanted = (*USUAL_OF_STUDENTS, *USUAL) if student else USUAL
+    for name in filter(configuration.has_decoding, wanted):
+        configuration.decoding(name)  # a faulty file is not taken for one that does not suit
+        try:
+            configuration.check_decoding(system, name)
+        except UserError:
+            continue
+        return name
+    raise UserError(
+        f"'{system}' has no default decoding; name one, with --decoding of 'nat translate' or "
+        "--decodings of 'nat pack' and 'nat export'"
+    )
+
+
+def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[dict[str, Any]]:
+    """The BLEU of files of scores.
+
+    Raises:
+        UserError: if one of them is of another training than the model.
+    """
+    rows = []
+    for path in paths:
+        score = read_file(path)
+        scored = score.get("model", {}).get("fingerprint")
+        if None not in (fingerprint, scored) and scored != fingerprint:
+            raise UserError(
+                f"{path} was made from other weights than those of {model}; {remedy(path)}"
+            )
+        bleu = score["measures"][path.stem]["sacrebleu"]
+        names = {"decoding": score["decoding"], "split": score["split"]}
+        rows.append({**names, "measures": {"sacrebleu": bleu}})
+    return rows
+
+
+def _packaged(
+    configuration: Configuration, trained: Model, name: str
+) -> tuple[PackagedDecoding, dict[str, Path]]:
+    """A decoding of a run, and its files by their names in a package."""
+    root = configuration.root
+    inputs = Decoded(**vars(trained), decoding=name, split=TRAIN).inputs(configuration)
+    method, model = configuration.decoding(name), root / inputs.model.path
+    if inputs.tuned is not None:
+        method = method.with_options(chosen_options(root / inputs.tuned.path, model))
+    if inputs.converted is not None:
+        check_weights(root / inputs.converted.path, model)
+    found = {key: getattr(inputs, key) for key in CONSULTED if getattr(inputs, key) is not None}
+    names = {
+        key: CONSULTED[key].format_map({**vars(artifact), "decoding": name})
+        for key, artifact in found.items()
+    }
+    packaged = PackagedDecoding(method=registry.describe("decoding", method).method, **names)
+    return packaged, {names[key]: root / found[key].path for key in names}
+
+
+def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
+    """Make a package of a trained model, which can be taken to another machine.
+
+    Args:
+        folder: of a training in the results of a run, or a package.
+        output: folder to make.
+        decodings: see `open_folder`; without any, also those that the run has scored.
+
+    Raises:
+        UserError: as `open_folder` and `check_output`, and if a file is damaged; nothing is
+            written.
+    """
+    opened = open_folder(folder, decodings, scored=True)
+    check_output(opened, output)
+    with atomic_directory(output) as temporary:
+        for name, path in opened.files.items():
+            copy(path, temporary / name)
+        write_json(temporary / PACKAGE, opened.package.as_written())
+        if opened.scores:
+            write_json(temporary / SCORES, opened.scores)
+
+
+def check_output(opened: Opened, output: Path) -> None:
+    """Refuse a folder to make in whose place something else lies, or what is read.
+
+    Raises:
+        UserError: as `check_replaceable`, and if the folder is the one of the model or lies in it,
+            or a file of the model lies in the folder, also by another path.
+    """
+    made, folder = output.resolve(), opened.folder.resolve()
+    read = (folder, *(path.resolve() for path in opened.files.values()))
+    inside = next((path for path in read if path.is_relative_to(made)), None)
+    if inside is not None or made.is_relative_to(folder):
+        raise UserError(
+            f"{output} would replace or change {inside or folder}, which it is made from; name "
+            "another folder"
+        )
+    check_replaceable(output)
