@@ -17,7 +17,7 @@ from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_cor
 from nat.papers import values
 from nat.papers.cells import QUOTED
 from nat.papers.checks import MAJORITY, Check, Compared, decisive, published_difference
-from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
+from nat.papers.differences import Difference, combined, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedClaims
 from nat.papers.table_formats import MINUS, signed
@@ -200,16 +200,9 @@ def _difference(one: Compared, other: Compared | float, reader: Reader) -> Diffe
             return f"{other.label}: the paper prints no number"
         if one.first.stand_in:
             return f"the published value is not comparable: {one.first.stand_in}"
-    number = other.first.published if isinstance(other, Compared) else other
-    found: Difference | None
-    if one.first.measure == SPEED_UP:
-        whole = (other.own, other.over) if isinstance(other, Compared) else float(other)
-        found = difference_of_speed_ups((one.own, one.over), whole, reader)
-    elif isinstance(other, Compared) and not printed:
-        found = difference(one.own, other.own, reader)
-    else:
-        assert isinstance(number, int | float)
-        found = difference(one.own, float(number), reader)
+    compared = other.first.published if isinstance(other, Compared) and printed else other
+    assert not isinstance(compared, str | None)
+    found = difference(one, compared, reader)
     both = [one] if printed or not isinstance(other, Compared) else [one, other]
     return _why_missing(both, reader) if found is None else found
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
+from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
 from nat.papers.cells import OWN, Cell, shown
 from nat.papers.coordinates import Resolver
-from nat.papers.differences import can_be_resampled
 from nat.papers.figure_cells import keys_of_panels, panels_of, styles
 from nat.papers.relation import report as cells_of_report
 from nat.papers.resolved import Resolved, ResolvedClaims, ResolvedFigure, ResolvedTable
@@ -197,7 +197,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
 
 def _statistics(cell: Cell) -> list[Statistics]:
     """The counts beside a score, from which intervals and tests are computed."""
-    if not isinstance(cell.source, Score) or not can_be_resampled(cell.measure):
+    if not isinstance(cell.source, Score) or cell.measure not in statistics.MEASURED:
         return []
     return [cell.source.statistics]
 

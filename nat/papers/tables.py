@@ -8,6 +8,7 @@ from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
 from nat.papers.cells import QUOTED, Cell, shown
+from nat.papers.checks import Compared
 from nat.papers.differences import Difference, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedTable
@@ -63,7 +64,7 @@ def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Diff
     tested = own[0].measure in TESTED and own[0].source is not None
     if not tested or len({(cell.corpus, cell.split) for cell in (*own, *baseline)}) > 1:
         return None
-    found = difference(own, baseline, reader)
+    found = difference(Compared(tuple(own)), Compared(tuple(baseline)), reader)
     return None if found is None or found.interval is None else found
 
 

@@ -7,7 +7,6 @@ measured, and what the paper prints there.
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from graphlib import TopologicalSorter
 from typing import Any
 
 from nat.measures import significance
@@ -16,8 +15,9 @@ from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
 from nat.measures.results import Number
 from nat.measures.significance import Interval
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, Groups
-from nat.papers.differences import difference, ratio
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Groups
+from nat.papers.checks import Compared
+from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
@@ -31,6 +31,18 @@ NOT_STEADY = (
     "do not rely on it: the third quartile of the repeats, of this row or of the one that it is "
     f"compared with, is more than {STEADY} times the first"
 )
+NO_NUMBER: Record = dict.fromkeys(("ours", "spread", "low", "high"))
+
+
+def rounded(value: float | None) -> float | None:
+    """Round as precisely as reports keep numbers."""
+    return None if value is None else round(value, 6)
+
+
+def ends(interval: Interval | Number | None) -> Record:
+    """The ends of an interval, if there is one, as records have them."""
+    found = (interval.low, interval.high) if interval else (None, None)
+    return dict(zip(("low", "high"), map(rounded, found), strict=True))
 
 
 def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
@@ -39,46 +51,19 @@ def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
     Raises:
         UserError: for damaged results, and results that do not compare.
     """
-    found = [record(scale, own, over, reader) for own, over in groups.values()]
-    _derive(found, scale, groups, reader)
-    return found
+    by_name = {(own[0].row, own[0].column): (own, over) for own, over in groups.values()}
+    return [
+        _derived(own, scale, by_name, reader)
+        if own[0].derived is not None
+        else record(scale, own, over, reader)
+        for own, over in groups.values()
+    ]
 
 
 def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
     """Make the record of one mean, or of its difference from what it is shown over."""
-    found = _described(scale, own[0]) | mean(own, reader)
-    found["difference"] = _from_published(found["ours"], own[0], found["stand_in"])
-    found["published_source"] = own[0].origin
-    found |= _times([*own, *over], reader)
-    if not over:
-        return found
-    found |= {"over": over[0].model, "signature": ""}
-    compare = ratio if MEASURES[own[0].measure].relative else difference
-    each = compare(own, over, reader)
-    if each is None:
-        if found["status"] in ("run", NOT_AVAILABLE):
-            found["status"] = why_missing(own, over, reader) or NOT_RUN
-        return found | dict.fromkeys(("ours", "low", "high", "spread", "difference"))
-    both = mean([cell for cell in own if cell.seed in each.seeds], reader)
-    remarks = _without((*own, *over), each.seeds, "which was not run for both")
-    by_seed = each.estimate.by_seed
-    spread = statistics.stdev(by_seed) if len(by_seed) > 1 else None
-    return found | {
-        "status": "run",
-        "ours": rounded(each.value),
-        "spread": rounded(spread),
-        **ends(each.interval if spread is None else None),
-        "difference": _from_published(each.value, own[0], own[0].stand_in),
-        "seeds": _listed(each.seeds),
-        "not_decoded": both["not_decoded"],
-        "remark": "; ".join(filter(None, [*remarks, both["remark"]])),
-        "sources": " ".join(each.sources),
-    }
-
-
-def _described(scale: str, cell: Cell) -> Record:
-    """What a record says besides its number."""
-    return {
+    cell = own[0]
+    made = {
         **{key: getattr(cell, key) for key in ("group", "row", "column", "x", "category")},
         "scale": scale,
         "task": cell.task,
@@ -93,6 +78,40 @@ def _described(scale: str, cell: Cell) -> Record:
         "printed": cell.printed,
         "difference": None,
         "stand_in": cell.stand_in,
+        **mean(own, reader),
+        "published_source": cell.origin,
+        **_times([*own, *over], reader),
+    }
+    if over:
+        made |= {"over": over[0].model, "signature": "", **_over(made["status"], own, over, reader)}
+    made["difference"] = _from_published(made["ours"], cell, cell.stand_in)
+    return made
+
+
+def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
+    """What a record says of a difference or ratio of cells and those that they are shown over."""
+    left, right = Compared(tuple(own)), Compared(tuple(over))
+    if MEASURES[own[0].measure].relative:
+        minus = difference(Compared(left.own, right.own), 0.0, reader)
+    else:
+        minus = difference(left, right, reader)
+    if minus is None:
+        if status in ("run", NOT_AVAILABLE):
+            status = why_missing(own, over, reader) or NOT_RUN
+        return {**NO_NUMBER, "status": status}
+    both = mean([cell for cell in own if cell.seed in minus.seeds], reader)
+    remarks = _without((*own, *over), minus.seeds, "which was not run for both")
+    by_seed = minus.estimate.by_seed
+    several = len(by_seed) > 1
+    return {
+        "status": "run",
+        "ours": rounded(minus.value),
+        "spread": rounded(statistics.stdev(by_seed)) if several else None,
+        **ends(None if several else minus.interval),
+        "seeds": _listed(minus.seeds),
+        "not_decoded": both["not_decoded"],
+        "remark": "; ".join(filter(None, [*remarks, both["remark"]])),
+        "sources": _listed(minus.sources),
     }
 
 
@@ -103,36 +122,35 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     repeats; with several, `spread` is their standard deviation (n - 1) instead. `status` is "run",
     or says why there is no number; `remark` says what is wrong with one.
     """
-    ran = [(cell, reader.number(cell)) for cell in cells if reader.ran(cell)]
+    numbers = {cell: reader.number(cell) for cell in cells if reader.ran(cell)}
     relative = measure_of(cells[0].measure).relative
-    there = [] if relative else [(cell, each) for cell, each in ran if each.value is not None]
-    if not there:
-        told = next((each.reason for _, each in ran if each.reason), "")
-        reason = cells[0].reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
+    values = [each.value for each in numbers.values() if each.value is not None and not relative]
+    if not values:
+        told = next((each.reason for each in numbers.values() if each.reason), "")
+        reason = cells[0].reason or told or (NOT_AVAILABLE if numbers else NOT_RUN)
         known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
-        tells = known or cells[0].source is not None
+        is_state = known or cells[0].source is not None
         return {
             "seeds": "",
-            "status": reason if tells else NOT_RUN,
-            **dict.fromkeys(("ours", "spread", "low", "high")),
+            "status": reason if is_state else NOT_RUN,
+            **NO_NUMBER,
             "signature": "",
             "not_decoded": 0,
-            "remark": "" if tells else reason,
+            "remark": "" if is_state else reason,
             "sources": "",
         }
-    values = [each.value for _, each in there if each.value is not None]
-    last, several = there[-1][1], len(values) > 1
-    seeds = list(dict.fromkeys(cell.seed for cell, _ in there))
-    flags: dict[str, list[int | None]] = {}
-    for cell, each in there:
-        for flag in each.flags:
-            flags.setdefault(flag, []).append(cell.seed)
+    there = {cell: each for cell, each in numbers.items() if each.value is not None}
+    seeds = list(dict.fromkeys(cell.seed for cell in there))
+    last, several = list(there.values())[-1], len(values) > 1
+    lost = [cell for cell in cells if cell.seed in seeds and cell not in there]
     remarks = _without(cells, seeds, "which was not run")
-    remarks += _without_draws(cells, [cell for cell, _ in there])
-    remarks += [
-        flag if {*of} == {*seeds} else f"{flag} (seed {', '.join(map(str, of))})"
-        for flag, of in flags.items()
-    ]
+    if lost:  # draws of a random decoding
+        names = ", ".join(f"{cell.decoding} of seed {cell.seed}" for cell in lost)
+        remarks.append(f"without {names}, which was not run")
+    for flag in dict.fromkeys(flag for each in there.values() for flag in each.flags):
+        of = [cell.seed for cell, each in there.items() if flag in each.flags]
+        everywhere = {*of} == {*seeds}
+        remarks.append(flag if everywhere else f"{flag} (seed {', '.join(map(str, of))})")
     return {
         "seeds": _listed(seeds),
         "status": "run",
@@ -140,31 +158,20 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
         "spread": rounded(statistics.stdev(values)) if several else None,
         **ends(None if several else last),
         "signature": last.signature,
-        "not_decoded": sum(each.not_decoded for _, each in there),
+        "not_decoded": sum(each.not_decoded for each in there.values()),
         "remark": "; ".join(remarks),
-        "sources": " ".join(cell.path for cell, _ in there),
+        "sources": _listed(cell.path for cell in there),
     }
 
 
-def _listed(seeds: Iterable[int | None]) -> str:
-    return " ".join(map(str, seeds))
+def _listed(parts: Iterable[Any]) -> str:
+    return " ".join(map(str, parts))
 
 
-def _without(cells: Iterable[Cell], seeds: Sequence[int | None], why: str) -> list[str]:
+def _without(cells: Iterable[Cell], seeds: Sequence[int], why: str) -> list[str]:
     """A remark on the seeds that a number does not rest on, if there are any."""
     missing = dict.fromkeys(str(cell.seed) for cell in cells if cell.seed not in seeds)
     return [f"without seed {', '.join(missing)}, {why}"] if missing else []
-
-
-def _without_draws(cells: Sequence[Cell], measured: Sequence[Cell]) -> list[str]:
-    """A remark on the draws of a random decoding that a mean lacks of its seeds, if any."""
-    seeds = {cell.seed for cell in measured}
-    missing = [
-        f"{cell.decoding} of seed {cell.seed}"
-        for cell in cells
-        if cell.seed in seeds and cell not in measured
-    ]
-    return [f"without {', '.join(missing)}, which was not run"] if missing else []
 
 
 def why_missing(own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> str:
@@ -174,12 +181,10 @@ def why_missing(own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> st
         UserError: if a file is damaged.
     """
     if not (own[0].source and measure_of(own[0].measure).relative):
-        found = mean(own, reader)
-        return "" if found["status"] == "run" else found["remark"] or str(found["status"])
+        alone = mean(own, reader)
+        return "" if alone["status"] == "run" else alone["remark"] or str(alone["status"])
     for cell in (*own, *over):
-        if not reader.ran(cell):
-            return NOT_RUN
-        if reason := reader.number(cell).reason:
+        if reason := reader.number(cell).reason if reader.ran(cell) else NOT_RUN:
             return reason
     return ""
 
@@ -191,7 +196,7 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
     """
     printed = cell.published
     comparable = not stand_in and not has_quartiles(cell.measure)
-    if value is None or printed is None or isinstance(printed, str) or not comparable:
+    if value is None or not isinstance(printed, int | float) or not comparable:
         return None
     return rounded(value - printed)
 
@@ -199,76 +204,67 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
 # Numbers that are computed from others
 
 
-def _derive(found: Sequence[Record], scale: str, groups: Groups, reader: Reader) -> None:
-    """Fill in the records of derived cells from those that they are made of.
+def _derived(
+    own: Sequence[Cell],
+    scale: str,
+    groups: Mapping[tuple[str, str], tuple[Sequence[Cell], Sequence[Cell]]],
+    reader: Reader,
+    only: Sequence[str] | None = None,
+) -> Record:
+    """The record of a number that is computed from others, which may be derived, too.
 
-    A number is missing while one of its operands is, and rests on the seeds that all of them have.
+    A number is missing while one of its operands is, and rests on the seeds that all of them have,
+    or on given ones.
     """
-    cells = [own[0] for own, _ in groups.values()]
-    derived = {(cell.row, cell.column): cell.derived for cell in cells if cell.derived is not None}
-    if not derived:
-        return
-    at = {(each["row"], each["column"]): each for each in found}
-    by_cell = {(own[0].row, own[0].column): (own, over) for own, over in groups.values()}
+    cell = own[0]
+    assert cell.derived is not None
+    operation = cell.derived.operation
 
-    def on(seeds: Sequence[str], operand: tuple[str, str]) -> Record:
-        """The record of an operand on some of its seeds."""
-        if at[operand]["seeds"] == " ".join(seeds):
-            return at[operand]
-        own, over = by_cell[operand]
-        if operand not in derived:
-            kept = [cell for cell in own if str(cell.seed) in seeds]
-            return record(scale, kept, over, reader)
-        parts = [on(seeds, each) for each in derived[operand].of]
-        value = computed(derived[operand].operation, [each["ours"] for each in parts])
-        return {"ours": rounded(value), "sources": _sources(parts)}
+    def operands(seeds: Sequence[str] | None) -> list[Record]:
+        found = []
+        for name in cell.derived.of if cell.derived else ():
+            cells, over = groups[name]
+            if cells[0].derived is not None:
+                found.append(_derived(cells, scale, groups, reader, seeds))
+                continue
+            kept = [each for each in cells if seeds is None or str(each.seed) in seeds]
+            found.append(record(scale, kept, over, reader))
+        return found
 
-    # a derived number may be made of derived ones, which are computed before it
-    for name in TopologicalSorter({name: each.of for name, each in derived.items()}).static_order():
-        if name in derived:
-            cell = by_cell[name][0][0]
-            at[name] |= _computed_record(
-                cell, derived[name], [at[each] for each in derived[name].of], on
-            )
-
-
-def _computed_record(cell: Cell, derived: Derivation, operands: list[Record], on: Any) -> Record:
-    operation = derived.operation
-    stand_in = next((each["stand_in"] for each in operands if each["stand_in"]), "")
-    found: Record = {"derived": operation, "stand_in": stand_in}
+    parts = operands(only)
+    stand_in = next((each["stand_in"] for each in parts if each["stand_in"]), "")
+    made = record(scale, own, (), reader) | {"derived": operation, "stand_in": stand_in}
     # a mean of differences is one, and is shown with its sign
     if operation == "difference":
-        found["over"] = operands[1]["system"]
+        made["over"] = parts[1]["system"]
     elif operation == "mean":
-        found["over"] = operands[0].get("over", "")
-    if any(each["ours"] is None for each in operands):
+        made["over"] = parts[0].get("over", "")
+    if any(each["ours"] is None for each in parts):
         # why the first of them has no number
-        return found | {"status": next(e["status"] for e in operands if e["ours"] is None)}
-    asked, *others = [each["seeds"].split() for each in operands]
+        return made | {"status": next(e["status"] for e in parts if e["ours"] is None)}
+    asked, *others = [each["seeds"].split() for each in parts]
     seeds = [seed for seed in asked if all(seed in other for other in others)]
     if not seeds:
-        return found | {"status": f"{NOT_RUN}: no seed that all have from which it is computed"}
-    parts = [on(seeds, operand) for operand in derived.of]
-    value = computed(operation, [each["ours"] for each in parts])
-    left_out = [seed for of in (asked, *others) for seed in of if seed not in seeds]
+        return made | {"status": f"{NOT_RUN}: no seed that all have from which it is computed"}
+    left_out = dict.fromkeys(seed for of in (asked, *others) for seed in of if seed not in seeds)
     why = "which was not run for all from which it is computed"
-    apart = [each[UNSTEADY] for each in operands if each.get(UNSTEADY)]
+    apart = [each[UNSTEADY] for each in parts if each.get(UNSTEADY)]
+    if left_out:
+        parts = operands(seeds)
+    value = computed(operation, [each["ours"] for each in parts])
     return {
-        **found,
+        **made,
         "status": NOT_AVAILABLE if value is None else "run",
         "ours": rounded(value),
-        "corpus": operands[0]["corpus"],
-        "seeds": " ".join(seeds),
-        "remark": f"without seed {', '.join(dict.fromkeys(left_out))}, {why}" if left_out else "",
-        "sources": _sources(parts),
+        "corpus": parts[0]["corpus"],
+        "seeds": _listed(seeds),
+        "remark": f"without seed {', '.join(left_out)}, {why}" if left_out else "",
+        "sources": _listed(
+            dict.fromkeys(each for part in parts for each in part["sources"].split())
+        ),
         "difference": _from_published(value, cell, stand_in),
         **({UNSTEADY: max(apart, key=float)} if apart else {}),
     }
-
-
-def _sources(parts: Iterable[Record]) -> str:
-    """The files behind several records, each once."""
-    return " ".join(dict.fromkeys(path for each in parts for path in each["sources"].split()))
 
 
 def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
@@ -300,37 +296,33 @@ def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
 
 def _times(cells: Sequence[Cell], reader: Reader) -> Record:
     """What the files of latencies say of the times of cells; nothing if they have none."""
-    found = [
-        (cell, each)
-        for cell in cells
-        if measure_of(cell.measure).source == LATENCY and cell.measure not in SIZES
-        if reader.ran(cell)
-        if (each := reader.numbers(cell.path, cell.part)["latency"]).value is not None
-    ]
-    if not found:
+    machines: dict[str, None] = {}
+    sentences: dict[str, None] = {}
+    apart = 0.0
+    for cell in cells:
+        of_latency = measure_of(cell.measure).source == LATENCY and cell.measure not in SIZES
+        if not of_latency or not reader.ran(cell):
+            continue
+        time = reader.numbers(cell.path, cell.part)["latency"]
+        if time.value is None:
+            continue
+        file = reader.file(cell.path)
+        setting, machine = file.get("setting", {}), str(file.get("device", ""))
+        threads = file["systems"].get(cell.part, {}).get("threads", setting.get("threads"))
+        if setting.get("device") == "cpu" and threads is not None:
+            machine += f", {threads} thread{'s' * (threads > 1)}"
+        translated, whole = file.get("sentences"), file["sentences_of_split"]
+        part = "" if translated is None or translated >= whole else f"{translated:,} of "
+        machines[machine] = None
+        sentences["" if translated is None else f"{part}{whole:,}"] = None
+        apart = max(apart, (time.high or 0.0) / time.low if time.low else 0.0)
+    if not machines:
         return {}
-    apart = max((each.high or 0.0) / each.low for _, each in found if each.low)
-    files = [(reader.file(cell.path), cell.part) for cell, _ in found]
     return {
-        MACHINE: "; ".join(dict.fromkeys(_machine(*each) for each in files)),
-        SENTENCES: "; ".join(dict.fromkeys(_sentences(file) for file, _ in files)),
+        MACHINE: "; ".join(machines),
+        SENTENCES: "; ".join(sentences),
         UNSTEADY: f"{apart:.2f}" if apart > STEADY else "",
     }
-
-
-def _machine(file: Record, part: str) -> str:
-    setting, device = file.get("setting", {}), file.get("device", "")
-    threads = file["systems"].get(part, {}).get("threads", setting.get("threads"))
-    if setting.get("device") != "cpu" or threads is None:
-        return str(device)
-    return f"{device}, {threads} thread{'s' * (threads > 1)}"
-
-
-def _sentences(file: Record) -> str:
-    translated, whole = file.get("sentences"), file["sentences_of_split"]
-    if translated is None:
-        return ""
-    return f"{translated:,} of {whole:,}" if translated < whole else f"{whole:,}"
 
 
 # Words for readers
@@ -411,65 +403,49 @@ def what_intervals_are(name: str, found: Iterable[Mapping[str, Any]]) -> list[st
     return [f"{name} of {', '.join(of)}: {text}." for text, of in labels.items()]
 
 
-def notes_on_times(ran: Sequence[Mapping[str, Any]]) -> list[str]:
+def notes_on_times(ran: Sequence[Record]) -> list[str]:
     """Make notes on the latencies among records: machine and sentences."""
-    found = {
-        f"{each[MACHINE]} ({each[SENTENCES]} sentences of the test set)": None
-        for each in ran
-        if each.get(MACHINE) and each.get(SENTENCES) and each["status"] == "run"
-    }
-    lines = [f"Times were measured on: {'; '.join(found)}."] if found else []
-    parts = {
-        each[SENTENCES]
-        for each in ran
-        if each["measure"] == "decoding_seconds" and " of " in (each.get(SENTENCES) or "")
-    }
-    if parts:
-        lines.append(f"The time of a test set is extrapolated from {', '.join(sorted(parts))}.")
-    return lines
-
-
-def rounded(value: float | None) -> float | None:
-    """Round as precisely as reports keep numbers."""
-    return None if value is None else round(value, 6)
-
-
-def ends(interval: Interval | Number | None) -> Record:
-    """The ends of an interval, if there is one, as records have them."""
-    found = (interval.low, interval.high) if interval else (None, None)
-    return dict(zip(("low", "high"), map(rounded, found), strict=True))
+    timed = [each for each in ran if each.get(MACHINE) and each.get(SENTENCES)]
+    if not timed:
+        return []
+    machines = dict.fromkeys(
+        f"{each[MACHINE]} ({each[SENTENCES]} sentences of the test set)" for each in timed
+    )
+    notes = [f"Times were measured on: {'; '.join(machines)}."]
+    of_test_sets = (each[SENTENCES] for each in timed if each["measure"] == "decoding_seconds")
+    if parts := {each for each in of_test_sets if " of " in each}:
+        notes.append(f"The time of a test set is extrapolated from {', '.join(sorted(parts))}.")
+    return notes
 
 
 def with_places(
-    texts: Sequence[tuple[Mapping[str, Any], str]], found: Sequence[Mapping[str, Any]]
+    texts: Iterable[tuple[Mapping[str, Any], str]], all_of_it: Iterable[Mapping[str, Any]]
 ) -> list[str]:
-    """Make notes of texts on cells, each once, with the columns or rows that it is about.
+    """Make notes of texts on records, each once, with the columns or rows that it is about.
 
     Of a row, columns are named where the text is not about all that we run of it.
-
-    Args:
-        texts: the record of a cell, and what is to be said of it.
-        found: all records of the table or figure.
     """
-    ours = [each for each in found if each["status"] not in (QUOTED, NOT_AVAILABLE)]
-    of_row, of_column = (Counter(each[key] for each in ours) for key in ("row", "column"))
-    by_text: dict[str, list[tuple[str, str]]] = {}
+    run = [each for each in all_of_it if each["status"] not in (QUOTED, NOT_AVAILABLE)]
+    of_row, of_column = (Counter(each[key] for each in run) for key in ("row", "column"))
+    by_text: dict[str, dict[str, list[str]]] = {}
     for each, text in texts:
-        by_text.setdefault(text, []).append((each["row"], each["column"]))
+        by_text.setdefault(text, {}).setdefault(each["row"], []).append(each["column"])
     notes = []
-    for text, at in by_text.items():
-        rows: dict[str, list[str]] = {}
-        for row, column in at:
-            rows.setdefault(row, []).append(column)
-        columns = Counter(column for _, column in at)
-        if len(rows) > 1 and all(columns[each] == of_column[each] for each in columns):
-            notes.append(f"{'; '.join(columns)}: {text}.")
-            continue
-        parts = {row: some for row, some in rows.items() if len(some) != of_row[row]}
-        if len(parts) == len(rows) > 1 and len({*map(tuple, parts.values())}) == 1:
-            notes.append(f"{'; '.join(columns)}, for {'; '.join(rows)}: {text}.")
-            continue
-        # names of columns may have commas
-        named = (f"{row} ({'; '.join(parts[row])})" if row in parts else row for row in rows)
-        notes.append(f"{'; '.join(named)}: {text}.")
+    for text, rows in by_text.items():
+        columns = Counter(column for some in rows.values() for column in some)
+        partly = [row for row, some in rows.items() if len(some) != of_row[row]]
+        named = "; ".join(columns)
+        if len(rows) == 1 or any(columns[each] != of_column[each] for each in columns):
+            if (
+                len(rows) > 1
+                and len(partly) == len(rows)
+                and len({*map(tuple, rows.values())}) == 1
+            ):
+                named += f", for {'; '.join(rows)}"
+            else:  # names of columns may have commas
+                named = "; ".join(
+                    f"{row} ({'; '.join(some)})" if row in partly else row
+                    for row, some in rows.items()
+                )
+        notes.append(f"{named}: {text}.")
     return notes

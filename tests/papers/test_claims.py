@@ -16,6 +16,7 @@ from rich.console import Console
 from nat.configuration import Configuration
 from nat.measures.results import read
 from nat.papers import claim_formats, reports
+from nat.papers.checks import Compared
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
@@ -253,8 +254,8 @@ def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
     random = {"system": "dims-cmlm-kd", "decoding": decoding, "draws": [1, 2]}
     paper = {"systems": {"RANDOM": random}}
     (check,) = checked(root, "compare: RANDOM > teacher", **paper)
-    (own, other), reader = (side.own for side in check.sides), Reader(root)
-    alone = [difference([draw], other, reader) for draw in own]
+    (own, other), reader = check.sides, Reader(root)
+    alone = [difference(Compared((draw,)), other, reader) for draw in own.own]
     found = difference(own, other, reader)
     assert found is not None and found.interval is not None and found.seeds == (1,)
     assert found.value == pytest.approx(sum(each.value for each in alone if each) / 2)
@@ -354,8 +355,7 @@ def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
 
 def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     (check,) = checked(root, BETTER)
-    one, other = (side.own for side in check.sides)
-    found = difference(one, other, Reader(root))
+    found = difference(*check.sides, Reader(root))
 
     def minus(second: Difference) -> Any:
         return combined([found, second], lambda pair: pair[0] - pair[1]).interval()

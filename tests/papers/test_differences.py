@@ -1,6 +1,5 @@
 """Differences, speed-ups and shares of cells, with their intervals."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import pytest
 from made_up_run import cells, write_latencies, write_numbers
 from messages import told
 
-from nat.artifacts import TotalCorrelation
 from nat.papers.cells import Cell
-from nat.papers.differences import difference, difference_of_speed_ups, ratio
+from nat.papers.checks import Compared
+from nat.papers.differences import difference
 from nat.papers.reader import Reader
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
@@ -21,36 +20,45 @@ SLOWER = [30.0, 32.0, 28.0, 31.0, 29.0]
 Found = list[Cell]
 
 
+def side(own: Found, over: Found | tuple[()] = ()) -> Compared:
+    return Compared(tuple(own), tuple(over))
+
+
 def speed_ups(root: Path, *systems: str, seeds: int = 1, **coordinates: Any) -> list[Found]:
     """The cells of systems, one for each seed."""
     paper = made_up_run.paper(root, [*range(1, seeds + 1)])
     return [cells(paper, "speed_up", system, **{**TIMED, **coordinates}) for system in systems]
 
 
-def compared(root: Path, left: Found, right: Found) -> Any:
-    return ratio(left, right, Reader(root))
+def speed_up(root: Path, own: Found, over: Found, minus: float = 0) -> Any:
+    return difference(side(own, over), minus, Reader(root))
 
 
 def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
     own, other = speed_ups(tmp_path, "nat-kd", "cmlm-kd")
-    assert ratio(own, other, Reader(tmp_path)) is None
+    assert speed_up(tmp_path, own, other) is None
     write_latencies(tmp_path, {own[0]: [2.0, 2.0, 2.1, 1.9, 9.0], other[0]: SLOWER})
-    found = compared(tmp_path, own, other)
+    found = speed_up(tmp_path, own, other)
     assert found.value == 15 and found.interval.low < 15 < found.interval.high
     assert found.sources == (own[0].path,)
-    assert compared(tmp_path, own, own).value == 1
-    write_latencies(tmp_path, {other[0]: "out of memory"})
-    assert ratio(own, other, Reader(tmp_path)) is None
+    assert speed_up(tmp_path, own, own).value == 1
+    less = speed_up(tmp_path, own, other, minus=4)
+    assert less.value == 11
+    ends = found.interval.low - 4, found.interval.high - 4
+    assert (less.interval.low, less.interval.high) == pytest.approx(ends)
     elsewhere = [other[0]._replace(path=other[0].path.replace("table_1", "table_2"))]
+    write_latencies(tmp_path, {elsewhere[0]: SLOWER})
     with told(own[0].path, elsewhere[0].path):
-        ratio(own, elsewhere, Reader(tmp_path))
+        speed_up(tmp_path, own, elsewhere)
+    write_latencies(tmp_path, {other[0]: "out of memory"})
+    assert speed_up(tmp_path, own, other) is None
 
 
 def test_what_slows_down_all_systems_does_not_change_a_speed_up(tmp_path: Path) -> None:
     own, other = speed_ups(tmp_path, "nat-kd", "cmlm-kd")
     drift = [1.0, 1.5, 4.0, 2.0, 1.0]
     write_latencies(tmp_path, {own[0]: drift, other[0]: [3 * factor for factor in drift]})
-    found = compared(tmp_path, own, other)
+    found = speed_up(tmp_path, own, other)
     ends = found.interval.low, found.value, found.interval.high
     assert ends == pytest.approx((3, 3, 3))
 
@@ -60,10 +68,10 @@ def test_draws_of_a_decoding_are_averaged_in_a_speed_up(tmp_path: Path) -> None:
     draws = [own[0]._replace(part=f"cmlm-kd/drawn-{number}") for number in (1, 2)]
     times = ([2.0, 2.0, 2.1, 1.9, 2.2], [3.0] * 5, [6.0] * 5)
     write_latencies(tmp_path, dict(zip((*draws, *other), times, strict=True)))
-    found = compared(tmp_path, draws, other)
+    found = speed_up(tmp_path, draws, other)
     assert found.seeds == (1,) and found.value == pytest.approx(2.5)
     assert "Student" not in found.interval.method and found.interval.low < 2.5
-    assert compared(tmp_path, other, draws).value == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert speed_up(tmp_path, other, draws).value == pytest.approx((1 / 3 + 1 / 2) / 2)
 
 
 def test_speed_ups_are_compared_on_the_seeds_of_both(tmp_path: Path) -> None:
@@ -72,22 +80,11 @@ def test_speed_ups_are_compared_on_the_seeds_of_both(tmp_path: Path) -> None:
         times = {own[seed]: [2.0] * 5, third[seed]: second, other[seed]: [8.0 * (seed + 1)] * 5}
         write_latencies(tmp_path, times)
     reader = Reader(tmp_path)
-    found = difference_of_speed_ups((own, other), (third, other), reader)
-    assert found is not None and found.seeds == (1,)
-    assert (found.left, found.right, found.value) == (4, 2, 2)
-    turned = difference_of_speed_ups((third, other), (own, other), reader)
+    found = difference(side(own, other), side(third, other), reader)
+    assert found is not None and (found.seeds, found.left, found.right) == ((1,), 4, 2)
+    turned = difference(side(third, other), side(own, other), reader)
     assert turned is not None and (turned.seeds, turned.value) == ((1,), -2)
-    assert difference_of_speed_ups((own[1:], other), (third, other), reader) is None
-
-
-def test_a_number_moves_the_interval_of_a_speed_up(tmp_path: Path) -> None:
-    own, other = speed_ups(tmp_path, "nat-kd", "cmlm-kd")
-    write_latencies(tmp_path, {own[0]: STEADY, other[0]: SLOWER})
-    plain = compared(tmp_path, own, other)
-    found = difference_of_speed_ups((own, other), 4.0, Reader(tmp_path))
-    assert found is not None and found.interval is not None and found.value == plain.value - 4
-    ends = plain.interval.low - 4, plain.interval.high - 4
-    assert (found.interval.low, found.interval.high) == pytest.approx(ends)
+    assert difference(side(own[1:], other), side(third, other), reader) is None
 
 
 def test_the_repeats_of_two_speed_ups_are_drawn_independently(tmp_path: Path) -> None:
@@ -99,10 +96,9 @@ def test_the_repeats_of_two_speed_ups_are_drawn_independently(tmp_path: Path) ->
     for setting in ("cpu-1", "cuda-1"):
         own, other = speed_ups(tmp_path, "nat-kd", "cmlm-kd", setting=setting)
         write_latencies(tmp_path, {own[0]: STEADY, other[0]: SLOWER})
-        ratios.append((own, other))
-        samples = compared(tmp_path, own, other).estimate.samples
-        spread += samples.var()
-    both = difference_of_speed_ups(ratios[0], ratios[1], Reader(tmp_path))
+        ratios.append(side(own, other))
+        spread += speed_up(tmp_path, own, other).estimate.samples.var()
+    both = difference(ratios[0], ratios[1], Reader(tmp_path))
     assert both is not None and both.value == 0 and both.estimate.samples is not None
     assert both.estimate.samples.var() == pytest.approx(spread, rel=0.15)
 
@@ -113,24 +109,24 @@ def test_scores_of_one_test_set_are_compared_sentence_by_sentence(tmp_path: Path
         path = made_up_run.run(tmp_path, system, "one-pass", errors=errors)
     paper = made_up_run.paper(tmp_path)
     scored = {"decoding": "one-pass", "split": "test"}
-    own, other = (cells(paper, "chrf", system, **scored) for system in ("cmlm-kd", "nat-kd"))
+    own, other = (side(cells(paper, "chrf", each, **scored)) for each in ("cmlm-kd", "nat-kd"))
     found = difference(own, other, Reader(tmp_path))
+    assert found is not None and found.interval is not None
     assert 0 < found.interval.low < found.value < found.interval.high
     assert "paired bootstrap" in found.interval.method
-    (tmp_path / other[0].path).with_suffix(".npz").unlink()
+    (tmp_path / other.first.path).with_suffix(".npz").unlink()
     with told("test.npz"):
         difference(own, other, Reader(tmp_path))
-    assert path == tmp_path / own[0].path
     write_numbers(path, "test", {"chrf": 3.0}, files={"tokens": {"sha256": "of another file"}})
-    with told(own[0].path, other[0].path):
+    with told(own.first.path, other.first.path):
         difference(own, other, Reader(tmp_path))
 
 
 def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     """Both are ratios of sums over the same sentences, which are resampled together."""
     paper = made_up_run.paper(tmp_path)
-    own = cells(paper, "l_nat", "nat-kd", split="valid")
-    other = cells(paper, "total_correlation", "nat-kd", split="valid", partner="at-base")
+    (own,) = cells(paper, "l_nat", "nat-kd", split="valid")
+    (other,) = cells(paper, "total_correlation", "nat-kd", split="valid", partner="at-base")
     draw = np.random.default_rng(3)
     tokens = draw.integers(4, 12, 400)
     hard = tokens * draw.uniform(1.0, 3.0, 400)  # some sentences are hard for both
@@ -141,11 +137,13 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
         rows["tokens"] = tokens.tolist()
         write_numbers(tmp_path / cell.path, "valid", {cell.measure: number})
 
-    def minus(left: Found, right: Any) -> Any:
-        return difference(left, right, Reader(tmp_path))
+    def minus(left: Cell, right: Cell | float) -> Any:
+        return difference(
+            side([left]), side([right]) if isinstance(right, Cell) else right, Reader(tmp_path)
+        )
 
-    write(own[0], hard)
-    write(other[0], hard + 0.1 * tokens)
+    write(own, hard)
+    write(other, hard + 0.1 * tokens)
     found = minus(own, other)
     # the difference is the same in each sentence, though these differ from each other
     assert found.value == pytest.approx(-0.1)
@@ -153,14 +151,11 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     alone = minus(own, 2.0).interval
     assert alone.high - alone.low > 0.05
     # with another sentence left out, the sentences do not belong together
-    write(other[0], hard + 0.1 * tokens, first=1)
+    write(other, hard + 0.1 * tokens, first=1)
     assert minus(own, other).interval is None
     # of other sentences: as if C of another corpus were compared with it
-    source = other[0].source
-    assert isinstance(source, TotalCorrelation)
-    path = replace(source, corpus="toy-re-na").path
-    elsewhere = other[0]._replace(corpus="toy-re-na", path=path)
+    elsewhere = other._replace(corpus="toy-re-na", path=other.path.replace("made-up", "toy-re-na"))
     write(elsewhere, hard + 0.1 * tokens, first=1)
-    apart = minus([elsewhere], other)
+    apart = minus(elsewhere, other)
     assert apart.value == 0 and "paired" not in apart.interval.method
     assert apart.interval.low < -0.03 < 0.03 < apart.interval.high
