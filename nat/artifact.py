@@ -1,11 +1,8 @@
-"""What an artefact is: a result whose path and inputs follow from its names.
-
-The kinds that there are: `nat.artifacts`.
-"""
+"""An artefact, a result whose path and inputs follow from its names; kinds: `nat.artifacts`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from nat.configuration import Configuration
 
@@ -35,38 +32,22 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
             if value is not None
         }
 
-    def as_json(self) -> dict[str, Any]:
-        """What is read, JSON-able."""
-        return {
-            name: value.as_json()
-            if isinstance(value, Artifact)
-            else value and [each.as_json() for each in value]
-            for name, value in self.items()
-        }
 
-    @classmethod
-    def of(cls, written: Mapping[str, Any]) -> "Inputs":
-        """Read what `as_json` gives."""
-        return cls(
-            {
-                name: tuple(map(artifact_of, value))
-                if isinstance(value, list)
-                else value and artifact_of(value)
-                for name, value in written.items()
-            }
-        )
-
-
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Artifact:
-    """A result. The fields of a subclass are the names that tell it from others of its kind."""
+    """A result. The fields of a subclass are the names that tell it from others of its kind.
+
+    Attributes:
+        template: of its path.
+        kinds: all subclasses, which are frozen dataclasses, by name.
+    """
 
     template: ClassVar[str] = ""
     kinds: ClassVar[dict[str, type["Artifact"]]] = {}
-    """All kinds by the names of their classes."""
 
     def __init_subclass__(cls) -> None:
-        cls.kinds[cls.__name__] = cls
+        cls.kinds[cls.__name__] = dataclass(frozen=True)(cls)
 
     @classmethod
     def of(cls, names: Mapping[str, Any], **changes: Any) -> Self:
@@ -75,14 +56,9 @@ class Artifact:
         The names can be the wildcards of a job, or the `vars` of an artefact that is made with it;
         those that are not its own are ignored.
         """
-        found = {**names, **changes}
-        return cls(
-            **{
-                field.name: int(found[field.name]) if field.type is int else found[field.name]
-                for field in fields(cls)
-                if field.name in found
-            }
-        )
+        given = {**names, **changes}
+        own = {field.name: field.type for field in fields(cls) if field.name in given}
+        return cls(**{name: int(given[name]) if own[name] is int else given[name] for name in own})
 
     @property
     def path(self) -> str:
@@ -94,7 +70,7 @@ class Artifact:
         return {"kind": type(self).__name__, "path": self.path, **vars(self)}
 
     def inputs(self, configuration: Configuration) -> Inputs:
-        """What is read to make it; a subclass says so in `_read`.
+        """What is read to make it.
 
         Raises:
             UserError: if the configuration does not allow it.
@@ -102,29 +78,18 @@ class Artifact:
         return self._read(configuration)
 
     def _read(self, configuration: Configuration) -> Inputs:
-        raise NotImplementedError
+        return Inputs()
 
 
 def artifact_of(written: Mapping[str, Any]) -> Artifact:
     """The artefact that `Artifact.as_json` describes."""
-    names = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
-    }
+    names = {key: tuple(each) if isinstance(each, list) else each for key, each in written.items()}
     return Artifact.kinds[written["kind"]].of(names)
 
 
-@dataclass(frozen=True)
 class File(Artifact):
-    """A file that a user keeps: text of a corpus, published values.
-
-    Attributes:
-        name: its path.
-        named_by: file of the configuration that names it.
-    """
+    """A file that a user keeps, and the key of the configuration that names it."""
 
     template = "{name}"
     name: str
     named_by: str
-
-    def _read(self, configuration: Configuration) -> Inputs:
-        return Inputs()

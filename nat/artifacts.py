@@ -14,7 +14,7 @@ Corpora do not depend on the scale and lie at `results/corpora`. Everything else
 
 import importlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,6 @@ STEPS = ("text", "clean", "tokens", "bpe", "binarised", "corpus.json")
 """The steps of the preparation of a corpus, in order; beside the text are its `references`."""
 
 
-@dataclass(frozen=True)
 class CorpusStep(Artifact):
     """A step of the preparation of a corpus: of a test set, or of all that trainings read.
 
@@ -98,21 +97,18 @@ def step_of(corpus: str, split: str, step: str) -> CorpusStep:
 
 
 def is_generated(configuration: Configuration, corpus: str) -> bool:
-    """Whether a corpus is invented by this project rather than fetched."""
+    """Return True for a corpus that is invented by this project rather than fetched."""
     return configuration.corpus(corpus).generator is not None
 
 
 def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
     """Several references of sentences of a split; None for a split without them."""
-    if not has_references(description, split):
-        return None
-    return step_of(corpus, split, "references")
+    return step_of(corpus, split, "references") if has_references(description, split) else None
 
 
 # Trainings
 
 
-@dataclass(frozen=True)
 class OfSystem(Artifact):
     """What is made by or with a system that is trained with a seed."""
 
@@ -122,12 +118,8 @@ class OfSystem(Artifact):
     seed: int
 
 
-@dataclass(frozen=True)
 class Training(OfSystem):
-    """A file that a training makes, or that stands for one of a model that is taken over.
-
-    Its inputs are those of the training, or the checkpoint that is taken over and its dictionary.
-    """
+    """A file that a training makes, or that stands for one of a model that is taken over."""
 
     def inputs_of_training(self, configuration: Configuration) -> Inputs:
         """Texts and models, as the effective configuration names them.
@@ -171,7 +163,6 @@ class Training(OfSystem):
         )
 
 
-@dataclass(frozen=True)
 class Model(Training):
     """The weights of a trained system."""
 
@@ -179,11 +170,10 @@ class Model(Training):
 
     @property
     def weights(self) -> str:
-        """The file that holds them."""
+        """Path of the file that holds them."""
         return self.path
 
 
-@dataclass(frozen=True)
 class KeptModel(Training):
     """The folder of the models that a training keeps on its way, and the name of one of them."""
 
@@ -192,25 +182,22 @@ class KeptModel(Training):
 
     @property
     def weights(self) -> str:
-        """The file that holds it."""
+        """Path of the file that holds it."""
         return f"{self.path}/{self.kept}.pt"
 
 
-@dataclass(frozen=True)
 class TrainingRecord(Training):
     """The record of a training that has ended."""
 
     template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.json"
 
 
-@dataclass(frozen=True)
 class TrainingCurve(Training):
     """Losses and validations of a training over its updates."""
 
     template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.csv"
 
 
-@dataclass(frozen=True)
 class Converted(OfSystem):
     """The folder of a model in the format of another engine."""
 
@@ -225,14 +212,12 @@ class Converted(OfSystem):
 # Texts made of translations
 
 
-@dataclass(frozen=True)
 class OfDecoding(OfSystem):
     """What is made by or with a decoding of a system."""
 
     decoding: str
 
 
-@dataclass(frozen=True)
 class DistilledText(OfDecoding):
     """The subwords of the training text as a teacher translates it.
 
@@ -251,7 +236,6 @@ class DistilledText(OfDecoding):
         return Inputs(corpus=bpe, translations=translations)
 
 
-@dataclass(frozen=True)
 class Distilled(DistilledText):
     """The ids of a distilled text."""
 
@@ -260,10 +244,10 @@ class Distilled(DistilledText):
 
 def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
     """The teacher whose published translations a corpus has in place of a system's own."""
-    for teacher in configuration.corpus(corpus).distilled:
-        if configuration.canonical(corpus, teacher) == system:
-            return teacher
-    return None
+    teachers = configuration.corpus(corpus).distilled
+    return next(
+        (each for each in teachers if configuration.canonical(corpus, each) == system), None
+    )
 
 
 def target_text(
@@ -275,7 +259,6 @@ def target_text(
     return kind.of(vars(text), run=run, corpus=corpus)
 
 
-@dataclass(frozen=True)
 class Ngrams(OfDecoding):
     """An n-gram language model of a distilled text."""
 
@@ -286,7 +269,6 @@ class Ngrams(OfDecoding):
         return Inputs(text=Distilled.of(vars(self)))
 
 
-@dataclass(frozen=True)
 class OfTexts(Artifact):
     """What is made of several texts; `candidates` joins their names, as in `at-base.beam5+raw`."""
 
@@ -305,12 +287,12 @@ class OfTexts(Artifact):
             raise UserError(f"no system compares the texts '{self.candidates}'; {near}")
         return by_name[self.candidates]
 
-    def _subwords(self, configuration: Configuration) -> tuple[Artifact, ...]:
+    def _read(self, configuration: Configuration) -> Inputs:
         texts = self.texts(configuration)
-        return tuple(target_text(self.run, self.corpus, text, DistilledText) for text in texts)
+        subwords = (target_text(self.run, self.corpus, each, DistilledText) for each in texts)
+        return Inputs(texts=tuple(subwords))
 
 
-@dataclass(frozen=True)
 class ComparisonShard(OfTexts):
     """A part of a comparison, from 1; it is removed when the parts are joined."""
 
@@ -321,11 +303,7 @@ class ComparisonShard(OfTexts):
     shard: int
     shards: int
 
-    def _read(self, configuration: Configuration) -> Inputs:
-        return Inputs(texts=self._subwords(configuration))
 
-
-@dataclass(frozen=True)
 class Comparison(OfTexts):
     """How alike texts are, sentence by sentence."""
 
@@ -334,10 +312,9 @@ class Comparison(OfTexts):
     def _read(self, configuration: Configuration) -> Inputs:
         # the shards are removed afterwards, so it depends on their inputs itself
         shards = _shards(vars(self), ComparisonShard, configuration.shards[TRAIN])
-        return Inputs(texts=self._subwords(configuration), shards=shards)
+        return Inputs(super()._read(configuration), shards=shards)
 
 
-@dataclass(frozen=True)
 class TunedGamma(OfTexts):
     """Weights of texts in dynamic distillation, tuned on several references of a split."""
 
@@ -350,9 +327,8 @@ class TunedGamma(OfTexts):
             UserError: if the corpus has none.
         """
         description = configuration.corpus(self.corpus)
-        splits = held_out(description)
-        for split in sorted(splits, key=lambda name: name != VALID):
-            if references(description, self.corpus, split) is not None:
+        for split in sorted(held_out(description), key=lambda name: name != VALID):
+            if has_references(description, split):
                 return split
         raise UserError(
             f"{file_of('corpora', self.corpus)}: no split has several references, on which the "
@@ -362,21 +338,18 @@ class TunedGamma(OfTexts):
 
     def _read(self, configuration: Configuration) -> Inputs:
         split = self.split(configuration)
+        names = {"run": self.run, "corpus": self.corpus, "split": split}
+        texts = [each for each in self.texts(configuration) if each.system is not None]
         return Inputs(
             text=step_of(self.corpus, split, "text"),
-            references=references(configuration.corpus(self.corpus), self.corpus, split),
-            translations=tuple(
-                Translations.of(vars(text), run=self.run, corpus=self.corpus, split=split)
-                for text in self.texts(configuration)
-                if text.system is not None
-            ),
+            references=step_of(self.corpus, split, "references"),
+            translations=tuple(Translations.of(vars(text), **names) for text in texts),
         )
 
 
 # Translations
 
 
-@dataclass(frozen=True)
 class Decoded(OfDecoding):
     """What a decoding makes of a split, or how it is timed on it.
 
@@ -403,19 +376,16 @@ class Decoded(OfDecoding):
         )
 
 
-@dataclass(frozen=True)
 class TunedOptions(OfDecoding):
     """The options with which a decoding translates the validation set best, by its `text`."""
 
     template = "results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json"
 
     def _read(self, configuration: Configuration) -> Inputs:
-        decoded = Decoded(**vars(self), split=VALID)
-        text = step_of(self.corpus, VALID, "text")
-        return Inputs(decoded.inputs(configuration), tuned=None, text=text)
+        decoded = Decoded(**vars(self), split=VALID).inputs(configuration)
+        return Inputs(decoded, tuned=None, text=step_of(self.corpus, VALID, "text"))
 
 
-@dataclass(frozen=True)
 class Shard(Decoded):
     """A part of a translation, from 1; it is removed when the parts are joined."""
 
@@ -427,7 +397,6 @@ class Shard(Decoded):
     shards: int
 
 
-@dataclass(frozen=True)
 class Trace(Decoded):
     """What each pass of a decoding did to the sentences of a split that the browser shows."""
 
@@ -440,7 +409,6 @@ class Trace(Decoded):
         return super()._read(configuration)
 
 
-@dataclass(frozen=True)
 class Evaluated(Decoded):
     """What is made of a split that is translated and scored, by one job unless it is sharded."""
 
@@ -456,7 +424,6 @@ class Evaluated(Decoded):
         )
 
 
-@dataclass(frozen=True)
 class Translations(Evaluated):
     """A translated split, with a summary beside it as JSON."""
 
@@ -475,7 +442,6 @@ class Translations(Evaluated):
         return Inputs(Decoded._read(self, configuration), shards=shards)
 
 
-@dataclass(frozen=True)
 class Score(Evaluated):
     """Measures of the translations of a split."""
 
@@ -492,7 +458,6 @@ class Score(Evaluated):
         return Statistics(**vars(self))
 
 
-@dataclass(frozen=True)
 class Statistics(Evaluated):
     """The counts of each sentence that a score is computed from."""
 
@@ -500,7 +465,7 @@ class Statistics(Evaluated):
 
 
 def is_sharded(configuration: Configuration, split: str) -> bool:
-    """Whether several jobs translate a split, and its score is a job of its own.
+    """Return True if several jobs translate a split, and its score is a job of its own.
 
     The training text always counts as sharded, since its translations are distilled, not scored.
     """
@@ -515,7 +480,6 @@ def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple
 # Measurements
 
 
-@dataclass(frozen=True)
 class Analysis(OfSystem):
     """A measurement other than a score of translations, by a module of `nat/analyses`.
 
@@ -539,7 +503,6 @@ class Analysis(OfSystem):
         )
 
 
-@dataclass(frozen=True)
 class TotalCorrelation(Artifact):
     """Conditional total correlation, by a parallel system and an autoregressive one (`other`).
 
@@ -567,7 +530,6 @@ TIMED = "test"
 """The split that latencies are measured on."""
 
 
-@dataclass(frozen=True)
 class Latency(Artifact):
     """How long several decodings take, measured by turns in one job.
 

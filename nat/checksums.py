@@ -1,10 +1,9 @@
 """Checksums of results, and what helps when one is damaged.
 
-`nat.files` writes the SHA-256 of each of its files into the manifest of the folder, `.sha256sums`,
-in the format of `sha256sum`. A folder that was written as one has a manifest that begins with
-`WHOLE`, and lists all of its files, also those in folders of it. `snakemake verify` holds all
-results against their manifests. Readers check only what a flipped bit would change in silence:
-models and binarised text (`verified`), besides downloads, which have a checksum of their own.
+The SHA-256 of each file is in the manifest of its folder, `.sha256sums`, in the format of
+`sha256sum`; `nat.files` writes it. `snakemake verify` holds all results against their manifests.
+Readers check only what a flipped bit would change in silence: models and binarised text
+(`verified`), besides downloads, which have a checksum of their own.
 """
 
 import fcntl
@@ -17,7 +16,6 @@ import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from nat.errors import UserError
 from nat.options import leaves
@@ -30,51 +28,18 @@ OVERRIDE = "override.json"  # the changes of the configuration by a named run
 PACKAGE = "package.json"  # makes a folder a package, see `nat.export.package`
 CHECKPOINTS = "checkpoints"  # folder beside a model that its training owns; no job makes it again
 
-WHOLE = "# all files of this folder, which was written as one\n"
-
-_CORPORA = "corpora"  # folder of `RESULTS` that is not of a run
-_REPORT = ("report", "index.html")  # the report is written as one, and this file is the output
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)\n|#.*\n")
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_alloc")
 
 
-class Manifest(NamedTuple):
-    """The content of a manifest.
-
-    Attributes:
-        sums: SHA-256 by the name of each file, relative to the folder.
-        is_whole: whether the folder was written as one.
-        is_damaged: whether there is a line that is none of a manifest.
-    """
-
-    sums: dict[str, str]
-    is_whole: bool
-    is_damaged: bool
-
-
-def manifest(folder: Path) -> Manifest | None:
-    """Read the manifest of a folder; None if it has none."""
+def manifest(folder: Path) -> dict[str, str] | None:
+    """Read the SHA-256 of each file of a folder; nothing if damaged, None without a manifest."""
     try:
         text = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    *lines, rest = text.removeprefix(WHOLE).split("\n")
-    found = [match for line in lines if (match := _LINE.fullmatch(line))]
-    sums = {match[2]: match[1] for match in found}
-    is_whole = text.startswith(WHOLE) or (folder / TIMESTAMP).exists()
-    return Manifest(sums, is_whole, len(found) < len(lines) or bool(rest) or not text)
-
-
-def manifest_of(path: Path) -> tuple[Path, Manifest] | None:
-    """The manifest that is to list a file, and its folder; None if there is none.
-
-    It is that of the file's own folder, or of one above that was written as one.
-    """
-    for folder in path.parents:
-        found = manifest(folder)
-        if found is not None and (found.is_whole or folder == path.parent):
-            return folder, found
-    return None
+    lines = [_LINE.fullmatch(line) for line in text.splitlines(keepends=True)]
+    return {line[2]: line[1] for line in lines if line and line[2]} if all(lines) else {}
 
 
 def record(path: Path, digest: str) -> None:
@@ -97,15 +62,6 @@ def record(path: Path, digest: str) -> None:
         os.fsync(file.fileno())
 
 
-def record_whole(folder: Path) -> None:
-    """Write the manifest of a folder that is complete; it takes the place of those in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not is_record(path))
-    lines = [f"{recorded(path) or sha256_of(path)}  {path.relative_to(folder)}\n" for path in files]
-    for listing in folder.rglob(OF_FOLDER):
-        listing.unlink()
-    (folder / OF_FOLDER).write_text("".join([WHOLE, *lines]), encoding="utf-8")
-
-
 def is_record(path: Path) -> bool:
     """Return True for the manifest of a folder."""
     return path.name == OF_FOLDER
@@ -125,26 +81,22 @@ def sha256_of(path: Path | str) -> str:
 
 
 def recorded(path: Path) -> str | None:
-    """The SHA-256 that a file had when it was written; None if it is not known.
+    """SHA-256 that a file had when it was written; None if unknown, empty if that is damaged.
 
-    It is empty if the manifest is damaged. A link, such as that of a named run to a result of its
-    scale, stands for what it points to.
+    A link, such as that of a named run to a result of its scale, stands for what it points to.
     """
     path = path.resolve() if path.is_symlink() else path
-    found = manifest_of(path)
-    if found is None:
-        return None
-    folder, listed = found
-    return "" if listed.is_damaged else listed.sums.get(path.relative_to(folder).as_posix())
+    listed = manifest(path.parent)
+    return "" if listed == {} else (listed or {}).get(path.name)
 
 
 def record_of_download(path: Path) -> Path:
-    """The file with the SHA-256 of a download, which is beside it."""
+    """Path of the file with the SHA-256 of a download, which is beside it."""
     return path.with_name(f"{path.name}.sha256")
 
 
 def recorded_of_download(path: Path) -> str | None:
-    """The SHA-256 that is recorded of a download; None without a record."""
+    """SHA-256 that is recorded of a download; None without a record."""
     try:
         return record_of_download(path).read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
@@ -158,7 +110,7 @@ def is_intact(path: Path) -> bool:
 
 
 def verified(path: Path | str) -> Path:
-    """`path`, unless its content has changed; that a file is missing is left to the reader.
+    """Return the path, unless its content has changed; a missing file is left to the reader.
 
     Raises:
         UserError: if the file or its manifest is damaged, with the remedy.
@@ -166,7 +118,7 @@ def verified(path: Path | str) -> Path:
     path = Path(path)
     expected = recorded(path) if path.is_file() else None
     if expected is None:
-        if path.is_file() and _in_results(path) is not None:
+        if path.is_file() and _below_results(path):
             logging.getLogger(__name__).warning("%s is not checked: no manifest lists it", path)
     elif expected != sha256_of(path):
         fault = "is damaged, or the manifest of its folder: its SHA-256 is another one"
@@ -175,16 +127,16 @@ def verified(path: Path | str) -> Path:
 
 
 def verified_folder(folder: Path) -> Path:
-    """`folder`, unless a file that its manifest lists has changed or is missing."""
-    whole, listed = manifest_of(folder / OF_FOLDER) or (folder, None)
-    for path in () if listed is None else map(whole.joinpath, listed.sums):
-        if path.is_relative_to(folder) and not verified(path).is_file():
-            raise unreadable(path, FileNotFoundError())
+    """Return the folder, unless a file that a manifest in it lists has changed or is missing."""
+    for listing in folder.rglob(OF_FOLDER):
+        for name in manifest(listing.parent) or ():
+            if not verified(listing.with_name(name)).is_file():
+                raise unreadable(listing.with_name(name), FileNotFoundError())
     return folder
 
 
 def unreadable(path: Path | str, error: OSError) -> UserError:
-    """The error of a reader for a file that the system does not give it."""
+    """Error of a reader for a file that the system does not give it."""
     if isinstance(error, FileNotFoundError):
         return UserError(f"{path} does not exist; {remedy(path)}")
     return UserError(f"{path} cannot be read: {error.strerror or error}")
@@ -203,18 +155,17 @@ def check_memory(path: Path | str, error: Exception) -> None:
 
 
 def remedy(path: Path | str) -> str:
-    """The way to make a file again, as the end of a message."""
+    """Advice on how to make a file again, as the end of a message."""
     path = Path(path)
     if path.parent.name == CHECKPOINTS:
         return f"remove the folder {path.parent} and train again"
-    found = command(path)
-    if found is not None:
+    if found := command(path):
         return f"run '{found}' to make it again"
     if is_record(path):
         return f"make the files of {path.parent} again, and move those that are yours elsewhere"
-    if _is_packed(path) or (_in_results(path) is None and any(map(_is_output, path.parents))):
+    if _is_packed(path) or (not _below_results(path) and manifest(path.parent) is not None):
         return "make the folder again with 'nat pack' or 'nat export', or copy it again"
-    if _in_results(path) is not None:
+    if _below_results(path):
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"
     return "put the right file there"
 
@@ -225,49 +176,44 @@ def _is_packed(path: Path) -> bool:
 
 
 def command(path: Path | str) -> str | None:
-    """The command that makes a file below `RESULTS` again; None for what no rule makes."""
+    """Command that makes a file below `RESULTS` again; None for what no rule makes."""
     path = Path(path)
-    results = _in_results(path)
-    if results is None or _is_packed(path):
+    if _is_packed(path):
         return None
-    path = next((each for each in path.parents if _is_output(each)), path)
-    run, *names = path.relative_to(results).parts or ("",)
-    if run != _CORPORA and names[:1] == [_REPORT[0]]:
-        names = [*_REPORT]
+    path = next((each for each in path.parents if (each / TIMESTAMP).exists()), path)
+    below = _below_results(path)
+    run, *names = below or ("",)
+    if run != "corpora" and names[:1] == ["report"]:  # made at once, with this file as its output
+        names = ["report", "index.html"]
     hidden = any(name.startswith(".") for name in names)
     # directly in the folder of a run only its overrides lie
     if len(names) < 2 or hidden or run == DOWNLOADS or names[-2] == CHECKPOINTS:
         return None
     words = ["snakemake", "--force", "/".join((RESULTS, run, *names))]
-    if run != _CORPORA:
+    if run != "corpora":
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}"]
         words += [f"name={name}"] if name else []
         with suppress(OSError, ValueError):  # without, or with a damaged one
-            changes = saved_override(results / run / OVERRIDE)
+            changes = saved_override(path.parents[len(below) - 2] / OVERRIDE)
             words += ["override=" + " ".join(changes)] if changes else []
     return shlex.join(words)
 
 
-def _is_output(folder: Path) -> bool:
-    """Return True for a folder that is made as one."""
-    found = manifest(folder)
-    return (folder / TIMESTAMP).exists() or (found is not None and found.is_whole)
-
-
-def _in_results(path: Path) -> Path | None:
-    """The folder of results that a path is in; None if it is in none.
+def _below_results(path: Path) -> tuple[str, ...]:
+    """Names of a path below the folder of results; none elsewhere.
 
     Corpora, systems and decodings may have the name of that folder, and folders above it, too.
     """
-    here = Path.cwd() / RESULTS
-    if (Path.cwd() / path).is_relative_to(here):
-        return here if path.is_absolute() else Path(RESULTS)
-    return next((each for each in path.parents if each.name == RESULTS), None)
+    full, here = Path.cwd() / path, Path.cwd() / RESULTS
+    if full.is_relative_to(here):
+        return full.relative_to(here).parts
+    inner = next((each for each in path.parents if each.name == RESULTS), None)
+    return path.relative_to(inner).parts if inner else ()
 
 
 def saved_override(record: Path) -> tuple[str, ...]:
-    """The changes of a named run, as its first run saved them, as typed: `KEY=VALUE`.
+    """Changes of a named run, as its first run saved them, as typed: `KEY=VALUE`.
 
     Raises:
         OSError, ValueError: if the file cannot be read, or is damaged.

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from nat.checksums import (
-    OF_FOLDER,
     TIMESTAMP,
     is_record,
     manifest,
     record,
-    record_whole,
     recorded,
     remedy,
     sha256_of,
@@ -38,7 +36,7 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         name = Path(error.filename or path)
-        own = f".{path.name}." in f"{name} {error.filename2}" or name.name == OF_FOLDER
+        own = f".{path.name}." in f"{name} {error.filename2}" or is_record(name)
         if not own and name not in (path, *path.parents):
             raise
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
@@ -79,9 +77,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
 
     When the block fails, the temporary directory is removed and `path` is left as it was. The
     sibling has a fixed name, so that what a killed run left behind goes away with the next one, and
-    a lock, so that a process that is still writing there is not disturbed. The SHA-256 of each file
-    is recorded in the manifest of the directory, see `nat.checksums`. A link stays, and what it
-    points to is replaced.
+    a lock, so that a process that is still writing there is not disturbed. All files get into
+    manifests, see `nat.checksums`. A link stays, and what it points to is replaced.
 
     Raises:
         UserError: as `check_replaceable`, if another process is writing the directory, or if the
@@ -100,7 +97,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             temporary.mkdir()
             try:
                 yield temporary
-                record_whole(temporary)
+                _record_all(temporary)
                 for each in (*temporary.rglob("*"), temporary):
                     to_disk(each)
                 if path.exists():
@@ -114,6 +111,12 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             discard(replaced)
 
 
+def _record_all(folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not is_record(path) and recorded(path) is None:
+            record(path, sha256_of(path))
+
+
 def discard(folder: Path) -> None:
     """Remove a folder with all that is in it, if it is there; of a link, only the link."""
     if folder.is_symlink():
@@ -124,21 +127,17 @@ def discard(folder: Path) -> None:
 def check_replaceable(path: Path) -> None:
     """Refuse to replace something that holds files of the user.
 
-    What `atomic_directory` has made lists its files in its manifest, and may be replaced; Snakemake
-    marks a folder that a job has made.
-
     Raises:
-        UserError: if it is a file or lies below one, or is a folder with a file that its manifest
-            does not list.
+        UserError: if it is a file or lies below one, or is a folder with a file that no manifest
+            lists.
     """
-    listed = manifest(path)
-    made = {OF_FOLDER, TIMESTAMP, *(() if listed is None else listed.sums)}
     for each in sorted(path.rglob("*")) if path.is_dir() else ():
-        name = each.relative_to(path).as_posix()
-        if name not in made and (each.is_symlink() or not each.is_dir()):
+        made = each.name == TIMESTAMP or (is_record(each) and manifest(each.parent))
+        listed = each.name in (manifest(each.parent) or ())
+        if not (made or listed or (each.is_dir() and not each.is_symlink())):
             raise UserError(
-                f"{path} would be replaced, but it holds {name}, which was not made here; name "
-                "another folder, or move the file"
+                f"{path} would be replaced, but it holds {each.relative_to(path)}, which was not "
+                "made here; name another folder, or move the file"
             )
     for each in (path, *path.parents):
         if each.exists() and not each.is_dir():
@@ -170,7 +169,7 @@ def copy(path: Path, to: Path) -> None:
 
 
 def link(path: Path, to: Path) -> None:
-    """Give a file or folder a second name, in the place of what is there.
+    """Give a file, or each file of a folder, a second name, in the place of what is there.
 
     Whoever removes or replaces one of the two leaves the other. Where the file system has no such
     links, it is a copy.
@@ -179,17 +178,11 @@ def link(path: Path, to: Path) -> None:
         UserError: as `nat.checksums.verified`, or if the file system refuses the new name.
     """
     if path.is_dir():
-        shutil.rmtree(to, ignore_errors=True)
-        for each in path.rglob("*"):
-            if not each.is_dir() and not is_record(each):
-                _link_file(each, to / each.relative_to(path))
-        record_whole(to)
-    else:
-        _link_file(path, to)
-        record(to, recorded(path) or sha256_of(path))
-
-
-def _link_file(path: Path, to: Path) -> None:
+        discard(to)
+        for each in path.rglob("[!.]*"):
+            if not each.is_dir():
+                link(each, to / each.relative_to(path))
+        return
     make_folder(to.parent)
     to.unlink(missing_ok=True)
     try:
@@ -197,6 +190,7 @@ def _link_file(path: Path, to: Path) -> None:
     except OSError:
         with atomic_path(to) as temporary:
             copy(path, temporary)
+    record(to, recorded(path) or sha256_of(path))
 
 
 def to_disk(path: Path) -> None:
@@ -223,12 +217,7 @@ def atomic_write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as indented JSON to `path`, whole or not at all."""
-    atomic_write_text(path, as_json(value))
-
-
-def as_json(value: Any) -> str:
-    """The text of a JSON file."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    atomic_write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path | str) -> Any:

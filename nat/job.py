@@ -24,6 +24,9 @@ from nat.program import run
 from nat.registry import Method, describe
 from nat.traits import DecodingMethod, Order
 
+FOLDER = Path("results/jobs")
+"""Files that jobs are handed, by program."""
+
 A = TypeVar("A", bound=Artifact, covariant=True)
 
 
@@ -157,25 +160,19 @@ class Job(Generic[A]):
         """The description of the corpus that the result is of."""
         return self.configuration.corpus(vars(self.artifact)["corpus"])
 
-    def as_json(self) -> dict[str, Any]:
-        """What is made and what is read, JSON-able."""
-        return {
-            "makes": self.artifact.as_json(),
-            "reads": self.inputs.as_json(),
-            "identity": self.identity,
-        }
-
 
 def write_jobs(jobs: list[Job[Any]]) -> str:
     """Jobs of one program, which share a configuration, as the text of a file."""
-    first = jobs[0]
     content = {
-        "jobs": [each.as_json() for each in jobs],
-        "configuration": first.configuration.as_written(),
-        "processes": first.processes,
+        "jobs": [
+            {"makes": each.artifact, "reads": each.inputs, "identity": each.identity}
+            for each in jobs
+        ],
+        "configuration": jobs[0].configuration.as_written(),
+        "processes": jobs[0].processes,
     }
     # in the order of the files: that of values among which one is chosen counts
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(content, default=Artifact.as_json, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_jobs(path: Path) -> list[Job[Any]]:
@@ -184,10 +181,23 @@ def read_jobs(path: Path) -> list[Job[Any]]:
     Raises:
         UserError: if the file is missing or no such file.
     """
+
+    def restored(value: Any) -> Any:
+        return (
+            tuple(map(restored, value)) if isinstance(value, list) else value and artifact_of(value)
+        )
+
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        jobs = [
-            (artifact_of(each["makes"]), Inputs.of(each["reads"]), each["identity"])
+        configuration = validated(JobConfiguration, content["configuration"], str(path))
+        return [
+            Job(
+                artifact_of(each["makes"]),
+                Inputs({name: restored(read) for name, read in each["reads"].items()}),
+                configuration,
+                content["processes"],
+                each["identity"],
+            )
             for each in content["jobs"]
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -195,9 +205,6 @@ def read_jobs(path: Path) -> list[Job[Any]]:
             f"{path} is no specification of a job ({error}); 'snakemake' writes them, see the "
             "first line of a log"
         ) from error
-    configuration = validated(JobConfiguration, content["configuration"], str(path))
-    processes = content["processes"]
-    return [Job(made, read, configuration, processes, identity) for made, read, identity in jobs]
 
 
 def record_of(path: str) -> Path:
@@ -213,7 +220,7 @@ def run_jobs(function: Callable[[list[Job[Any]]], None]) -> None:
 
     def main() -> None:
         parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-        parser.add_argument("specification", type=Path, help="a file of results/jobs")
+        parser.add_argument("specification", type=Path, help=f"a file of {FOLDER}")
         path = parser.parse_args().specification
         sys.stderr.write(f"{shlex.join(['python', *sys.argv])}\n")
         jobs = read_jobs(path)

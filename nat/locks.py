@@ -29,7 +29,7 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
 
     Args:
         folder: may be renamed or removed by whoever holds the lock.
-        doing: what the process does, for messages, as in `training in FOLDER`.
+        doing: activity for messages, as in `training in FOLDER`.
         say: shows the message that a job waits.
 
     Raises:
@@ -38,23 +38,19 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
     """
     lock = _lock(folder)
     try:
-        try:
-            _acquire(lock, 0)
-        except Timeout:
-            if "SLURM_JOB_ID" not in os.environ:
-                raise
-            say(f"waits for another process that is still {doing}")
-            _acquire(lock, SECONDS_FOR_OTHERS)
-    except Timeout as error:
-        raise UserError(
-            f"another process is {doing}, perhaps one that a killed run left behind; wait for "
-            "its end or stop it, then run again"
-        ) from error
+        if not acquired(lock, 0):
+            waits = "SLURM_JOB_ID" in os.environ
+            if waits:
+                say(f"waits for another process that is still {doing}")
+            if not waits or not acquired(lock, SECONDS_FOR_OTHERS):
+                raise UserError(
+                    f"another process is {doing}, perhaps one that a killed run left behind; wait "
+                    "for its end or stop it, then run again"
+                )
+        folder.mkdir(exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot write in {folder.parent}: {refusal(error)}") from error
     try:
-        with suppress(FileExistsError):
-            folder.mkdir()
         yield
     finally:
         _release(lock)
@@ -64,30 +60,20 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
 def in_turn(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder that is there, after waiting for others for as long as they take.
 
-    On file systems without locks nobody waits, nor where this process cannot write the lock: what
-    is there can still be read, and a write tells the reason itself.
+    Where there are no locks, or this process cannot write one, nobody waits: what is there can
+    still be read, and a write tells the reason itself.
     """
     lock = _lock(folder)
     with suppress(OSError):
-        _acquire(lock, -1)
+        acquired(lock, -1)
     try:
         yield
     finally:
         _release(lock)
 
 
-def taken(file: Path) -> FileLock | None:
-    """Take the lock of a file until it is released or the process ends; None if another has it."""
-    lock = FileLock(file, fallback_to_soft=False)
-    try:
-        _acquire(lock, 0)
-    except Timeout:
-        return None
-    return lock
-
-
 def lock_of(folder: Path) -> Path:
-    """The file that is locked where a folder is."""
+    """Path of the file that is locked where a folder is."""
     return folder.with_name(f".{folder.name.removeprefix('.')}.lock")
 
 
@@ -97,13 +83,19 @@ def _lock(folder: Path) -> FileLock:
     return FileLock(lock_of(folder), fallback_to_soft=False)
 
 
-def _acquire(lock: FileLock, seconds: float) -> None:
-    """Acquire a lock, unless the file system has none; `Timeout` if another holds it longer."""
+def acquired(lock: FileLock, seconds: float) -> bool:
+    """Acquire a lock; return False if another process holds it for longer than so many seconds.
+
+    On a file system without locks it counts as acquired.
+    """
     try:
         lock.acquire(timeout=seconds, poll_interval=1)
+    except Timeout:
+        return False
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
+    return True
 
 
 def _release(lock: FileLock) -> None:

@@ -2,33 +2,15 @@
 
 import atexit
 import gc
-import io
 import logging
 import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 from nat.errors import UserError, refusal
-
-
-class OutputError(UserError):
-    """Standard output does not take what a program writes."""
-
-
-class _Output(io.FileIO):
-    """Standard output, whose errors are not those of files; after the first it leads nowhere."""
-
-    def write(self, data: Any, /) -> int:
-        try:
-            return super().write(data)
-        except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
-            raise OutputError(f"cannot write to standard output: {refusal(error)}") from error
 
 
 def run(main: Callable[[], None]) -> None:
@@ -39,25 +21,28 @@ def run(main: Callable[[], None]) -> None:
     end_without_garbage_collection()
     warnings.simplefilter("ignore")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    given = sys.__stdout__
-    if given is not None and sys.stdout is given:  # else a caller reads there what is written
-        buffer = io.BufferedWriter(_Output(given.fileno(), "w", closefd=False))
-        by_line = given.line_buffering
-        sys.stdout = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=by_line)
     try:
         main()
         sys.stdout.flush()
     except UserError as error:
-        if isinstance(error.__cause__, BrokenPipeError):
-            sys.exit(0)
         sys.stderr.write(f"error: {error}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
-    finally:
-        with suppress(OutputError):
-            sys.stdout.flush()
+    except BrokenPipeError:
+        _say_nothing_more()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _say_nothing_more()
+        sys.stderr.write(f"error: cannot write to standard output: {refusal(error)}\n")
+        sys.exit(1)
+
+
+def _say_nothing_more() -> None:
+    """Lead standard output, which takes nothing more, nowhere: Python flushes it in the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def end_without_garbage_collection() -> None:
@@ -97,6 +82,8 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Print one line that carries the job's name, if it can be printed."""
-        with suppress(OutputError):  # what a job makes is worth more than what it says
+        try:
             sys.stdout.write(f"  {self.job}: {text}\n")
             sys.stdout.flush()
+        except OSError:  # what a job makes is worth more than what it says
+            _say_nothing_more()

@@ -14,7 +14,7 @@ from nat.papers import reports
 from nat.traits import ENGINES
 from nat.training.run import forget_ended
 from nat.workflow.cluster import in_shards, needs, resources
-from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS
+from nat.workflow.graph import BEFORE_TRAININGS, TARGETS
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
@@ -30,9 +30,13 @@ graph, configuration, cluster = wiring.graph, wiring.configuration, wiring.clust
 reads, handed = wiring.reads, wiring.handed
 reads_together, handed_together = wiring.reads_together, wiring.handed_together
 RESOURCES = wiring.resources
-# What every rule runs; `FAST` is for programs that run models.
+# What every rule runs. `FAST` is for programs that run models: glibc keeps freed memory in the
+# process, so that small models train up to 1.6 times as fast.
 COMMAND = "python workflow_scripts/{params.program}.py {params.job} 2> {log}"
-FAST = f"{FAST_MEMORY} {COMMAND}"
+FAST = (
+    "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456 "
+    + COMMAND
+)
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.

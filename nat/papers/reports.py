@@ -4,7 +4,6 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 """
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -35,7 +34,6 @@ TABLES: dict[str, ModuleType] = {
 """The module of each kind of table."""
 
 
-@dataclass(frozen=True)
 class Report(Artifact):
     """A table, a figure or the claims of a paper, by the first of its files.
 
@@ -69,7 +67,6 @@ class Report(Artifact):
         return Inputs(results=tuple(files(configuration, self.target)), published=values)
 
 
-@dataclass(frozen=True)
 class Table(Report):
     """A table."""
 
@@ -79,7 +76,6 @@ class Table(Report):
     number: str
 
 
-@dataclass(frozen=True)
 class Figure(Report):
     """A figure."""
 
@@ -89,7 +85,6 @@ class Figure(Report):
     number: str
 
 
-@dataclass(frozen=True)
 class Claims(Report):
     """The judged claims of a paper."""
 
@@ -98,7 +93,6 @@ class Claims(Report):
     formats = "csv", "md"
 
 
-@dataclass(frozen=True)
 class Site(Artifact):
     """The pages of a run, by the first one; made from whatever exists, see `nat.report.site`."""
 

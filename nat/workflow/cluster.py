@@ -10,7 +10,7 @@ from typing import Any
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.file_names import file_of
-from nat.configuration.models import Cluster, GpuNodes, Needs, Stage, read_model
+from nat.configuration.models import Cluster, Needs, Stage, read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.data.corpus import number_of
 from nat.data.splits import TRAIN
@@ -43,26 +43,8 @@ ATTEMPTS = 4
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
     """What a job of a stage needs at the configuration's scale."""
-    default = DEFAULT_NEEDS[stage]
-    said = configuration.scale_settings.stages.get(stage, Needs())
-    return default.model_copy(update=said.model_dump(exclude_unset=True))
-
-
-def devices(configuration: Configuration) -> int | None:
-    """Processes of a training on each node; None for as many as it sees GPUs."""
-    return configuration.scale_settings.devices
-
-
-def nodes(configuration: Configuration) -> int:
-    """Nodes of a training."""
-    return configuration.scale_settings.nodes
-
-
-def hours_of_attempts(configuration: Configuration, stage: Stage) -> list[float]:
-    """Hours that a job of a stage has in each of its attempts on the cluster."""
-    need, cluster = needs(configuration, stage), read_cluster(configuration)
-    grow = _growing(need.minutes, (cluster.gpu if need.gpu else cluster.cpu).most_minutes)
-    return [grow(None, attempt) / 60 for attempt in range(1, ATTEMPTS + 1)]
+    own = configuration.scale_settings.stages.get(stage, Needs())
+    return DEFAULT_NEEDS[stage].model_copy(update=own.model_dump(exclude_unset=True))
 
 
 def read_cluster(configuration: Configuration) -> Cluster:
@@ -93,44 +75,49 @@ def resources(
     Raises:
         UserError: if the scale uses several nodes for a training without giving `devices`.
     """
-    need = needs(configuration, stage)
+    need, scale = needs(configuration, stage), configuration.scale_settings
     kind = cluster.gpu if need.gpu else cluster.cpu
     most_minutes = kind.most_minutes and max(1, kind.most_minutes // IN_TURN.get(stage, 1))
-    found: dict[str, Resource] = {
-        "mem_mb": _growing(need.memory_mb, kind.most_memory_mb),
-        "runtime": _growing(need.minutes * times, most_minutes),
-        "cpus_per_task": need.cores,
-    }
-    named = {
+    if scale.nodes > 1 and scale.devices is None:
+        raise UserError(
+            f"{file_of('scales', configuration.scale)}: 'nodes' is {scale.nodes}, but 'devices' is "
+            "missing; say how many processes a training has on each node"
+        )
+    nodes, here = (scale.nodes, scale.devices or 1) if stage == "train" else (1, 1)
+    asked: dict[str, Resource | None] = {
+        "mem_mb": growing(need.memory_mb, kind.most_memory_mb),
+        "runtime": growing(need.minutes * times, most_minutes),
+        # with several nodes, the program itself calls srun, which starts one process per task
+        "cpus_per_task": need.cores * (here if nodes == 1 else 1),
         "slurm_account": cluster.account,
         "qos": cluster.qos,
         "slurm_partition": kind.partition,
+        # other jobs on the same node would slow a measurement down
+        "slurm_extra": "--exclusive" if stage == "latency" else None,
+        "nodes": nodes if nodes * here > 1 else None,
     }
-    found |= {key: value for key, value in named.items() if value is not None}
-    if stage == "latency":  # other jobs on the same node would slow it down
-        found["slurm_extra"] = "--exclusive"
-    each, several = devices(configuration), nodes(configuration)
-    if several > 1 and each is None:
-        raise UserError(
-            f"{file_of('scales', configuration.scale)}: 'nodes' is {several}, but 'devices' is "
-            "missing; say how many processes a training has on each node"
-        )
-    here, everywhere = (each or 1, several) if stage == "train" else (1, 1)
-    if here * everywhere > 1:
-        found["nodes"] = everywhere
-    if everywhere > 1:  # the program itself calls srun, which starts one process per task
-        found |= {"mpi": "srun", "tasks": here * everywhere}
-        if need.gpu:
-            found["tasks_per_gpu"] = 0  # otherwise the executor requests one or more tasks per GPU
-    elif here > 1:
-        found["cpus_per_task"] = need.cores * here
-    if need.gpu:
-        found |= _gpus(cluster.gpu, here, everywhere)
-    return found
+    if nodes > 1:
+        asked |= {"mpi": "srun", "tasks": here * nodes}
+        # otherwise the executor requests one or more tasks per GPU
+        asked["tasks_per_gpu"] = 0 if need.gpu else None
+    if need.gpu and cluster.gpu.request == "gres":  # the GPUs of each node
+        asked["gres"] = ":".join(filter(None, ["gpu", cluster.gpu.type, str(here)]))
+    elif need.gpu:
+        asked |= {"gpu": here * nodes, "gpu_model": cluster.gpu.type}
+    return {key: value for key, value in asked.items() if value is not None}
+
+
+def growing(first: int, most: int | None) -> Callable[..., int]:
+    """A resource that grows with the attempts of a job."""
+
+    def grow(wildcards: Any, attempt: int) -> int:
+        return first * attempt if most is None else min(first * attempt, most)
+
+    return grow
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
-    """How many times as long as a shard of the training text a job may take, at least 1.
+    """How many times as long as a shard of the training text a translation takes, at least 1.
 
     Args:
         configuration: of the run.
@@ -146,29 +133,13 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
     """Pairs of a split: counted where the corpus is made, else as its file says; 0 if unknown."""
     made = configuration.root / f"results/corpora/{corpus}/corpus.json"
-    if made.exists():
-        counted = read_json(made).get("splits", {}).get(split, {}).get("pairs")
-        if isinstance(counted, int):
-            return counted
-    found = configuration.corpus(corpus)
-    if found.generator is not None:
-        return found.generator.pairs.get(split, 0)
-    for sizes in (found.expected.tokens, found.expected.clean, found.expected.text):
+    if made.exists() and split in (counted := read_json(made)["splits"]):
+        return int(counted[split]["pairs"])
+    description = configuration.corpus(corpus)
+    if description.generator is not None:
+        return description.generator.pairs.get(split, 0)
+    expected = description.expected
+    for sizes in (expected.tokens, expected.clean, expected.text):
         if split in sizes:
             return number_of(sizes[split])
-    return (found.splits[split].pairs or 0) if split in found.splits else 0
-
-
-def _gpus(kind: GpuNodes, here: int, everywhere: int) -> dict[str, Resource]:
-    """`gres` counts the GPUs of each node, `gpu` those of the job."""
-    if kind.request == "gres":
-        return {"gres": ":".join(filter(None, ["gpu", kind.type, str(here)]))}
-    found: dict[str, Resource] = {"gpu": here * everywhere}
-    return found if kind.type is None else {**found, "gpu_model": kind.type}
-
-
-def _growing(first: int, most: int | None) -> Callable[..., int]:
-    def grow(wildcards: Any, attempt: int) -> int:
-        return first * attempt if most is None else min(first * attempt, most)
-
-    return grow
+    return (description.splits[split].pairs or 0) if split in description.splits else 0

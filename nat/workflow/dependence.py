@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import nat
 from nat.artifact import Artifact
 from nat.artifacts import (
     Analysis,
@@ -39,7 +40,21 @@ from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
 from nat.papers.reports import Report
-from nat.workflow.code import code_of
+
+CODE_OF_REPORTS = ("measures", "figures", "papers", "report")
+"""The packages of nat/ that compute, draw and write reports."""
+
+
+@cache
+def code_of_reports() -> str:
+    """A fingerprint of the code by which reports are made; they are made again when it changes.
+
+    They take seconds. A change of the code that trains, translates or scores makes nothing again by
+    itself, since it would throw away what took days.
+    """
+    root = Path(nat.__file__).parent
+    files = (path for name in CODE_OF_REPORTS for path in sorted((root / name).rglob("*.*")))
+    return fingerprint([path.read_text("utf-8") for path in files if path.suffix != ".pyc"])
 
 
 @cache
@@ -66,25 +81,21 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
         decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
         return artifact.names, decodings, there.latency.model_dump()
     if isinstance(artifact, Report):
-        code = code_of(reports.module(configuration, artifact.target))
-        return reports.resolve(configuration, artifact.target).model_dump_json(), code
-    found: list[Any] = []
-    if isinstance(artifact, Decoded | TunedOptions):
-        there = configuration.on(artifact.corpus)
-        found.append(there.decoding(artifact.decoding).as_json())
+        resolved = reports.resolve(configuration, artifact.target)
+        return resolved.model_dump_json(), code_of_reports()
+    if not isinstance(artifact, Decoded | TunedOptions):
+        return []
+    there = configuration.on(artifact.corpus)
+    parts: list[Any] = [there.decoding(artifact.decoding).as_json()]
     if isinstance(artifact, TunedOptions):
-        tuning = configuration.scale_settings.tuning.model_dump()
-        found += [there.tried(artifact.decoding), tuning]
+        parts += [there.tried(artifact.decoding), there.scale_settings.tuning.model_dump()]
     if isinstance(artifact, Trace):
-        found.append(configuration.scale_settings.browser.sentences)
-    return found
+        parts.append(there.scale_settings.browser.sentences)
+    return parts
 
 
 def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
-    """What a step of the preparation of a corpus depends on.
-
-    All steps after the text share one fingerprint, that of the whole `preprocessing`.
-    """
+    # all steps after the text share one fingerprint, that of the whole `preprocessing`
     description = configuration.corpus(artifact.corpus)
     if artifact.step == "references":
         splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
@@ -95,14 +106,14 @@ def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
         ]
     if artifact.step != "text":
         return description.preprocessing.as_written()
-    found = prepared_as(description, artifact.split)
-    for split in found.get("splits", {}).values():
+    text = prepared_as(description, artifact.split)
+    for split in text.get("splits", {}).values():
         split.pop("references", None)
     part = text_part(description, None if artifact.split == TRAIN else artifact.split)
     # A split that is cut out of the training text depends on what cleaning will keep.
     if not any(is_cut_out(part, split) for split in split_names(part)):
-        del found["preprocessing"]
-    return found
+        del text["preprocessing"]
+    return text
 
 
 # What is equal in two runs
@@ -126,18 +137,6 @@ MADE_ALONE = (Analysis, Comparison, Converted, Distilled, Model, Ngrams, Score, 
 """Results that one run can take from another, each made by a job that records its identity."""
 
 
-def maker(artifact: Artifact) -> Artifact | None:
-    """The result by which the job that makes this one is known; None for what no run takes over."""
-    names = vars(artifact)
-    if isinstance(artifact, Training):
-        return Model.of(names)
-    if isinstance(artifact, DistilledText):
-        return Distilled.of(names)
-    if isinstance(artifact, Statistics):
-        return Score.of(names)
-    return artifact if isinstance(artifact, MADE_ALONE) else None
-
-
 def taken_over(
     configuration: Configuration, base: Configuration, artifacts: list[Artifact]
 ) -> dict[str, str]:
@@ -153,20 +152,27 @@ def taken_over(
     Returns:
         Paths of the results of the scale by those of the run.
     """
-    found = {}
+    links = {}
     for artifact in artifacts:
-        own = maker(artifact)
-        there = Path(artifact.path)
-        if own is None or (there.exists() and not there.is_symlink()):
+        own, there = _made_with(artifact), Path(artifact.path)
+        if not isinstance(own, MADE_ALONE) or (there.exists() and not there.is_symlink()):
             continue
+        theirs, path = (replace(each, **{"run": base.run}) for each in (own, artifact))
+        record = record_of(theirs.path)
         try:
             wanted = identity(configuration, own)
-            theirs = replace(own, **{"run": base.run})
             same = identity(base, theirs) == wanted
         except UserError:  # the scale alone does not have it
             continue
-        record, path = record_of(theirs.path), replace(artifact, **{"run": base.run}).path
         recorded = record.read_text("utf-8").strip() if record.exists() else ""
-        if same and recorded == wanted and Path(path).exists():
-            found[artifact.path] = path
-    return found
+        if same and recorded == wanted and Path(path.path).exists():
+            links[artifact.path] = path.path
+    return links
+
+
+def _made_with(artifact: Artifact) -> Artifact:
+    """The result by which the job that makes this one is known."""
+    for kind, by in ((Training, Model), (DistilledText, Distilled), (Statistics, Score)):
+        if isinstance(artifact, kind):
+            return by.of(vars(artifact))
+    return artifact

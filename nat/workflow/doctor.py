@@ -25,6 +25,9 @@ from nat.workflow.cluster import ATTEMPTS, CLUSTER, DEFAULT_NEEDS, read_cluster,
 SECONDS = 300
 """How long a small job may take, with the time that it waits for a node."""
 
+FIRST_LOOK = "slurm-init-seconds-before-status-checks"
+"""A key of the profile; 40 by default."""
+
 _PROGRAM = [
     sys.executable,
     "-c",
@@ -67,29 +70,29 @@ class Partition:
 
 def partitions(text: str) -> list[Partition]:
     """The partitions that are up, from `sinfo` with the format %P|%a|%l|%m|%D|%G."""
-    found: dict[str, Partition] = {}
+    by_name: dict[str, Partition] = {}
     for line in text.splitlines():
         name, state, most, memory, nodes, gres = line.strip().split("|")
         if state == "up" and nodes != "0":
             minutes = None if most == "infinite" else parse_time_to_minutes(most)
-            own = found.setdefault(name, Partition(name.rstrip("*"), name.endswith("*"), minutes))
+            own = by_name.setdefault(name, Partition(name.rstrip("*"), name[-1] == "*", minutes))
             known = int(memory.rstrip("+"))
             if known > 1:  # 1 where the administrators have not said it
                 own.most_memory_mb = max(known, own.most_memory_mb or 0)
             own.nodes += int(nodes)
             for count in re.findall(r"\bgpu(?::[^:,()]+)?:(\d+)(?=[,(]|$)", gres):
                 own.gpus += int(count) * int(nodes)
-    return list(found.values())
+    return list(by_name.values())
 
 
-def proposed(given: Cluster, found: list[Partition]) -> Cluster:
+def proposed(given: Cluster, known: list[Partition]) -> Cluster:
     """A cluster with what it leaves open: the default partition, and that with the most GPUs."""
-    cpu = next((each for each in found if each.is_default), found[0])
-    gpu = max(found, key=lambda each: each.gpus)
+    cpu = next((each for each in known if each.is_default), known[0])
+    gpu = max(known, key=lambda each: each.gpus)
     content = given.model_dump()
     for key, usual in {"cpu": cpu, "gpu": gpu}.items() if gpu.gpus else [("cpu", cpu)]:
         own = content[key]
-        kind = next((each for each in found if each.partition == own["partition"]), usual)
+        kind = next((each for each in known if each.partition == own["partition"]), usual)
         own |= {name: value for name, value in vars(kind).items() if own.get(name, 0) is None}
     return Cluster(**content)
 
@@ -101,23 +104,48 @@ def request(asked: Mapping[str, Any], attempt: int) -> list[str]:
         for key, value in asked.items()
     }
     words = [f"--{_OPTIONS[key]}={value}" for key, value in values.items() if key in _OPTIONS]
-    gpus = [*values.get("gpu_model", "").split(), str(values.get("gpu", ""))]
-    words += [f"--gpus={':'.join(gpus)}"] if "gpu" in values else []
+    if "gpu" in values:
+        kind = f"{values['gpu_model']}:" if "gpu_model" in values else ""
+        words.append(f"--gpus={kind}{values['gpu']}")
     return [*words, *values.get("slurm_extra", "").split()]
 
 
 def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
     """Why Slurm would not accept the jobs of stages, in their first or their last attempt."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for stage in DEFAULT_NEEDS:
         for attempt in (ATTEMPTS, 1):
             words = request(resources(configuration, cluster, stage), attempt)
-            ended = slurm.ask(
-                "sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"
-            )
+            test = ["sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"]
+            ended = slurm.ask(*test)
             if ended.returncode != 0:
-                found[stage] = f"in attempt {attempt}, {' '.join(words)}: {_said(ended.stderr)}"
-    return found
+                reasons[stage] = f"in attempt {attempt}, {' '.join(words)}: {_line(ended.stderr)}"
+    return reasons
+
+
+def require_memory(first_look: int) -> None:
+    """Refuse a Slurm that forgets how jobs have ended before Snakemake asks, and keeps no accounts.
+
+    Args:
+        first_look: seconds before the executor's first look at a job. It asks `squeue` only if
+            Slurm knows a job for three times as long after its end.
+
+    Raises:
+        UserError: then a run would wait forever; or if Slurm does not answer.
+    """
+    ended = slurm.ask("scontrol", "show", "config")
+    if ended.returncode != 0:
+        raise UserError(f"scontrol does not answer ({ended.stderr.strip()}); wait for Slurm")
+    settings = dict(re.findall(r"(?m)^(\w+)\s*=\s*(.*?)\s*$", ended.stdout))
+    # since Slurm 23.11 the absence of a storage is (null)
+    keeps_accounts = settings.get("AccountingStorageType") == "accounting_storage/slurmdbd"
+    seconds = int(re.sub(r"\D.*", "", settings.get("MinJobAge", "")) or 0)
+    if seconds < 3 * first_look and not keeps_accounts:
+        raise UserError(
+            "this Slurm keeps no accounts, and forgets a job soon after its end (MinJobAge is "
+            f"{seconds} seconds, {3 * first_look} are needed); ask its administrators for more, or "
+            f"set '{FIRST_LOOK}: {max(1, seconds // 3)}' in slurm/config.yaml"
+        )
 
 
 def seen(root: Path, words: list[str]) -> str:
@@ -135,12 +163,12 @@ def seen(root: Path, words: list[str]) -> str:
         except subprocess.TimeoutExpired as error:
             slurm.ask("scancel", "--name=nat_doctor", f"--user={getpass.getuser()}")
             raise UserError(f"no node was free within {SECONDS} seconds; run this again") from error
-        said = _said(log.read_text("utf-8", "replace") if log.exists() else ended.stderr)
+        output = _line(log.read_text("utf-8", "replace") if log.exists() else ended.stderr)
         if ended.returncode == 0:
-            return said
+            return output
         if not log.exists():
-            raise UserError(f"a node does not see {root}; use a file system that all share; {said}")
-        raise UserError(f"a small job fails ({' '.join(words)}): {said[-300:]}")
+            raise UserError(f"a node does not see {root}; use a shared file system; {output}")
+        raise UserError(f"a small job fails ({' '.join(words)}): {output[-300:]}")
 
 
 def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
@@ -155,20 +183,19 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
             running.
     """
     slurm.require_clients()
-    given = read_cluster(configuration)
-    problems: list[str] = []
+    given, problems = read_cluster(configuration), []
     profile = read_yaml(configuration.root, "slurm/config.yaml")
     try:
         slurm.require_account(given.account)
-        slurm.require_memory(int(profile.get(slurm.FIRST_LOOK, 40)))
+        require_memory(int(profile.get(FIRST_LOOK, 40)))
     except UserError as error:
         problems.append(str(error))
     ended = slurm.ask("sinfo", "--noheader", "--responding", "--format=%P|%a|%l|%m|%D|%G")
-    found = partitions(ended.stdout)
-    if not found:
-        raise UserError(f"no partition is up and has a node; see 'sinfo' {_said(ended.stderr)}")
-    say("\n".join(map(str, found)))
-    cluster = proposed(given, found)
+    known = partitions(ended.stdout)
+    if not known:
+        raise UserError(f"no partition is up and has a node; see 'sinfo' {_line(ended.stderr)}")
+    say("\n".join(map(str, known)))
+    cluster = proposed(given, known)
     refused = refusals(configuration, cluster)
     way = "gres" if given.gpu.request == "gpus" else "gpus"
     other = cluster.model_copy(update={"gpu": cluster.gpu.model_copy(update={"request": way})})
@@ -192,9 +219,9 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     for problem in problems:
         say(f"problem: {problem}")
     if problems:
-        raise UserError("jobs will not run here as it stands; the lines above say what to change")
+        raise UserError("jobs will not run on this cluster yet; the lines above say what to change")
 
 
-def _said(text: str) -> str:
+def _line(text: str) -> str:
     """What a program has said, on one line."""
     return " ".join(re.sub(r"sbatch: (error: )?", "", text).split())

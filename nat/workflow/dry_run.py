@@ -6,20 +6,20 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from nat.artifacts import Translations
 from nat.errors import UserError
-from nat.workflow.requests import names_in
 from nat.workflow.together import rule_kind
 
 
 @dataclass(frozen=True)
-class Job:
+class PendingJob:
     """A job that is still to run.
 
     Attributes:
         rule: name of its rule, see `rule_kind`.
-        wildcards: values of the wildcards of the rule, by name; also those that stand in the paths
+        wildcards: values of the wildcards of the rule, by name; also the corpus, system and split
             of a rule for several decodings.
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
@@ -35,7 +35,7 @@ class Job:
     benchmark: str = ""
 
 
-def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[Job]:
+def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[PendingJob]:
     """The jobs that are still to run; nothing is run.
 
     Args:
@@ -48,22 +48,18 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[Job]:
     command = [sys.executable, "-m", "snakemake", "--dry-run", *targets, *arguments]
     ended = subprocess.run([*command, "--logger", "nat", "jobs"], capture_output=True, text=True)
     if ended.returncode:
-        said = ended.stdout + ended.stderr  # of a dry run Snakemake tells errors in the first
-        told = re.search(r"^error: (.*)", said, re.MULTILINE)
-        raise UserError(told[1] if told else said.strip())
+        output = ended.stdout + ended.stderr  # of a dry run Snakemake tells errors in the first
+        error = re.search(r"^error: (.*)", output, re.MULTILINE)
+        raise UserError(error[1] if error else output.strip())
     lines = ended.stdout.splitlines()  # those of the display, too
-    return [_job(**json.loads(line)) for line in lines if line.startswith("{")]
+    return [_job(json.loads(line)) for line in lines if line.startswith("{")]
 
 
-def _job(
-    rule_name: str,
-    wildcards: dict[str, str],
-    input: list[str],
-    output: list[str],
-    shellcmd: str | None,
-    benchmark: str | None,
-) -> Job:
-    rule = rule_kind(rule_name)
-    if rule != rule_name:
-        wildcards |= names_in(output[0], Translations.template) or {}
-    return Job(rule, wildcards, tuple(input), tuple(output), shellcmd or "", benchmark or "")
+def _job(told: dict[str, Any]) -> PendingJob:
+    rule, wildcards = rule_kind(told["rule_name"]), told["wildcards"]
+    inputs, outputs = tuple(told["input"]), tuple(told["output"])
+    if rule != told["rule_name"]:
+        *_, corpus, system, _, _, file = Path(outputs[0]).parts
+        wildcards |= {"corpus": corpus, "system": system, "split": Path(file).stem}
+    command, benchmark = told["shellcmd"] or "", told["benchmark"] or ""
+    return PendingJob(rule, wildcards, inputs, outputs, command, benchmark)

@@ -6,11 +6,12 @@ the same rule and size that were measured in this run say how many times as long
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import cast
 
 from rich.table import Table
 
@@ -25,21 +26,26 @@ from nat.papers.relation import latency
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.workflow import cluster
-from nat.workflow.dry_run import Job
+from nat.workflow.dry_run import PendingJob
 from nat.workflow.together import RULE
 
 FILE = "config/plan.yaml"
-TRAININGS = ("train", "train_and_keep")
 STAGES: Mapping[str, Stage] = {
-    **dict.fromkeys(TRAININGS, "train"),
+    **dict.fromkeys(("train", "train_and_keep"), "train"),
     **dict.fromkeys(("translate", RULE, "tune_decoding", "trace_decoding", "analyse"), "translate"),
     "measure_latency": "latency",
 }
 """Rules that run models, which may be on GPUs, and the stages of what their jobs request."""
+ESTIMATED = ("train", "train_and_keep", "translate", RULE, "measure_latency")
+"""Rules whose jobs take as long as the models and sentences say."""
 
 
 class Estimates:
     """Seconds and disk space of jobs.
+
+    Args:
+        configuration: of the run.
+        made: jobs that may have been measured.
 
     Attributes:
         assumed: the content of `config/plan.yaml`.
@@ -47,8 +53,7 @@ class Estimates:
         factors: by rule and size, how many times as long as assumed the measured jobs took.
     """
 
-    def __init__(self, configuration: Configuration, made: Sequence[Job] = ()) -> None:
-        """Read what is assumed, and what was measured of the jobs that were `made`."""
+    def __init__(self, configuration: Configuration, made: Sequence[PendingJob] = ()) -> None:
         self.configuration = configuration
         self.assumed = read_model(Assumptions, read_yaml(configuration.root, FILE), FILE)
         scales = self.assumed.scales
@@ -60,24 +65,24 @@ class Estimates:
                 seconds = float(row.split("\t")[0]) * self.devices(job)
                 ratios[self._kind(job)].append(seconds / self._assumed(job))
         # not the mean: a training that was stopped, or some decodings of several, took less
-        self.factors = {kind: median(found) for kind, found in ratios.items()}
+        self.factors = {kind: median(measured) for kind, measured in ratios.items()}
 
-    def _kind(self, job: Job) -> tuple[str, str]:
+    def _kind(self, job: PendingJob) -> tuple[str, str]:
         if "system" not in (names := job.wildcards):
             return job.rule, names.get("setting", "")
         return job.rule, self.configuration.on(names["corpus"]).system(names["system"]).size
 
-    def seconds(self, job: Job) -> float:
+    def seconds(self, job: PendingJob) -> float:
         """Seconds of a job, as if it ran on one device or core."""
         return self._assumed(job) * self.factors.get(self._kind(job), 1.0)
 
-    def _assumed(self, job: Job) -> float:
+    def _assumed(self, job: PendingJob) -> float:
         assumed, names, pairs = self.assumed, job.wildcards, self._pairs(job)
-        if job.rule not in (*TRAININGS, "translate", RULE, "measure_latency"):
+        if job.rule not in ESTIMATED:
             least = assumed.jobs.get(job.rule, assumed.jobs["others"])
             return max(least, assumed.texts.get(job.rule, 0) * pairs / 1e6)
         there = self.configuration.on(names["corpus"])
-        if job.rule in TRAININGS:
+        if STAGES[job.rule] == "train":
             recipe = there.training(names["corpus"], names["system"]).recipe
             tokens = estimated_tokens(recipe, int(assumed.tokens * pairs))
             return self.of_models.train * tokens / 1e6 * _size(there, names["system"])
@@ -92,7 +97,7 @@ class Estimates:
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
         return self.of_models.translate * pairs / 1e6 * sum(passes)
 
-    def _pairs(self, job: Job) -> float:
+    def _pairs(self, job: PendingJob) -> float:
         """Sentences that a job reads: of the training text, unless it has a split."""
         corpus, split = (job.wildcards.get(key, "") for key in ("corpus", "split"))
         pairs = cluster.sentences(self.configuration, corpus, split or TRAIN) if corpus else 0
@@ -107,26 +112,26 @@ class Estimates:
             return self.assumed.beam * float(options["beam"])
         return float(options.get("steps") or 1) * float(options.get("length_beam") or 1)
 
-    def gigabytes(self, job: Job) -> float:
+    def gigabytes(self, job: PendingJob) -> float:
         """What a job leaves on the disk; of a training also two full checkpoints."""
-        if job.rule in TRAININGS:
+        if STAGES.get(job.rule) == "train":
             training = self.configuration.training(job.wildcards["corpus"], job.wildcards["system"])
             numbers = _weights(training.architecture, self.of_models.symbols)
             return 4e-9 * numbers * (1 + training.recipe.average.checkpoints + 2 * 3)
         files = len(_decodings(job)) if job.rule == RULE else 1
         return self.assumed.megabytes.get(job.rule, 0) * files * self._pairs(job) / 1e9
 
-    def devices(self, job: Job) -> int:
+    def devices(self, job: PendingJob) -> int:
         """Number of devices that share a job."""
-        both = (cluster.devices(self.configuration) or 1) * cluster.nodes(self.configuration)
-        return both if job.rule in TRAININGS else 1
+        scale = self.configuration.scale_settings
+        return (scale.devices or 1) * scale.nodes if STAGES.get(job.rule) == "train" else 1
 
-    def on_gpu(self, job: Job) -> bool:
+    def on_gpu(self, job: PendingJob) -> bool:
         """Whether the hours of a job are those of a GPU."""
         return job.rule in STAGES and cluster.needs(self.configuration, STAGES[job.rule]).gpu
 
 
-def table(estimates: Estimates, jobs: Sequence[Job], targets: Iterable[str]) -> Table:
+def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
     """A row for each target, the cheapest first, and one of all jobs, which has each once."""
     hours = [estimates.seconds(job) / 3600 if job.outputs else 0.0 for job in jobs]
     walls = [each / estimates.devices(job) for each, job in zip(hours, jobs, strict=True)]
@@ -137,7 +142,7 @@ def table(estimates: Estimates, jobs: Sequence[Job], targets: Iterable[str]) -> 
         """A job with all that it waits for, and when it could end."""
         before = [chain(maker[path]) for path in jobs[number].inputs if path in maker]
         end = walls[number] + max((each for _, each in before), default=0)
-        return frozenset({number}).union(*(found for found, _ in before)), end
+        return frozenset({number}).union(*(jobs_before for jobs_before, _ in before)), end
 
     made = frozenset(number for number, job in enumerate(jobs) if job.outputs)
     gpus = frozenset(number for number in made if estimates.on_gpu(jobs[number]))
@@ -151,7 +156,7 @@ def table(estimates: Estimates, jobs: Sequence[Job], targets: Iterable[str]) -> 
     above: frozenset[int] = frozenset()
     for name, own in [*needed, ("all of it", made)]:
         sets = own & gpus, own - gpus, own & scarce - above, own & scarce
-        *numbers, shared = [sum(hours[each] for each in found) for found in sets]
+        *numbers, shared = [sum(hours[each] for each in numbered) for numbered in sets]
         numbers += [max((walls[each] for each in own), default=0)]
         numbers += [max(shared / at_once, *(chain(each)[1] for each in own), 0)]
         numbers += [sum(estimates.gigabytes(jobs[each]) for each in own)]
@@ -160,25 +165,28 @@ def table(estimates: Estimates, jobs: Sequence[Job], targets: Iterable[str]) -> 
     return shown
 
 
-def notes(estimates: Estimates, jobs: Sequence[Job]) -> Iterator[str]:
+def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
     """What the numbers rest on, and what would not end."""
     measured = ", ".join(sorted({rule for rule, _ in estimates.factors}))
     yield f"hours are assumed in {FILE}" + (f"; measured in this run: {measured}" * bool(measured))
     for corpus in sorted({job.wildcards.get("corpus", "") for job in jobs} - {""}):
         if not cluster.sentences(estimates.configuration, corpus, TRAIN):
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
-    trainings = [job for job in jobs if job.rule in TRAININGS]
-    longest = max((estimates.seconds(job) / estimates.devices(job) for job in trainings), default=0)
-    limit = sum(cluster.hours_of_attempts(estimates.configuration, "train"))
-    if longest > 3600 * limit:
+    trainings = [job for job in jobs if STAGES.get(job.rule) == "train"]
+    hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
+    longest, configuration = max(hours, default=0), estimates.configuration
+    asked = cluster.resources(configuration, cluster.read_cluster(configuration), "train")
+    minutes = cast("Callable[..., int]", asked["runtime"])
+    limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
+    if longest > limit:
         yield (
-            f"a training of {longest / 3600:,.0f} hours would not end in the {limit:,.0f} that its "
+            f"a training of {longest:,.0f} hours would not end in the {limit:,.0f} that its "
             f"{cluster.ATTEMPTS} attempts have on a cluster; raise 'stages.train.minutes' in "
-            f"{file_of('scales', estimates.configuration.scale)}, or let several 'devices' share it"
+            f"{file_of('scales', configuration.scale)}, or let several 'devices' share it"
         )
 
 
-def _decodings(job: Job) -> list[str]:
+def _decodings(job: PendingJob) -> list[str]:
     """The decodings by which a job translates."""
     several = [Path(path).parent.name for path in job.outputs if path.endswith(".jsonl")]
     return several if job.rule == RULE else [job.wildcards.get("decoding", "")]

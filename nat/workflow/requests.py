@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from nat.configuration import Configuration
 from nat.errors import UserError
@@ -14,11 +14,9 @@ from nat.papers.relation import latency
 NUMBER = r"0|[1-9]\d*"
 """A wildcard constraint: a number without leading zeros, so that no result has two paths."""
 
-_WILDCARD = re.compile(r"\{(\w+)[^{}]*\}")  # with its constraint, if it has one
-
 
 def why_no_rule(
-    configuration: Configuration, name: str, targets: Iterable[str], outputs: Collection[str]
+    configuration: Configuration, name: str, targets: Collection[str], outputs: Collection[str]
 ) -> str:
     """One sentence about a target or path: a name that does not exist, or the nearest that does.
 
@@ -30,46 +28,44 @@ def why_no_rule(
     """
     if "/" not in name:
         return f"there is no target '{name}'; {hint(name, targets)}"
+    own, alike = name.split("/"), set()
     for pattern in outputs:
-        names = names_in(name, pattern)
-        if names is not None:
+        *texts, end = re.split(r"\{(\w+)[^{}]*\}", pattern)  # texts and wildcards by turns
+        pairs = zip(texts[::2], texts[1::2], strict=True)
+        expression = "".join(f"{re.escape(text)}(?P<{key}>[^/]+)" for text, key in pairs)
+        if match := re.fullmatch(expression + re.escape(end), name):
             try:
-                _check(configuration, name, names)
+                _check(configuration, name, match.groupdict())
             except UserError as error:
                 return str(error)
-    parts = name.split("/")
-    alike = [pattern.split("/") for pattern in outputs if pattern.count("/") + 1 == len(parts)]
-    filled = {
-        "/".join(own if "{" in part else part for own, part in zip(parts, each, strict=True))
-        for each in alike
-    }
-    near = difflib.get_close_matches(name, filled - {name}, 1)
-    if near:
-        return f"no rule makes {name}; did you mean {near[0]}?"
-    return f"no rule makes {name}; docs/results.md lists what can be asked for"
-
-
-def names_in(path: str, pattern: str) -> Mapping[str, str] | None:
-    """What stands in a path for the wildcards of a pattern, whatever these allow."""
-    *parts, end = _WILDCARD.split(pattern)  # text and names by turns
-    seen = set[str]()
-    expression = ""
-    for text, name in zip(parts[::2], parts[1::2], strict=True):
-        expression += re.escape(text)
-        expression += f"(?P={name})" if name in seen else f"(?P<{name}>[^/]+)"
-        seen.add(name)
-    found = re.fullmatch(expression + re.escape(end), path)
-    return None if found is None else found.groupdict()
+        parts = pattern.split("/")
+        if len(parts) == len(own):
+            both = zip(own, parts, strict=True)
+            alike.add("/".join(mine if "{" in part else part for mine, part in both))
+    near = difflib.get_close_matches(name, alike - {name}, 1)
+    advice = f"did you mean {near[0]}?" if near else "docs/results.md lists what can be asked for"
+    return f"no rule makes {name}; {advice}"
 
 
 def _check(configuration: Configuration, path: str, names: Mapping[str, str]) -> None:
-    """Refuse the first name that does not exist.
-
-    Raises:
-        UserError: with the nearest one.
-    """
-    if "run" in names and names["run"] != configuration.run:
-        raise UserError(_of_another_run(configuration, path, names["run"]))
+    """Refuse the first name that does not exist, with the nearest one."""
+    run = names.get("run", configuration.run)
+    scale, _, own = run.partition("@")
+    known: dict[str, Collection[str]] = {
+        "scale": configuration.files["scales"],
+        "analysis": ANALYSES,
+        "split": configuration.shards,
+    }
+    for key, allowed in known.items():
+        name = {**names, "scale": scale}.get(key)
+        if name is not None and name not in allowed:
+            raise UserError(f"unknown {key} '{name}' in {path}; {hint(name, allowed)}")
+    if run != configuration.run:
+        chosen = f"scale={scale}" + (f" name={own} override=..." if own else "")
+        raise UserError(
+            f"{path} is a result of '--config {chosen}', but this run is of "
+            f"results/{configuration.run}"
+        )
     checks = {
         "corpus": configuration.corpus,
         "system": configuration.system,
@@ -78,28 +74,10 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
         "paper": configuration.paper,
         "setting": parse_setting,
     }
-    for wildcard, check in checks.items():
-        if wildcard in names:
-            check(names[wildcard])
-    if "seed" in names and not re.fullmatch(NUMBER, names["seed"]):
+    for key in checks.keys() & names.keys():
+        checks[key](names[key])
+    if not re.fullmatch(NUMBER, names.get("seed", "1")):
         raise UserError(f"unknown seed '{names['seed']}' in {path}; give a number such as 1")
-    of_latency = ("corpus", "group", "seed", "setting")
-    if names.keys() >= set(of_latency):
-        corpus, group, seed, setting = (names[each] for each in of_latency)
-        latency(configuration, corpus, group, int(seed), setting)
-    known = {"analysis": ANALYSES, "split": list(configuration.shards)}
-    for wildcard, allowed in known.items():
-        if wildcard in names and names[wildcard] not in allowed:
-            name = names[wildcard]
-            raise UserError(f"unknown {wildcard} '{name}' in {path}; {hint(name, allowed)}")
-
-
-def _of_another_run(configuration: Configuration, path: str, run: str) -> str:
-    scale, _, name = run.partition("@")
-    scales = configuration.files["scales"]
-    if scale not in scales:
-        return f"unknown scale '{scale}' in {path}; {hint(scale, scales)}"
-    chosen = f"scale={scale}" + (f" name={name} override=..." if name else "")
-    return (
-        f"{path} is a result of '--config {chosen}', but this run is of results/{configuration.run}"
-    )
+    if "group" in names:
+        seed = int(names["seed"])
+        latency(configuration, names["corpus"], names["group"], seed, names["setting"])

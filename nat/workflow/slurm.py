@@ -43,9 +43,6 @@ REFUSED = (
 )
 """What to do about a job that Slurm does not take."""
 
-FIRST_LOOK = "slurm-init-seconds-before-status-checks"
-"""A key of the profile; 40 by default."""
-
 SECONDS_TO_ANSWER = 60
 """How long a client may take."""
 
@@ -54,8 +51,6 @@ SECONDS_BETWEEN_LOOKS = 60.0
 
 NEVER = re.compile(r"Partition(Time|Node)Limit|BadConstraints|Invalid(Account|QOS)|\w+PerJob\w*")
 """Reasons for waiting that do not disappear when other jobs end."""
-
-_SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -104,31 +99,6 @@ def require_account(account: str | None) -> None:
         )
 
 
-def require_memory(first_look: int) -> None:
-    """Refuse a Slurm that forgets how jobs have ended before Snakemake asks, and keeps no accounts.
-
-    Args:
-        first_look: seconds before the executor's first look at a job. It asks `squeue` only if
-            Slurm knows a job for three times as long after its end.
-
-    Raises:
-        UserError: then a run would wait forever; or if Slurm does not answer.
-    """
-    ended = ask("scontrol", "show", "config")
-    if ended.returncode != 0:
-        raise UserError(f"scontrol does not answer ({ended.stderr.strip()}); wait for Slurm")
-    said = dict(_SETTING.findall(ended.stdout))
-    # since Slurm 23.11 the absence of a storage is (null)
-    keeps_accounts = said.get("AccountingStorageType") == "accounting_storage/slurmdbd"
-    seconds = int(re.sub(r"\D.*", "", said.get("MinJobAge", "")) or 0)
-    if seconds < 3 * first_look and not keeps_accounts:
-        raise UserError(
-            "this Slurm keeps no accounts, and forgets a job soon after its end (MinJobAge is "
-            f"{seconds} seconds, {3 * first_look} are needed); ask its administrators for more, or "
-            f"set '{FIRST_LOOK}: {max(1, seconds // 3)}' in slurm/config.yaml"
-        )
-
-
 def ask(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a client of Slurm; it may fail.
 
@@ -150,26 +120,18 @@ def how_it_ended(message: str | None, number: str | None) -> list[str]:
     Returns:
         What to add to the name of the job, empty if it was not one of Slurm; and what that means.
     """
-    state = re.search(
-        r"SLURM-job '(\S+)' failed.*?SLURM status is: '(\w+)'", message or "", re.DOTALL
-    )
-    if state:
-        number, ended = state.groups()
+    text, state = message or "", ""
+    if told := re.search(r"SLURM-job '(\S+)' failed.*?status is: '(\w+)'", text, re.DOTALL):
+        number, state = told.groups()
     elif number:
-        ended = state_of(number)
+        state = state_of(number)
+    elif refused := re.search(r"error message was '(.*?)'\.?\s*sbatch call", text, re.DOTALL):
+        reason = " ".join(refused[1].replace("sbatch: error: ", "").split())
+        return ["", f"Slurm refused the job: {reason}", REFUSED]
     else:
-        return ["", *what_slurm_refused(message or "")]
-    words = [ENDS[ended]] if ended in ENDS else []
-    return [f" (Slurm job {number}{f': {ended}' if ended else ''})", *words]
-
-
-def what_slurm_refused(message: str) -> list[str]:
-    """Why Slurm did not take a job, from the executor's message; nothing if this is not why."""
-    refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
-    if not refused:
-        return []
-    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
-    return [f"Slurm refused the job: {said}", REFUSED]
+        return [""]
+    words = [ENDS[state]] if state in ENDS else []
+    return [f" (Slurm job {number}{f': {state}' if state else ''})", *words]
 
 
 def state_of(job: str) -> str:
@@ -203,13 +165,13 @@ def jobs_of_this_folder() -> list[SlurmJob]:
             f"squeue does not answer ({ended.stderr.strip()}), so jobs of an earlier run may still "
             f"write into this folder; wait for Slurm, or move {LOGS} away if there are none"
         )
-    found = []
+    jobs = []
     for line in ended.stdout.splitlines():
         number, name, reason, comment, folder = line.split("\t", 4)
         with suppress(OSError):  # the folder of another job is gone
             if name.startswith(f"{PREFIX}_") and Path.cwd().samefile(folder):
-                found.append(SlurmJob(number, reason, comment))
-    return found
+                jobs.append(SlurmJob(number, reason, comment))
+    return jobs
 
 
 def watch_the_queue() -> None:

@@ -17,6 +17,7 @@ from nat.artifacts import Analysis, DistilledText, Latency, Training, published_
 from nat.configuration import Configuration, snapshot
 from nat.files import atomic_write_text
 from nat.job import (
+    FOLDER,
     Job,
     JobConfiguration,
     JobDecoding,
@@ -26,11 +27,8 @@ from nat.job import (
     write_jobs,
 )
 from nat.papers.reports import Report, Site, resolve
-from nat.workflow.cluster import devices, needs, nodes, read_cluster
+from nat.workflow.cluster import needs, read_cluster
 from nat.workflow.dependence import MADE_ALONE, identity
-
-FOLDER = Path("results/jobs")
-"""Specifications of all runs, by program."""
 
 
 class Specification:
@@ -39,7 +37,7 @@ class Specification:
     Args:
         program: name of the program.
         find: makes the jobs; it is not called before.
-        written: whether the file is written; a dry run writes none, and so knows no name.
+        written: False in a dry run, which writes no file, and so knows no name.
     """
 
     def __init__(self, program: str, find: Callable[[], list[Job[Any]]], written: bool) -> None:
@@ -52,7 +50,6 @@ class Specification:
         name = hashlib.sha256(content.encode()).hexdigest()[:16]
         path = FOLDER / self.program / f"{name}.json"
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_text(path, content)
         return str(path)
 
@@ -76,51 +73,45 @@ def jobs(
     for each in artifacts:
         wanted += each.timed if isinstance(each, Latency) else []
     read = [each.inputs(configuration) for each in wanted]
-    part = _part(configuration, [*wanted, *(one for found in read for one in found.artifacts())])
-    return [
-        Job(made, found, part, processes, _identity(configuration, made))
-        for made, found in zip(wanted, read, strict=True)
+    part = _part(configuration, [*wanted, *(one for inputs in read for one in inputs.artifacts())])
+    identities = [
+        identity(configuration, made) if isinstance(made, MADE_ALONE) else "" for made in wanted
     ]
-
-
-def _identity(configuration: Configuration, made: Artifact) -> str:
-    """Identity of a result that another run may take over; else nothing."""
-    return identity(configuration, made) if isinstance(made, MADE_ALONE) else ""
+    together = zip(wanted, read, identities, strict=True)
+    return [Job(made, inputs, part, processes, own) for made, inputs, own in together]
 
 
 def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:
     """The part of a configuration that says all about some results, or shows them."""
-    settings, first = _settings(configuration), artifacts[0]
+    first, content = artifacts[0], JobConfiguration(settings=_settings(configuration))
     if isinstance(first, Report):
         report = resolve(configuration, first.target).as_written()
-        return JobConfiguration(settings=settings, report=report)
-    corpora, systems, decodings = {}, {}, {}
-    published = whole = None
+        return content.model_copy(update={"report": report})
+    if isinstance(first, Site):
+        return content.model_copy(update={"whole": str(_written(configuration))})
+    corpora, systems, decodings, published = {}, {}, {}, None
     for artifact in dict.fromkeys(artifacts):
-        if isinstance(artifact, Site):
-            whole = str(_whole(configuration))
         names = vars(artifact)
-        corpus = names.get("corpus")
-        if corpus is None:
+        if (corpus := names.get("corpus")) is None:
             continue
+        there = configuration.on(corpus)
         corpora[corpus] = configuration.corpus(corpus)
         if isinstance(artifact, Training | Analysis):
-            systems[artifact.system] = _system(configuration, corpus, artifact.system)
-        if "decoding" in names:
-            decodings[names["decoding"]] = _decoding(configuration, corpus, names["decoding"])
+            systems[artifact.system] = _system(there, corpus, artifact.system)
+        if (decoding := names.get("decoding")) is not None:
+            decodings[decoding] = _decoding(there, decoding)
         if isinstance(artifact, DistilledText):
             published = published or published_by(configuration, corpus, artifact.system)
     return JobConfiguration(
-        settings=settings,
+        settings=content.settings,
         corpora=corpora,
         systems=systems,
         decodings=decodings,
         published=published,
-        whole=whole,
     )
 
 
-_whole = cache(snapshot.write)
+_written = cache(snapshot.write)
 
 
 def whole(job: Job[Any]) -> Configuration:
@@ -130,21 +121,17 @@ def whole(job: Job[Any]) -> Configuration:
 
 @cache
 def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem:
-    there = configuration.on(corpus)
     return JobSystem(
         training=configuration.training(corpus, system),
-        order=there.decoding_order(system),
-        refines=there.trained_on_partial_targets(system),
+        order=configuration.decoding_order(system),
+        refines=configuration.trained_on_partial_targets(system),
     )
 
 
 @cache
-def _decoding(configuration: Configuration, corpus: str, decoding: str) -> JobDecoding:
-    there = configuration.on(corpus)
-    return JobDecoding(
-        method=there.decoding(decoding),
-        tried=there.tried(decoding),
-    )
+def _decoding(configuration: Configuration, decoding: str) -> JobDecoding:
+    tried = configuration.tried(decoding)
+    return JobDecoding(method=configuration.decoding(decoding), tried=tried)
 
 
 @cache
@@ -162,8 +149,8 @@ def _settings(configuration: Configuration) -> JobSettings:
         tuning=scale.tuning,
         traced=scale.browser.sentences,
         processes=Processes(
-            nodes=nodes(configuration),
-            devices=devices(configuration),
+            nodes=scale.nodes,
+            devices=scale.devices,
             cores=need.cores,
             gpus=read_cluster(configuration).gpu if need.gpu else None,
         ),

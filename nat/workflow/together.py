@@ -4,6 +4,7 @@ The outputs of a rule of Snakemake are fixed, but papers ask for different decod
 systems. So each system and split for which several decodings are asked for has a rule of its own.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,18 +21,18 @@ class Together:
     """Decodings of a system on a split that the same papers ask for with the same seeds.
 
     Attributes:
+        consulted: names of the other models that each of the decodings consults, in order, and
+            `tuned` if each of them has options that are tuned.
         decodings: several, in the order of their names.
-        consulted: names of the other models that each of them consults, in order, and `tuned` if
-            each of them has options that are tuned.
     """
 
     corpus: str
     system: str
     split: str
     papers: tuple[str, ...]
-    seeds: tuple[int, ...]
+    consulted: tuple[str, ...]
     decodings: tuple[str, ...]
-    consulted: tuple[str, ...] = ()
+    seeds: tuple[int, ...]
 
     @property
     def rule(self) -> str:
@@ -45,33 +46,27 @@ class Together:
         file = ".".join([self.split, *self.papers, *self.consulted])
         return f"{self.corpus}/{self.system}/seed{{seed}}/{file}"
 
+    def scores(self, run: str, seed: Any) -> list[Score]:
+        """The scores that its job makes for one of the seeds."""
+        names = run, self.corpus, self.system, seed
+        return [Score(*names, decoding, self.split) for decoding in self.decodings]
+
     def outputs(self, run: str) -> list[str]:
         """Paths of what its job makes, with a wildcard for the seed.
 
         The other names stand in the paths: with wildcards in their places, Snakemake would try
         every such rule for every file.
         """
-        names: Any = {"run": run, "corpus": self.corpus, "system": self.system, "seed": "{seed}"}
-        found = []
-        for decoding in self.decodings:
-            score = Score(**names, decoding=decoding, split=self.split)
+        made = []
+        for score in self.scores(run, "{seed}"):
             translations = score.translations
-            found += [translations.path, translations.summary, score.path, score.statistics.path]
-        return found
-
-    def scores(self, run: str, seed: int) -> list[Score]:
-        """The scores that its job makes for one of the seeds."""
-        names = run, self.corpus, self.system, seed
-        return [Score(*names, decoding, self.split) for decoding in self.decodings]
+            made += [translations.path, translations.summary, score.path, score.statistics.path]
+        return made
 
 
 def rule_kind(rule: str) -> str:
     """The name of a rule; `RULE` stands for those that translate by several decodings, too."""
     return RULE if rule.startswith(f"{RULE}_") else rule
-
-
-_Alike = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
-"""Corpus, system and split of decodings, the papers that ask for them, and whom they consult."""
 
 
 def together(
@@ -88,31 +83,24 @@ def together(
         configuration: of the run.
         asked: scores, and the papers that each is for.
     """
-    decodings: dict[_Alike, dict[int, set[str]]] = {}
+    alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for score, papers in asked.items():
-        there = configuration.on(score.corpus)
         if not is_sharded(configuration, score.split):
-            consulted = _consulted(there, score.decoding)
-            alike = score.corpus, score.system, score.split, tuple(sorted(papers)), consulted
-            decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
-    found = []
-    for (corpus, system, split, whose, others), by_seed in sorted(decodings.items()):
-        seeds: dict[tuple[str, ...], list[int]] = {}
-        for seed, names in sorted(by_seed.items()):
-            if len(names) > 1:
-                seeds.setdefault(tuple(sorted(names)), []).append(seed)
-        found += [
-            Together(corpus, system, split, whose, tuple(numbers), names, others)
-            for names, numbers in seeds.items()
-        ]
-    return found
+            there = configuration.on(score.corpus)
+            whose, consulted = tuple(sorted(papers)), _consulted(there, score.decoding)
+            names = score.corpus, score.system, score.split, whose, consulted
+            alike[*names, score.seed].add(score.decoding)
+    seeds: dict[Any, list[int]] = defaultdict(list)
+    for key, decodings in sorted(alike.items()):
+        if len(decodings) > 1:
+            seeds[*key[:-1], tuple(sorted(decodings))].append(key[-1])
+    return [Together(*(*shared, tuple(numbers))) for shared, numbers in seeds.items()]
 
 
 def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
     """Names of the models that a decoding consults besides the one that translates, see above."""
     assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
-    of_ngrams = (
-        [] if ngrams is None else [f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams"]
-    )
-    tuned = ["tuned"] if configuration.is_tuned(decoding) else []
-    return (*([] if assistant is None else [assistant]), *of_ngrams, *tuned)
+    names = [] if assistant is None else [assistant]
+    if ngrams is not None:
+        names.append(f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams")
+    return (*names, *(["tuned"] if configuration.is_tuned(decoding) else []))

@@ -16,9 +16,10 @@ from nat.configuration import Choice, Configuration, choice, load, snapshot
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
+from nat.papers.relation import latency
 from nat.program import end_without_garbage_collection
 from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
-from nat.workflow.dependence import taken_over
+from nat.workflow.dependence import depends_on, taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
 from nat.workflow.together import Together, rule_kind
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 RESOLVED = "NAT_CONFIGURATION"
 """The variable that tells the jobs of a cluster the file with the configuration of their run."""
+
+PROCESSES_OF_A_TEXT = 8
+"""Processes that share the preparation of a text."""
 
 
 class Wiring:
@@ -39,6 +43,8 @@ class Wiring:
         cluster: names and limits of the cluster.
         resources: what the rules of each stage request.
         taken_over: paths of results of the scale by those of the run that are links to them.
+        generated, fetched: corpora that are invented by this project, and all others.
+        sharded, whole: splits that several jobs translate, and that one translates and scores.
 
     Args:
         configuration: of the run.
@@ -57,6 +63,11 @@ class Wiring:
         }
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}
+        corpora, splits = configuration.corpora, configuration.shards
+        self.generated = [name for name in corpora if is_generated(configuration, name)]
+        self.fetched = [name for name in corpora if name not in self.generated]
+        self.sharded = [split for split in splits if is_sharded(configuration, split)]
+        self.whole = [split for split in splits if split not in self.sharded]
 
     @classmethod
     def of(cls, workflow: "Workflow", config: Mapping[str, Any]) -> "Wiring":
@@ -68,29 +79,21 @@ class Wiring:
         """
         settle(workflow)
         dry = workflow.output_settings.dryrun
-        if workflow.is_main_process:
-            configuration = load(choice(config))
-            hold_to_overrides(configuration, keep=not dry)
-        else:
-            configuration = snapshot.restore(Path(os.environ[RESOLVED]))
-        shared = workflow.is_main_process and workflow.local_exec
-        cores = workflow.cores if shared else None
-        wiring = cls(configuration, dry, cores)
-        if workflow.is_main_process:
-            wiring.graph.check()
-            wiring.take_over()
-            shown = notes(configuration, wiring.graph.systems_shown())
-            for note in (*shown, *wiring.graph.nothing_to_run(sys.argv[1:])):
-                sys.stderr.write(f"note: {note}\n")
-        return wiring
-
-    def take_over(self) -> None:
-        """Look for what a run with a name can take over from its scale."""
-        configuration = self.configuration
+        if not workflow.is_main_process:
+            return cls(snapshot.restore(Path(os.environ[RESOLVED])), dry, None)
+        configuration = load(choice(config))
+        hold_to_overrides(configuration, keep=not dry)
+        wiring = cls(configuration, dry, workflow.cores if workflow.local_exec else None)
+        graph = wiring.graph
+        graph.check()
         if configuration.overrides.name is not None:
+            made = with_inputs(configuration, graph.reports.values())
             base = load(Choice(configuration.scale))
-            made = with_inputs(configuration, self.graph.reports.values())
-            self.taken_over = taken_over(configuration, base, made)
+            wiring.taken_over = taken_over(configuration, base, made)
+        shown = notes(configuration, graph.systems_shown())
+        for note in (*shown, *graph.nothing_to_run(sys.argv[1:])):
+            sys.stderr.write(f"note: {note}\n")
+        return wiring
 
     def files_taken_over(self, folders: bool) -> list[str]:
         """Paths of what is taken over, below the folder of the run: files or folders."""
@@ -102,48 +105,36 @@ class Wiring:
         """Write the configuration for the jobs of a cluster, which inherit the name of the file."""
         os.environ[RESOLVED] = str(snapshot.write(self.configuration))
 
-    @property
-    def generated(self) -> list[str]:
-        """Corpora that are invented by this project."""
-        names = self.configuration.corpora
-        return [name for name in names if is_generated(self.configuration, name)]
-
-    @property
-    def fetched(self) -> list[str]:
-        """All other corpora."""
-        return [name for name in self.configuration.corpora if name not in self.generated]
-
-    @property
-    def sharded(self) -> list[str]:
-        """Splits that several jobs translate, and one that scores them."""
-        splits = self.configuration.shards
-        return [split for split in splits if is_sharded(self.configuration, split)]
-
-    @property
-    def whole(self) -> list[str]:
-        """Splits that one job translates and scores."""
-        return [split for split in self.configuration.shards if split not in self.sharded]
-
     def threads_of_text(self, wildcards: Any) -> int:
-        """Processes that share the preparation of a text."""
-        return self.graph.threads_of_text(wildcards.corpus, self.cores)
+        """Processes that share the preparation of a text; one is enough for a generated corpus.
 
-    def made(self, kind: type[Artifact], wildcards: Any, names: dict[str, Any]) -> Artifact:
-        """The result that a job makes, by the wildcards of its rule and further names."""
-        if kind is Latency:
-            return self.graph.timed(wildcards)
-        return kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})
+        At most half of the cores that all jobs share: a job that needs all cores waits until no
+        training runs, and cores are idle meanwhile.
+        """
+        if wildcards.corpus in self.generated:
+            return 1
+        most = PROCESSES_OF_A_TEXT
+        return most if self.cores is None else min(most, self.cores // 2) or 1
 
     def reads(self, kind: type[Artifact], **names: Any) -> Callable[[Any], Any]:
-        """The inputs of a rule that makes results of a kind.
-
-        Args:
-            kind: of the results.
-            names: those that are no wildcard.
-        """
+        """The inputs of a rule that makes results of a kind, with names that are no wildcards."""
         return or_end(
-            lambda wildcards: inputs_of(self.configuration, self.made(kind, wildcards, names))
+            lambda wildcards: inputs_of(self.configuration, self._made(kind, names, wildcards))
         )
+
+    def reads_together(self, several: Together) -> Callable[[Any], Any]:
+        """The inputs of a rule that translates by several decodings."""
+
+        def read(wildcards: Any) -> dict[str, list[str]]:
+            paths: dict[str, dict[str, None]] = {}
+            for score in several.scores(self.configuration.run, int(wildcards.seed)):
+                # each decoding can read the model in the format of another engine
+                for name, own in inputs_of(self.configuration, score).items():
+                    more = dict.fromkeys([own] if isinstance(own, str) else own)
+                    paths.setdefault(name, {}).update(more)
+            return {name: list(own) for name, own in paths.items()}
+
+        return or_end(read)
 
     def handed(
         self, program: str, kind: type[Artifact], shared: bool = False, **names: Any
@@ -160,36 +151,35 @@ class Wiring:
             shared: whether the threads of the rule share the preparation of a text.
             names: those that are no wildcard.
         """
+        made = partial(self._made, kind, names)
 
-        def depends_on(wildcards: Any) -> str:
-            return self.graph.depends_on(self.made(kind, wildcards, names))
+        def job(wildcards: Any, output: Any, threads: int) -> Specification:
+            return self._job(program, [made(wildcards)], threads if shared else 1)
 
-        def alone(wildcards: Any, output: Any) -> Specification:
-            return self._job(program, [self.made(kind, wildcards, names)])
-
-        def together(wildcards: Any, output: Any, threads: int) -> Specification:
-            return self._job(program, [self.made(kind, wildcards, names)], threads)
-
-        job = together if shared else alone
-        return {"program": program, "depends_on": or_end(depends_on), "job": job}
-
-    def _job(self, program: str, made: Sequence[Artifact], processes: int = 1) -> Specification:
-        find = partial(jobs, self.configuration, made, processes)
-        return Specification(program, find, not self.dry)
-
-    def reads_together(self, several: Together) -> Callable[[Any], Any]:
-        """The inputs of a rule that translates by several decodings."""
-        return or_end(lambda wildcards: self.graph.inputs_together(several, int(wildcards.seed)))
+        depends = or_end(lambda wildcards: depends_on(self.configuration, made(wildcards)))
+        return {"program": program, "depends_on": depends, "job": job}
 
     def handed_together(self, program: str, several: Together) -> dict[str, Any]:
-        """The parameters of such a rule, see `handed`."""
-        scores = several.scores(self.configuration.run, several.seeds[0])
+        """The parameters of a rule that translates by several decodings, see `handed`."""
+        run = self.configuration.run
 
         def job(wildcards: Any, output: Any) -> Specification:
-            return self._job(program, several.scores(self.configuration.run, int(wildcards.seed)))
+            return self._job(program, several.scores(run, int(wildcards.seed)), 1)
 
-        found = [self.graph.depends_on(each) for each in scores]
-        return {"program": program, "depends_on": found, "job": job}
+        scores = several.scores(run, several.seeds[0])
+        depends = [depends_on(self.configuration, score) for score in scores]
+        return {"program": program, "depends_on": depends, "job": job}
+
+    def _made(self, kind: type[Artifact], names: Mapping[str, Any], wildcards: Any) -> Artifact:
+        """The result that a job makes, by further names and the wildcards of its rule."""
+        if kind is Latency:
+            place = wildcards.corpus, wildcards.group, int(wildcards.seed), wildcards.setting
+            return latency(self.configuration, *place)
+        return kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})
+
+    def _job(self, program: str, made: Sequence[Artifact], processes: int) -> Specification:
+        find = partial(jobs, self.configuration, made, processes)
+        return Specification(program, find, not self.dry)
 
 
 def settle(workflow: "Workflow") -> None:
@@ -211,32 +201,20 @@ def settle(workflow: "Workflow") -> None:
     # By PATH, `python` is the one that runs Snakemake, whether its environment is activated or not.
     # PYTHONPATH tells a conda environment or a container where this folder lies; `.venv` knows it
     # without.
-    os.environ.update(
-        PATH=os.pathsep.join(
-            [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-        ),
-        PYTHONHASHSEED="0",
-        PYTHONPATH=os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")])),
-        PYTHONWARNINGS="ignore",
-    )
+    own = {"PATH": Path(sys.executable).parent, "PYTHONPATH": here}
+    for name, first in own.items():
+        given = os.environ.get(name, os.defpath if name == "PATH" else "")
+        os.environ[name] = os.pathsep.join(filter(None, [str(first), given]))
+    os.environ.update(PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
 
 
 def outputs(workflow: "Workflow", run: str, there: str) -> list[str]:
-    """The outputs of all rules, with wildcards in braces.
+    """The outputs of all rules, with wildcards in braces, and `there` in the place of `run`.
 
     What is made by several decodings is also an output of the rule for one.
-
-    Args:
-        workflow: with the rules.
-        run: folder of the run.
-        there: what stands for it.
     """
-    return [
-        output.replace(run, there)
-        for rule in workflow.rules
-        if rule_kind(rule.name) == rule.name
-        for output in rule.output
-    ]
+    rules = (rule for rule in workflow.rules if rule_kind(rule.name) == rule.name)
+    return [output.replace(run, there) for rule in rules for output in rule.output]
 
 
 def named(message: str) -> str:
@@ -255,10 +233,10 @@ def or_end(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
     At an error that it catches, Snakemake takes an existing result for a file that no job makes.
     """
 
-    def found(wildcards: Any) -> Any:
+    def find_or_end(wildcards: Any) -> Any:
         try:
             return find(wildcards)
         except UserError as error:
             sys.exit(f"error: {error}")
 
-    return found
+    return find_or_end

@@ -21,7 +21,8 @@ from repository import configured
 from nat.artifacts import step_of
 from nat.configuration import load
 from nat.data.splits import folder_of
-from nat.workflow.graph import OF_ALL_SCALES, TARGETS, Graph
+from nat.workflow.dependence import depends_on
+from nat.workflow.graph import TARGETS, Graph
 from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,8 +163,8 @@ def test_only_what_changes_a_text_makes_it_again() -> None:
         corpora = configuration.files["corpora"]
         changed = {**corpora, name: {**corpora[name], **changes}}
         files = {**configuration.files, "corpora": changed, "papers": {}}  # these take longest
-        graph = Graph(replace(configuration, files=files))
-        return [graph.depends_on(step_of(name, split, "text")) for split in ("train", "test")]
+        other = replace(configuration, files=files)
+        return [depends_on(other, step_of(name, split, "text")) for split in ("train", "test")]
 
     def splits(**keys: Any) -> dict[str, Any]:
         return dict.fromkeys(("train", "valid", "test"), {**text, **keys})
@@ -235,16 +236,6 @@ def test_a_wrong_name_in_a_file_ends_before_any_job(
     replace_in(repository / f"config/{file}.yaml", before, after)
     with told(*parts):
         Graph(load("micro", repository)).traces()
-
-
-@pytest.mark.parametrize("name", ["train", "scores", "overview_table_1", *OF_ALL_SCALES])
-def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
-    is_scale = name in OF_ALL_SCALES
-    file = "scales/micro" if is_scale else "papers/overview"
-    original = copy_repository(tmp_path, OVERVIEW) / f"config/{file}.yaml"
-    shutil.copy(original, original.with_stem(name))
-    with told(name, "rename the file"):
-        Graph(load(name if is_scale else "micro", tmp_path))
 
 
 def test_a_paper_without_a_corpus_is_told() -> None:

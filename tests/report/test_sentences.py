@@ -20,6 +20,7 @@ from nat.jobs.trace import trace_decoding
 from nat.measures import bleu
 from nat.report import sentences, site
 from nat.report.results import Results
+from nat.workflow.dependence import depends_on
 from nat.workflow.graph import Graph
 from nat.workflow.specification import job
 from tests.messages import told
@@ -205,10 +206,10 @@ def test_traces_are_of_what_has_run(root: Path) -> None:
     model = root / Model("demo", CORPUS, DIMS[0], 1).path
     model.parent.mkdir(parents=True)
     model.touch()
-    assert graph.traces() == graph.traces_among({"traces", "report"}) == [trace.path]
+    assert graph.traces() == graph.before_pages({"traces", "report"}) == [trace.path]
     other = trace_of(*NAT).path
-    assert graph.traces_among({other, "report"}) == [other]
-    assert graph.depends_on(trace) != Graph(configuration(root, 7)).depends_on(trace)
+    assert graph.before_pages({other, "report"}) == [other]
+    assert depends_on(found, trace) != depends_on(configuration(root, 7), trace)
 
 
 def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:

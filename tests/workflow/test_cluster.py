@@ -6,28 +6,30 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
 import yaml
+from filelock import FileLock
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
 from nat.configuration.reading import read
-from nat.locks import taken
+from nat.locks import acquired
 from nat.workflow import plan
 from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, needs, read_cluster, resources
-from nat.workflow.dry_run import Job
-from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
+from nat.workflow.doctor import require_memory
+from nat.workflow.dry_run import PendingJob
 from nat.workflow.left_behind import LOCK, stop_slurm_jobs
 from nat.workflow.slurm import (
     cancel_what_never_starts,
+    how_it_ended,
     jobs_of_this_folder,
-    require_memory,
     state_of,
-    what_slurm_refused,
 )
+from nat.workflow.wiring import PROCESSES_OF_A_TEXT, Wiring
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
 from tests.messages import must_name, told
 
@@ -101,10 +103,12 @@ def test_at_paper_scale_only_models_have_a_gpu() -> None:
 
 def test_the_preparation_of_a_text_leaves_cores_for_trainings() -> None:
     """A job of two cores would not start on two while a training follows the other."""
-    graph = Graph(read("small", ROOT))
+    wiring = Wiring(read("small", ROOT), dry=True, cores=64)
+    assert wiring.threads_of_text(SimpleNamespace(corpus="toy-ka-lu")) == 1
     cores = {1: 1, 2: 1, 6: 3, 64: PROCESSES_OF_A_TEXT, None: PROCESSES_OF_A_TEXT}
-    assert {each: graph.threads_of_text("multi30k-en-de", each) for each in cores} == cores
-    assert graph.threads_of_text("toy-ka-lu", 64) == 1
+    for each, expected in cores.items():
+        wiring.cores = each
+        assert wiring.threads_of_text(SimpleNamespace(corpus="multi30k-en-de")) == expected
 
 
 def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
@@ -115,7 +119,7 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
     for task in paper.tasks:
         corpus = paper.task(task)
         names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}
-        shard = Job("translate", {**names, "shards": str(count)}, outputs=("made",))
+        shard = PendingJob("translate", {**names, "shards": str(count)}, outputs=("made",))
         assert plan.Estimates(paper).seconds(shard) <= 2 * 60 * minutes, corpus
 
 
@@ -176,7 +180,7 @@ def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
         "Requested node configuration is not available'.\n    sbatch call:\n  sbatch x"
     )
     said = "Batch job submission failed: Requested node configuration is not available"
-    must_name(what_slurm_refused(message)[0], said)
+    must_name(how_it_ended(message, None)[1], said)
 
 
 def program(path: Path, script: str) -> None:
@@ -215,15 +219,15 @@ def test_jobs_of_a_killed_run_are_stopped_and_no_others(queue: Path, tmp_path: P
 
 def test_jobs_of_a_run_that_goes_on_are_left_alone(queue: Path, tmp_path: Path) -> None:
     queue.write_text(f"11\t{RUN}\tNone\trule_train\t{tmp_path}\n")
-    first = taken(LOCK)
-    assert first is not None
+    first = FileLock(LOCK)
+    assert acquired(first, 0)
     assert stop_slurm_jobs(of_slurm=False) == ""
     with told("another run submits Slurm jobs from this folder"):
         stop_slurm_jobs(of_slurm=True)
     assert queue.read_text()
     first.release()
     must_name(stop_slurm_jobs(of_slurm=True), "1 Slurm job", "11")
-    assert taken(LOCK) is None  # by this run, until it ends
+    assert not acquired(FileLock(LOCK), 0)  # by this run, until it ends
 
 
 HANGS = ("exec sleep 60", "2 seconds")

@@ -10,8 +10,8 @@ from nat.configuration.models import Cluster
 from nat.configuration.reading import read
 from nat.export import command
 from nat.workflow.cluster import CLUSTER, resources
-from nat.workflow.doctor import Partition, partitions, proposed, request
-from nat.workflow.slurm import CLIENTS, require_account, require_memory
+from nat.workflow.doctor import Partition, partitions, proposed, request, require_memory
+from nat.workflow.slurm import CLIENTS, require_account
 from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import yaml
 from nat.configuration.reading import read
 from nat.workflow import plan
 from nat.workflow.cluster import ATTEMPTS, sentences
-from nat.workflow.dry_run import Job
+from nat.workflow.dry_run import PendingJob
 from nat.workflow.together import RULE
 from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.messages import must_name
@@ -23,11 +23,13 @@ SHARD = {**NAMES, "decoding": "beam5", "split": "train", "shard": "1", "shards":
 MADE = ("x/translations/beam5/test.jsonl", "x/scores/a.json", "x/translations/beam2/test.jsonl")
 
 
-def job(rule: str, names: dict[str, str], *outputs: str, after: str = "", tsv: str = "") -> Job:
-    return Job(rule, names, (after,), outputs or ("made",), benchmark=tsv)
+def job(
+    rule: str, names: dict[str, str], *outputs: str, after: str = "", tsv: str = ""
+) -> PendingJob:
+    return PendingJob(rule, names, (after,), outputs or ("made",), benchmark=tsv)
 
 
-def estimates(made: tuple[Job, ...] = (), **scale: Any) -> plan.Estimates:
+def estimates(made: tuple[PendingJob, ...] = (), **scale: Any) -> plan.Estimates:
     """Those of the scale micro, changed, where models take as long as at the scale demo."""
     found = read("micro", ROOT)
     scales = found.files["scales"]
@@ -85,7 +87,7 @@ def test_latencies_of_single_sentences_and_on_processors_take_longer() -> None:
     assert [each / seconds[1] for each in seconds] == pytest.approx([20, 1, 140, 140])
 
 
-def rows(found: plan.Estimates, jobs: list[Job], *targets: str) -> dict[str, list[str]]:
+def rows(found: plan.Estimates, jobs: list[PendingJob], *targets: str) -> dict[str, list[str]]:
     columns = [list(column.cells) for column in plan.table(found, jobs, targets).columns]
     return {str(name): [str(each) for each in cells] for name, *cells in zip(*columns, strict=True)}
 
@@ -94,12 +96,12 @@ def test_a_row_counts_what_its_target_waits_for_and_the_last_one_each_job_once()
     found = estimates(stages={"train": {"gpu": True}})
     found.of_models = found.of_models.model_copy(update={"train": 3600e6 / (20 * 512)})
     jobs = [
-        Job("dear", {}, ("second", "third")),
+        PendingJob("dear", {}, ("second", "third")),
         job("train", NAMES, "second", after="first"),  # an hour each
         job("train", NAMES, "third", after="first"),
         job("train", NAMES, "first", after="text"),
         job("binarise", NAMES, "text"),
-        Job("cheap", {}, ("first",)),
+        PendingJob("cheap", {}, ("first",)),
     ]
     shown = rows(found, jobs, "dear", "cheap", "absent")
     assert list(shown) == ["cheap", "dear", "all of it"]

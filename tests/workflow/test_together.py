@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from repository import configured
 
 from nat.artifacts import Score
 from nat.configuration import Configuration
-from nat.workflow.graph import Graph, inputs_of
+from nat.workflow.graph import inputs_of
 from nat.workflow.together import RULE, Together, rule_kind, together
+from nat.workflow.wiring import Wiring
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = "toy-micro"
@@ -35,8 +37,8 @@ def test_decodings_of_a_model_and_split_for_the_same_papers_share_a_job() -> Non
         score("at-big", "beam5"): {"dims"},
     }
     assert together(configuration(), asked) == [
-        Together(CORPUS, "at-base", "test", ("dims",), (1,), ("beam2", "beam5")),
-        Together(CORPUS, "at-base", "test", ("dims", "overview"), (1,), ("beam3", "beam4")),
+        Together(CORPUS, "at-base", "test", ("dims",), (), ("beam2", "beam5"), (1,)),
+        Together(CORPUS, "at-base", "test", ("dims", "overview"), (), ("beam3", "beam4"), (1,)),
     ]
     assert together(configuration(shards=2), asked) == []
 
@@ -107,14 +109,13 @@ def test_a_job_makes_what_its_scores_are() -> None:
 
 
 def test_a_job_waits_for_what_any_of_its_decodings_reads() -> None:
-    graph = Graph(configured("micro"))
+    wiring = Wiring(configured("micro"), dry=True, cores=2)
     engines = set()
-    for job in graph.together:
-        found = {
-            path for paths in graph.inputs_together(job, job.seeds[0]).values() for path in paths
-        }
+    for job in wiring.graph.together:
+        read = wiring.reads_together(job)(SimpleNamespace(seed=job.seeds[0]))
+        found = {path for paths in read.values() for path in paths}
         for score in job.scores("micro", job.seeds[0]):
-            for paths in inputs_of(graph.configuration, score).values():
+            for paths in inputs_of(wiring.configuration, score).values():
                 assert found >= {paths} if isinstance(paths, str) else found >= set(paths)
         engines.add(frozenset({"ctranslate2", "onnx"} & {Path(path).name for path in found}))
     assert {"ctranslate2", "onnx"} in engines
