@@ -16,7 +16,7 @@ import pytest
 
 import nat.data.download as module
 from nat.data.download import Checksum, download, probe_all
-from nat.workflow.verification import Found, verify
+from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 
 CONTENT = b"".join(b"line %d of the published file\n" % number for number in range(20_000))
@@ -334,13 +334,13 @@ def test_a_download_with_a_published_checksum_is_verified(
     for earlier_version in (False, True):
         if earlier_version:
             path.with_name("train.en.sha256").unlink()
-            assert verify(results) == Found()
+            assert verify(results) == Verification()
             assert get(results, server.address, checksum) == path
-        assert verify(results) == Found(1)
+        assert verify(results) == Verification(1)
     path.write_bytes(CONTENT[:-1] + b"?")
     assert [*verify(results).faults] == [path]
     get(results, server.address, checksum)
-    assert verify(results) == Found(1)
+    assert verify(results) == Verification(1)
 
 
 def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> None:

@@ -32,14 +32,14 @@ def test_jobs_of_a_killed_run_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     for name in ("train", "plan"):
         (programs / f"{name}.py").write_text("import time\ntime.sleep(100)\n")
     (elsewhere / "workflow_scripts").symlink_to(programs)
+    train = ("workflow_scripts/train.py", "results/jobs/train/0123456789abcdef.json")
     (tmp_path / "snakemake").write_text(
-        "import subprocess, sys\nsubprocess.run([sys.executable, 'workflow_scripts/train.py'])\n"
+        f"import subprocess, sys\nsubprocess.run([sys.executable, *{train}])\n"
     )
 
     def start(where: Path, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, *words], cwd=where, start_new_session=True)
 
-    train = ("workflow_scripts/train.py", "--corpus", "toy")
     others = [
         start(tmp_path, "workflow_scripts/plan.py"),
         start(elsewhere, *train),
@@ -48,7 +48,7 @@ def test_jobs_of_a_killed_run_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     job = start(tmp_path, *train)
     try:
         until(lambda: "train.py" in Path(f"/proc/{job.pid}/cmdline").read_text())
-        with told("folder", f"process {job.pid}", "workflow_scripts/train.py --corpus toy"):
+        with told("folder", f"process {job.pid}", " ".join(train)):
             require_no_survivors()
         job.kill()
         job.wait()
