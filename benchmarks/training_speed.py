@@ -407,9 +407,7 @@ def ours(
     from nat.data.batch import Batch
     from nat.data.candidates import RAW, Text
     from nat.data.vocabulary import VocabularySizes
-    from nat.fairseq_plugin.criterion import Criterion
-    from nat.fairseq_plugin.model import Model
-    from nat.fairseq_plugin.optimizer import ON_GPU
+    from nat.fairseq_plugin.components import ON_GPU, Criterion, SystemModel
     from nat.objective.objective import Objective
     from nat.registry import Method
     from nat.training.model_file import build_model
@@ -447,7 +445,7 @@ def ours(
     transformer = build_model(training, VocabularySizes(case.vocabulary_size))
     task = FairseqTask(cfg.task)
     criterion = Criterion(task, Objective(training, transformer, 1, bfloat16, updates=1000))
-    trainer = Trainer(cfg, task, Model(transformer), criterion)
+    trainer = Trainer(cfg, task, SystemModel(transformer), criterion)
     trainer.lr_step_begin_epoch(1)
     samples = []
     for batch in sentences:

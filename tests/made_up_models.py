@@ -15,8 +15,7 @@ from nat.artifacts import Converted, Model
 from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.export.formats import WRITERS
-from nat.training.model_file import build_model, load_model, save_model
-from nat.training.weights import checksum_of
+from nat.training.model_file import build_model, checksum_of, load_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = "made-up"

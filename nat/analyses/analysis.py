@@ -16,7 +16,7 @@ from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
 from nat.job import Job
 from nat.measures import bleu
-from nat.training.trained_model import matching_model
+from nat.training.model_file import matching_model
 from nat.transformer.model import Transformer
 
 Sentences = Sequence[np.ndarray] | BinarisedText

@@ -21,7 +21,7 @@ from nat.decoding.canvas import canvases_of
 from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
 from nat.job import Job
-from nat.training.trained_model import matching_model
+from nat.training.model_file import matching_model
 from nat.transformer.model import Encoded, Transformer
 
 UNITS = {

@@ -50,7 +50,7 @@ from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 from nat.objective.objective import Objective
-from nat.training.trained_model import matching_model
+from nat.training.model_file import matching_model
 from nat.transformer.model import Transformer
 
 DRAWS = 4

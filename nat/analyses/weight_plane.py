@@ -30,8 +30,7 @@ from nat.job import Job
 from nat.measures import bleu
 from nat.objective.objective import Objective
 from nat.registry import Method
-from nat.training.model_file import load_model
-from nat.training.trained_model import matching_model
+from nat.training.model_file import load_model, matching_model
 from nat.transformer.model import Transformer
 
 GRID = tuple(step / 4 for step in range(-1, 6))

@@ -7,8 +7,8 @@ from torch import Tensor
 from nat.data.vocabulary import NEVER_WRITTEN, UNK
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import RefinementOptions
+from nat.fairseq_plugin.own_models import OfFairseq, swapped
 from nat.transformer.model import Transformer
-from nat.transformer.of_fairseq import OfFairseq, swapped
 
 
 class Refinement(RefinementOptions):

@@ -13,7 +13,7 @@ encoder, so that lies beside the model, with what else a program needs:
     labels.json        the symbols of its rows
     model.json         how many frames a source has, and the ids that are not words
 
-In `model.json` of either is the SHA-256 of the weights, see `nat.training.weights`; that of a
+In `model.json` of either is the SHA-256 of the weights, see `nat.training.model_file`; that of a
 translator also says how long sentences may be.
 """
 
@@ -29,7 +29,7 @@ from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.export.onnx import described
 from nat.files import atomic_directory, write_json
-from nat.training.weights import CONVERTED, WEIGHTS
+from nat.training.model_file import CONVERTED, WEIGHTS
 from nat.transformer.attention import CrossAttention, SelfAttention
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward

@@ -35,7 +35,7 @@ from nat.decoding.engines.onnx import BLANK_PENALTY
 from nat.decoding.network import never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-from nat.training.weights import CONVERTED, WEIGHTS
+from nat.training.model_file import CONVERTED, WEIGHTS
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import largest_in_blocks, whole_blocks

@@ -27,8 +27,8 @@ from nat.jobs.translate import chosen_options
 from nat.measures.results import read_file
 from nat.options import Count, Name, Number, OrAbsent, StrictModel, Text, hint, validated
 from nat.registry import Method
+from nat.training.model_file import check_weights
 from nat.training.run import REPORT
-from nat.training.weights import check_weights
 
 MODEL = "model.pt"
 SCORES = "scores.json"

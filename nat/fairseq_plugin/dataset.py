@@ -34,6 +34,9 @@ class Pairs(FairseqDataset):
         mean_lengths: tokens of these on average, [n].
         tokens: size of a pair in a batch: tokens of its longer side plus one, [n].
         left_out: number of unused pairs, by reason.
+
+    Raises:
+        UserError: if the texts differ in length, or no pair can be used.
     """
 
     def __init__(
@@ -52,12 +55,6 @@ class Pairs(FairseqDataset):
                     f"{name}: {len(source)} source and {len(target)} target sentences in "
                     f"{source.path} and {target.path}; {remedy(target.path)}"
                 )
-        if regulariser is not None and regulariser.shape != (len(source), len(targets)):
-            raise UserError(
-                f"{name}: {len(source)} sentences with {len(targets)} candidates each, but a "
-                f"regulariser of the shape {list(regulariser.shape)}; compute the pairwise "
-                "BLEU of the distilled texts again"
-            )
         self.source, self.targets, self.regulariser = source, targets, regulariser
         source_lengths = source.lengths[:first]
         lengths = np.stack([target.lengths[:first] for target in targets])
@@ -66,14 +63,13 @@ class Pairs(FairseqDataset):
         filled = (source_lengths > 0) & (lengths > 0)
         fits_model = filled & (source_lengths <= longest[0]) & (lengths <= longest[1])
         usable = fits_model & (tokens <= max_tokens)
-        empty, too_long = ~filled.any(0), filled.any(0) & ~fits_model.any(0)
-        too_large = fits_model.any(0) & ~usable.any(0)
+        any_filled, any_fits, any_usable = (each.any(0) for each in (filled, fits_model, usable))
         self.left_out = {
-            "empty": int(empty.sum()),
-            "longer_than_positions": int(too_long.sum()),
-            "longer_than_batch": int(too_large.sum()),
+            "empty": int((~any_filled).sum()),
+            "longer_than_positions": int((any_filled & ~any_fits).sum()),
+            "longer_than_batch": int((any_fits & ~any_usable).sum()),
         }
-        self.ids = np.flatnonzero(usable.any(0))
+        self.ids = np.flatnonzero(any_usable)
         self.usable = usable[:, self.ids]
         lengths = np.where(self.usable, lengths[:, self.ids], 0)
         self.lengths, self.mean_lengths = lengths.max(0), lengths.sum(0) / self.usable.sum(0)
@@ -136,29 +132,17 @@ class Pairs(FairseqDataset):
 def batches_per_epoch(
     prefixes: Sequence[str], longest: tuple[int, int], max_tokens: int, name: str
 ) -> int:
-    """Batches of one pass over a training text.
-
-    Args:
-        prefixes: of the binarised source and of its target, or of its candidate targets.
-        longest: most tokens of a source and of a target that the model takes.
-        max_tokens: most tokens of a batch, including padding.
-        name: of the training, for messages.
-    """
+    """Batches of one pass over a training text; the arguments are those of `Pairs`."""
     source, *targets = map(BinarisedText, prefixes)
     # their number does not depend on the order of pairs of equal lengths
     return len(Pairs(source, targets, longest, max_tokens, name).batches(max_tokens, seed=0))
 
 
 def passes(batches: Sequence[np.ndarray], needed: int, seed: int) -> list[np.ndarray]:
-    """Complete passes over the batches, each in a different order.
+    """Lay out complete passes over batches, each in another order, until there are enough.
 
     The order is known before training, so that a resumed training finds its place, and updates of
     several batches are not shortened at the end of a pass.
-
-    Args:
-        batches: of one pass.
-        needed: number of batches that training needs; the last pass may yield more.
-        seed: of the run.
     """
     laid_out: list[np.ndarray] = []
     number = 0

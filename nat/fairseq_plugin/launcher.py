@@ -16,17 +16,13 @@ from omegaconf import DictConfig, OmegaConf
 
 from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
-from nat.fairseq_plugin.criterion import Diverged
-from nat.fairseq_plugin.optimizer import ON_CPU, ON_GPU
+from nat.fairseq_plugin.components import ON_CPU, ON_GPU, Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
-from nat.training.run import RESTORE, RUN_FILE, Run, is_written
+from nat.training.run import RESTORE, RUN_FILE, Run
 from nat.transformer.attention import choose_kernels
 
 NEVER = 10**9
 """Interval in epochs: fairseq must save and validate by updates only."""
-
-_OF_WRITING = (errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
-
 CHECKPOINTS_ON_DISK = 2
 """Complete checkpoints on disk: if the newest is damaged, the one before it is used."""
 
@@ -42,12 +38,15 @@ def train(run: Run) -> None:
         UserError: if the loss is not finite, a batch does not fit the device's memory, or
             a checkpoint cannot be written.
     """
-    folder = Path(run.checkpoints)
     # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
     # that take modules with tensors as outputs only; ours have others.
     trainer.NanDetector = nullcontext
     if torch.cuda.is_available():
         choose_kernels()
+    for name in ("fairseq", "fairseq_cli", "valid", "train", "train_inner"):
+        logging.getLogger(name).setLevel(logging.INFO)
+    # without the line with every option of fairseq; `training.json` has those that are set
+    program.logger.addFilter(lambda record: not isinstance(record.msg, DictConfig))
     try:
         distributed.call_main(_configuration(run), _main)
     except (Diverged, FloatingPointError) as error:
@@ -61,29 +60,21 @@ def train(run: Run) -> None:
                 f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory "
                 "of the device; set a lower 'tokens_per_device' in the scale"
             ) from error
-        refused = _refused_write(error, folder)
+        refused = _refused_write(error, run.folder)
         if refused is None:
             raise
         raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
     finally:
-        for leftover in (*folder.glob("crash.pt"), *filter(is_written, folder.glob("*.tmp"))):
+        for leftover in (*run.folder.glob("crash.pt"), *run.folder.glob("checkpoint_*.tmp")):
             leftover.unlink(missing_ok=True)
 
 
 def _main(configuration: DictConfig) -> None:
-    for name in ("fairseq", "fairseq_cli", "valid", "train", "train_inner"):
-        logging.getLogger(name).setLevel(logging.INFO)
-    program.logger.addFilter(_is_no_namespace)
     try:
         program.main(configuration)
     except Finished:
         return
     raise RuntimeError("fairseq ended the training before its last update")
-
-
-def _is_no_namespace(record: logging.LogRecord) -> bool:
-    """Drops the line with every option of fairseq; `training.json` has those that are set."""
-    return not isinstance(record.msg, DictConfig)
 
 
 def _refused_write(error: BaseException | None, folder: Path) -> OSError | None:
@@ -94,7 +85,7 @@ def _refused_write(error: BaseException | None, folder: Path) -> OSError | None:
     while error is not None:
         if isinstance(error, OSError):
             within = isinstance(error.filename, str) and folder in Path(error.filename).parents
-            if within or error.errno in _OF_WRITING:
+            if within or error.errno in (errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS):
                 return error
         error = error.__context__
     return None
@@ -178,8 +169,6 @@ def _configuration(run: Run) -> DictConfig:
         # by default fairseq sends a checkpoint from one process to the others, and torch, which
         # loads weights only, refuses it
         groups["checkpoint"]["load_checkpoint_on_all_dp_ranks"] = True
-    made = OmegaConf.merge(OmegaConf.structured(FairseqConfig), groups)
-    made = OmegaConf.create(OmegaConf.to_container(made, resolve=True, enum_to_str=True))
-    OmegaConf.set_struct(made, True)
-    assert isinstance(made, DictConfig)
-    return made
+    merged = OmegaConf.merge(OmegaConf.structured(FairseqConfig), groups)
+    made: Any = OmegaConf.to_container(merged, resolve=True, enum_to_str=True)
+    return OmegaConf.create(made, flags={"struct": True})

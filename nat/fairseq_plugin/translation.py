@@ -1,4 +1,4 @@
-"""Exported models in `fairseq-generate` and `fairseq-interactive`, see `nat.export.fairseq`.
+"""Exported models in `fairseq-generate` and `fairseq-interactive`, see `nat.fairseq_plugin.export`.
 
     fairseq-generate DATA --path FOLDER/model.pt --user-dir nat/fairseq_plugin \\
         --task nat_translation
@@ -28,7 +28,6 @@ from nat.data.batch import padded_right
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
 from nat.decoding.hypothesis import hypotheses
-from nat.errors import UserError
 from nat.options import hint
 from nat.registry import Method
 from nat.training.model_file import build_model
@@ -49,15 +48,13 @@ class TranslationOptions(TranslationConfig):
     decoding: str = field(default="", metadata={"help": "of the model; default: its first one"})
 
 
-class Exported(BaseFairseqModel):
+class ExportedModel(BaseFairseqModel):
     """A Transformer of this project and the decodings that it was exported with."""
 
     def __init__(self, options: Any) -> None:
         super().__init__()
-        training = Training.of(json.loads(options.training))
-        of_source = getattr(options, "source_vocabulary_size", None)  # earlier exports lack it
-        sizes = VocabularySizes(options.vocabulary_size, of_source)
-        self.transformer = build_model(training, sizes)
+        sizes = VocabularySizes(options.vocabulary_size, options.source_vocabulary_size)
+        self.transformer = build_model(Training.of(json.loads(options.training)), sizes)
         self.decodings: dict[str, Any] = json.loads(options.decodings)
 
     def max_positions(self) -> tuple[int, int]:
@@ -67,17 +64,19 @@ class Exported(BaseFairseqModel):
 
 
 @register_task("nat_translation", dataclass=TranslationOptions)
-class Translation(TranslationTask):
+class DecodingTask(TranslationTask):
     """Translates with the decodings of this project."""
 
-    def build_model(self, options: Any, from_checkpoint: bool = False) -> Exported:
-        """The model of a checkpoint; there is nothing to train."""
+    def build_model(self, options: Any, from_checkpoint: bool = False) -> ExportedModel:
+        """Build the model of a checkpoint; there is nothing to train."""
         if not from_checkpoint:
-            raise UserError("nat_translation only translates; train with workflow_scripts/train.py")
-        return Exported(options)
+            sys.exit("error: nat_translation only translates; train with workflow_scripts/train.py")
+        return ExportedModel(options)
 
-    def build_generator(self, models: list[Any], options: Any, *_: Any, **__: Any) -> "Generator":
-        """The decoding that the option `--decoding` names.
+    def build_generator(
+        self, models: list[Any], options: Any, *_: Any, **__: Any
+    ) -> "DecodingGenerator":
+        """Build the decoding that the option `--decoding` names.
 
         A mistake in the options ends the program with one sentence, since fairseq shows errors as
         tracebacks.
@@ -94,7 +93,7 @@ class Translation(TranslationTask):
                     "its own options; leave it out, or choose another decoding with --decoding: "
                     f"{', '.join(names)}"
                 )
-        return Generator(model, Method(**model.decodings[name]))
+        return DecodingGenerator(Method(**model.decodings[name]))
 
     def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
         """Batches of sentences of similar length, made without the compiled parts of fairseq.
@@ -126,27 +125,38 @@ class Translation(TranslationTask):
         )
 
 
-class Generator:
+class DecodingGenerator:
     """A decoding in the form that fairseq calls.
 
     Attributes:
         symbols_to_strip_from_output: read by fairseq.
     """
 
-    def __init__(self, model: Exported, method: Method) -> None:
+    def __init__(self, method: Method) -> None:
         self._method = registry.build("decoding", method)
         self.symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
 
     def generate(
-        self, models: list[Exported], sample: dict[str, Any], **_: Any
+        self, models: list[ExportedModel], sample: dict[str, Any], **_: Any
     ) -> list[list[dict[str, Any]]]:
         """Translate a batch; one hypothesis for each sentence, an empty one for an empty one."""
-        source = ours(sample["net_input"]["src_tokens"])
-        found = hypotheses(self._method, models[0].transformer, source)
-        return [[_described(each.tokens, each.score, each.steps)] for each in found]
+        source = our_ids(sample["net_input"]["src_tokens"])
+        return [
+            [
+                {
+                    "tokens": torch.tensor(tokens := their_ids([*each.tokens, EOS])),
+                    "score": torch.tensor(each.score),
+                    "attention": None,
+                    "alignment": None,
+                    "positional_scores": torch.full((len(tokens),), each.score),
+                    "steps": each.steps,
+                }
+            ]
+            for each in hypotheses(self._method, models[0].transformer, source)
+        ]
 
 
-def ours(tokens: Tensor) -> Tensor:
+def our_ids(tokens: Tensor) -> Tensor:
     """Source sentences of fairseq [B, S], padded on either side, with our ids and right padding."""
     specials = torch.tensor(FAIRSEQ_SPECIALS, device=tokens.device)
     few = len(FAIRSEQ_SPECIALS)
@@ -154,16 +164,9 @@ def ours(tokens: Tensor) -> Tensor:
     return padded_right(changed)
 
 
-def _described(tokens: list[int], score: float, steps: int) -> dict[str, Any]:
-    theirs = [
+def their_ids(tokens: list[int]) -> list[int]:
+    """The ids that fairseq has for our symbols."""
+    return [
         FAIRSEQ_SPECIALS.index(token) if token < len(SPECIALS) else token - SHIFT
-        for token in (*tokens, EOS)
+        for token in tokens
     ]
-    return {
-        "tokens": torch.tensor(theirs),
-        "score": torch.tensor(score),
-        "attention": None,
-        "alignment": None,
-        "positional_scores": torch.full((len(theirs),), score),
-        "steps": steps,
-    }

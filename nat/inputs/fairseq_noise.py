@@ -3,9 +3,9 @@
 import torch
 
 from nat.data.vocabulary import PAD
+from nat.fairseq_plugin.own_models import OfFairseq
 from nat.inputs.options import FairseqNoiseOptions
 from nat.objective.context import BatchContext, DecoderInput
-from nat.transformer.of_fairseq import OfFairseq
 
 
 class FairseqNoise(FairseqNoiseOptions):

@@ -9,7 +9,7 @@ import torch
 from nat.artifacts import Analysis
 from nat.files import write_json
 from nat.job import Job
-from nat.jobs.threads import threads
+from nat.jobs.launch import threads
 
 
 def analyse_model(job: Job[Analysis]) -> None:

@@ -8,10 +8,10 @@ from nat.configuration import fingerprint
 from nat.data.bpe import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
+from nat.fairseq_plugin.published import converted, read_checkpoint
 from nat.files import atomic_write_text, write_json
 from nat.job import Job
 from nat.measures.training_curve import with_measures
-from nat.training.fairseq_checkpoint import converted, read_checkpoint
 from nat.training.model_file import save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, REPORT

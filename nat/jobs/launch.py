@@ -1,8 +1,8 @@
-"""Several processes for one training: on one node with torchrun, on several nodes with srun.
+"""Threads and processes of a job; a training may have several, on one node or on several.
 
 The program of a training starts as one process. If the configuration asks for more, it is
-replaced by the launcher, which starts the same program once for each device. The processes learn
-their places from RANK, LOCAL_RANK and WORLD_SIZE, as set by torchrun.
+replaced by torchrun, or by srun for several nodes, which starts the same program once for each
+device. The processes learn their places from RANK, LOCAL_RANK and WORLD_SIZE, as set by torchrun.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -20,14 +20,19 @@ import torch
 from torch import distributed
 
 from nat.errors import UserError
-from nat.job import JobSettings
+from nat.job import JobConfiguration, JobSettings
 
 PATIENCE = timedelta(hours=2)
 """How long a process waits for others: the first validation of a large corpus is slow."""
 
-_FIRST_PORT, _PORTS = 20000, 10000
 _LAUNCHER = "NAT_LAUNCHER"
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def threads(configuration: JobConfiguration) -> int:
+    """Threads of PyTorch: what OpenMP is told for its outermost level, else those of a job."""
+    given = os.environ.get("OMP_NUM_THREADS") or str(configuration.settings.threads)
+    return int(given.partition(",")[0])
 
 
 def launch(settings: JobSettings, program: list[str]) -> None:
@@ -69,29 +74,21 @@ def launcher(
     settings: JobSettings, program: list[str], environment: Mapping[str, str]
 ) -> list[str]:
     """The command that starts the processes of a training; empty for a single one."""
-    here = settings.processes.devices
-    if settings.processes.nodes > 1:
-        return _srun(settings, here or 1, program, environment)
-    if here is None:
-        here = torch.cuda.device_count()
-    if here <= 1:
-        return []
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    return [*torchrun, f"--nproc-per-node={here}", *program]
-
-
-def _srun(
-    settings: JobSettings, here: int, program: list[str], environment: Mapping[str, str]
-) -> list[str]:
-    processes, several = settings.processes, settings.processes.nodes
+    processes = settings.processes
+    here, nodes = processes.devices, processes.nodes
+    if nodes == 1:
+        here = torch.cuda.device_count() if here is None else here
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        return [*torchrun, f"--nproc-per-node={here}", *program] if here > 1 else []
+    here = here or 1
     job = environment.get("SLURM_JOB_ID")
     if job is None or shutil.which("srun", path=environment.get("PATH")) is None:
         raise UserError(
-            f"config/scales/{settings.scale}.yaml: 'nodes' is {several}, but this is not a "
+            f"config/scales/{settings.scale}.yaml: 'nodes' is {nodes}, but this is not a "
             "Slurm job; use 'snakemake --profile slurm', or set 'nodes' to 1"
         )
     # the executor removes the resources from the environment, so pass them to srun again
-    command = ["srun", f"--nodes={several}", f"--ntasks={here * several}"]
+    command = ["srun", f"--nodes={nodes}", f"--ntasks={here * nodes}"]
     command += [f"--ntasks-per-node={here}", f"--cpus-per-task={processes.cores}"]
     command += ["--kill-on-bad-exit=1"]
     gpus = processes.gpus
@@ -99,12 +96,12 @@ def _srun(
         command += ["--gres=" + ":".join(filter(None, ["gpu", gpus.type, str(here)]))]
     elif gpus is not None:
         command += [f"--gpus-per-node={here}"]
-    address, port = _meeting_point(job), _FIRST_PORT + int(job) % _PORTS
-    exports = f"--export=ALL,MASTER_ADDR={address},MASTER_PORT={port},NAT_TASKS={here * several}"
+    meeting_point = f"MASTER_ADDR={_first_node(job)},MASTER_PORT={20_000 + int(job) % 10_000}"
+    exports = f"--export=ALL,{meeting_point},NAT_TASKS={here * nodes}"
     return [*command, exports, sys.executable, *program]
 
 
-def adopt_slurm(environment: "os._Environ[str] | dict[str, str]") -> None:
+def adopt_slurm(environment: MutableMapping[str, str]) -> None:
     """Set the variables of torchrun for a process that `srun` started."""
     if "NAT_TASKS" in environment and "WORLD_SIZE" not in environment:
         environment["WORLD_SIZE"] = environment["NAT_TASKS"]
@@ -112,24 +109,18 @@ def adopt_slurm(environment: "os._Environ[str] | dict[str, str]") -> None:
         environment["LOCAL_RANK"] = environment["SLURM_LOCALID"]
 
 
-def _meeting_point(job: str) -> str:
-    """Address of the first node of a job."""
-    nodes_of_job = _said("squeue", "--noheader", "--jobs", job, "--format", "%N")
-    first = _said("scontrol", "show", "hostnames", nodes_of_job).split()[0]
-    address = re.search(r"NodeAddr=(\S+)", _said("scontrol", "show", "node", first))
-    return address[1] if address else first
+def _first_node(job: str) -> str:
+    """Address of the first node of a Slurm job."""
 
-
-def _said(*command: str) -> str:
-    try:
+    def output(*command: str) -> str:
         return subprocess.run(
-            command, check=True, capture_output=True, text=True, timeout=120
+            command, check=True, stdout=subprocess.PIPE, text=True, timeout=120
         ).stdout.strip()
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UserError(
-            f"the nodes of this job are unknown: '{' '.join(command)}' failed ({error}); set "
-            "'nodes' of the scale to 1, or ask the administrators of the cluster why"
-        ) from error
+
+    nodes = output("squeue", "--noheader", "--jobs", job, "--format", "%N")
+    first = output("scontrol", "show", "hostnames", nodes).split()[0]
+    address = re.search(r"NodeAddr=(\S+)", output("scontrol", "show", "node", first))
+    return address[1] if address else first
 
 
 def world_size() -> int:
@@ -138,7 +129,7 @@ def world_size() -> int:
 
 
 def leads() -> bool:
-    """Whether this is the process that writes."""
+    """Return True for the process that writes."""
     return int(os.environ.get("RANK", "0")) == 0
 
 

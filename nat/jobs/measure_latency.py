@@ -31,7 +31,7 @@ from nat.measures.latency_setting import (
     parse_setting,
 )
 from nat.measures.memory import peak_of
-from nat.training.trained_model import matching_model
+from nat.training.model_file import matching_model
 
 PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""

@@ -22,11 +22,10 @@ from nat.decoding.known import Known
 from nat.errors import UserError
 from nat.files import read_json
 from nat.job import Job, JobConfiguration
-from nat.jobs.threads import threads
+from nat.jobs.launch import threads
 from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
-from nat.training.trained_model import matching_model
-from nat.training.weights import check_weights
+from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
 
 

@@ -19,7 +19,7 @@ from nat.job import Job
 from nat.jobs.translate import Shared, Translator
 from nat.measures import bleu
 from nat.measures.score import reference_files
-from nat.training.weights import WEIGHTS, checksum_of
+from nat.training.model_file import WEIGHTS, checksum_of
 
 
 def tune_decoding(job: Job[TunedOptions]) -> None:

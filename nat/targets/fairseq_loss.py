@@ -1,8 +1,8 @@
 """What models of fairseq's own learn, by fairseq's criterion `nat_loss`."""
 
+from nat.fairseq_plugin.own_models import OfFairseq
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.options import FairseqLossOptions
-from nat.transformer.of_fairseq import OfFairseq
 
 
 class FairseqLoss(FairseqLossOptions):

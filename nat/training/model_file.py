@@ -1,8 +1,13 @@
-"""The finished model of a training: weights and the configuration that made them."""
+"""The finished model of a training: weights, and the configuration that made them.
+
+A result that is made from a model names its weights by their SHA-256. Snakemake makes it again when
+the model changes; whoever opens it without Snakemake, as the command `nat` does, passes it through
+`check_weights`.
+"""
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,29 +18,27 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from nat import registry
-from nat.checksums import check_memory, remedy, unreadable, verified
+from nat.artifacts import Model
+from nat.checksums import check_memory, recorded, remedy, sha256_of, unreadable, verified
+from nat.configuration import differences
 from nat.configuration.models import Training
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
-from nat.files import atomic_path
+from nat.files import atomic_path, read_json
+from nat.job import JobConfiguration
 from nat.transformer.model import Transformer
 
-OF_FAIRSEQ = "fairseq_loss"
-"""The proxy target whose models are fairseq's own."""
-
-_DRAWS = ("normal_", "uniform_", "kaiming_uniform_")
-"""Functions of PyTorch, and methods of its tensors, that draw initial weights."""
+WEIGHTS = "weights"
+"""Key of the SHA-256 of the `model.pt` that a result was made from."""
+CONVERTED = "model.json"
+"""File of a converted model with that key."""
+SHOWN = 5
+"""Most differences of configuration that a message lists."""
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model and its training.
-
-    Attributes:
-        model: in evaluation mode.
-        training: the system's effective configuration when it was trained.
-        updates: number of updates.
-    """
+    """A model in evaluation mode, its effective configuration, and the updates of its training."""
 
     model: Transformer
     training: Training
@@ -43,10 +46,10 @@ class TrainedModel:
 
 
 def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
-    """An untrained model of an effective configuration."""
+    """Build the untrained model of an effective configuration."""
     target = training.target.options
-    if training.target.method == OF_FAIRSEQ:
-        from nat.transformer.of_fairseq import OfFairseq  # needs what is optional, fairseq
+    if training.target.method == "fairseq_loss":
+        from nat.fairseq_plugin.own_models import OfFairseq  # needs what is optional, fairseq
 
         model = OfFairseq(
             training.architecture,
@@ -79,18 +82,16 @@ def save_model(
     sizes: VocabularySizes,
     updates: int,
 ) -> None:
-    """Write `model.pt` atomically, with weights by name; it loads with `weights_only=True`."""
+    """Write `model.pt` atomically; it loads with `weights_only=True`."""
     separate = {} if sizes.source is None else {"source_vocabulary_size": sizes.source}
-    write_tensors(
-        path,
-        {
-            "training": training.as_json(),
-            "vocabulary_size": sizes.target,
-            **separate,
-            "updates": updates,
-            "weights": {name: value.detach().cpu() for name, value in weights.items()},
-        },
-    )
+    content = {
+        "training": training.as_json(),
+        "vocabulary_size": sizes.target,
+        **separate,
+        "updates": updates,
+        "weights": {name: value.detach().cpu() for name, value in weights.items()},
+    }
+    write_tensors(path, content)
 
 
 def write_tensors(path: Path | str, value: Any) -> None:
@@ -129,20 +130,6 @@ def reading(path: Path | str) -> Iterator[None]:
         ) from error
 
 
-class _WithoutDraws(TorchFunctionMode):
-    """Models are built without initial weights, whose memory is then not touched.
-
-    PyTorch's device "meta" takes no memory either, but the modules that it imports do.
-    """
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        if func.__name__ in _DRAWS:
-            return None
-        return func(*args, **(kwargs or {}))
-
-
 def load_model(
     path: Path | str,
     device: torch.device | str = "cpu",
@@ -176,3 +163,75 @@ def load_model(
         )
     model.to(device).eval().requires_grad_(False)
     return TrainedModel(model, training, saved["updates"])
+
+
+class _WithoutDraws(TorchFunctionMode):
+    """Models are built without initial weights, whose memory is then not touched.
+
+    PyTorch's device "meta" takes no memory either, but the modules that it imports do.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
+            return None
+        return func(*args, **(kwargs or {}))
+
+
+def matching_model(
+    model: Model, configuration: JobConfiguration, sizes: VocabularySizes, *, mapped: bool = False
+) -> Transformer:
+    """Load a model, on a GPU if there is one, if it is that of the configuration; see `load_model`.
+
+    Raises:
+        UserError: as `load_model`, and if it was trained with another configuration.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    trained = load_model(model.path, device, sizes=sizes, mapped=mapped)
+    expected = configuration.training(model.system).as_json()
+    different = differences(trained.training.as_json(), expected)
+    if different:
+        raise UserError(
+            f"{model.path} was trained with another configuration "
+            f"({'; '.join(different[:SHOWN])}); put that back, or {remedy(model.path)}"
+        )
+    return trained.model
+
+
+def average(paths: Sequence[Path]) -> dict[str, Tensor]:
+    """Return the mean of each weight of a training over several files.
+
+    It is summed in float64, and of the weights' own type.
+
+    Raises:
+        UserError: as `reading`.
+    """
+    weights: dict[str, Tensor] = {}
+    sums: dict[str, Tensor] = {}
+    for path in paths:
+        with reading(path):
+            weights = torch.load(path, map_location="cpu", weights_only=True)
+        sums = {name: value.double() + sums.get(name, 0) for name, value in weights.items()}
+    return {name: (value / len(paths)).to(weights[name].dtype) for name, value in sums.items()}
+
+
+def checksum_of(model: Path) -> str:
+    """SHA-256 of `model.pt`, from the manifest of its folder if it is there."""
+    return recorded(model) or sha256_of(model)
+
+
+def check_weights(path: Path, model: Path) -> None:
+    """Refuse a result that was made from other weights than those of `model.pt`.
+
+    Args:
+        path: the folder of a converted model, or the file of options that were tuned.
+        model: `model.pt`.
+
+    Raises:
+        UserError: if it was.
+    """
+    file = path / CONVERTED if path.is_dir() else path
+    made_from = read_json(file).get(WEIGHTS) if file.exists() else None
+    if made_from not in (None, checksum_of(model)):
+        raise UserError(f"{path} was made from other weights than those of {model}; {remedy(path)}")

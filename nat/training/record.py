@@ -9,18 +9,20 @@ import io
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 ROWS = 200
 """Rows of the training curve, validations aside."""
+MOST_INFEASIBLE = 0.1
+"""Tokens of targets without an alignment, for each position that carries loss, above which a
+training is flagged."""
 
 FIRST_COLUMNS = ("update", "split", "seconds", "loss", "nll", "length")
 LAST_COLUMNS = ("bleu", "learning_rate", "gradient_norm", "tokens_per_second")
-
 NO_LOSSES = (
     *("positions", "tokens", "sentences", "updates"),
-    *("training_seconds", "gradient_norm", "learning_rate"),
+    *("training_seconds", "gradient_norm"),
 )
 """Sums of the record that are not losses."""
 
@@ -55,56 +57,42 @@ class Record:
     since_best: int = 0
     validations: int = 0
 
-    def state(self) -> dict[str, Any]:
-        """All fields, for a checkpoint."""
-        return asdict(self)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Record":
-        """The record with the fields `state`; checkpoints of earlier versions have others, too."""
-        known = {each.name: state[each.name] for each in fields(cls) if each.name in state}
-        candidates = [(int(update), float(metric)) for update, metric in state["candidates"]]
-        return cls(**{**known, "candidates": candidates})
-
-    def add_update(self, sums: Mapping[str, float], learning_rate: float, norm: float) -> None:
-        """Count one update.
+    def add_update(
+        self, sums: Mapping[str, float], learning_rate: float, norm: float, row_every: int
+    ) -> dict[str, Any]:
+        """Count one update; return the row of the curve so far, which is one of `row_every`.
 
         Args:
             sums: `loss` and its parts summed over positions (nats), `positions`, `tokens` (target
                 tokens) and `training_seconds`.
             learning_rate: of this update.
             norm: of the gradient, before clipping.
+            row_every: updates of a row.
         """
         self.updates += 1
         self.tokens += round(sums["tokens"])
         self.training_seconds += sums["training_seconds"]
         total = Counter(self.open)
-        total.update(sums)
-        total.update({"updates": 1, "gradient_norm": norm})
-        self.open = {**total, "learning_rate": learning_rate}
+        total.update({**sums, "updates": 1, "gradient_norm": norm})
+        self.open = dict(total)
+        row = {
+            **self._row("train", per_position(total)),
+            "learning_rate": learning_rate,
+            "gradient_norm": total["gradient_norm"] / total["updates"],
+            "tokens_per_second": total["tokens"] / max(total["training_seconds"], 1e-9),
+        }
+        if self.updates % row_every == 0:
+            self.rows.append(row)
+            self.open = {}
+        return row
 
-    def close_row(self, every: int) -> None:
-        """Add a row with the open sums to the curve after every `every` updates."""
-        if self.updates % every:
-            return
-        sums = self.open
-        self.rows.append(
-            {
-                "update": self.updates,
-                "split": "train",
-                "seconds": self.seconds,
-                **per_position(sums),
-                "learning_rate": sums["learning_rate"],
-                "gradient_norm": sums["gradient_norm"] / sums["updates"],
-                "tokens_per_second": sums["tokens"] / max(sums["training_seconds"], 1e-9),
-            }
-        )
-        self.open = {}
+    def _row(self, split: str, values: Mapping[str, float]) -> dict[str, Any]:
+        return {"update": self.updates, "split": split, "seconds": self.seconds, **values}
 
     def add_validation(
         self, values: Mapping[str, float], metric: str, keep: int, by: str, saved: bool
     ) -> bool:
-        """Record a validation and decide whether to keep the weights of this update.
+        """Record a validation; return True if the weights of this update are to be kept.
 
         Args:
             values: losses per position (nats) and `bleu` where it was measured.
@@ -113,54 +101,60 @@ class Record:
             by: `best`, those with the best metric (the later of equal ones), or `last`.
             saved: whether this update is a checkpoint's; only such weights are kept, and only if
                 the metric is a finite number.
-
-        Returns:
-            Whether the weights of this update are to be kept.
         """
-        row = {"update": self.updates, "split": "valid", "seconds": self.seconds, **values}
-        self.rows.append(row)
+        self.rows.append(self._row("valid", values))
         self.validations += 1
+        sign = 1 if metric == "bleu" else -1  # so that more is better
         value = values[metric]
-        # so that more is better
-        merit = value if metric == "bleu" else -value
-        best = -math.inf if self.best is None else self.best * (1 if metric == "bleu" else -1)
-        finite = math.isfinite(merit)
-        if finite and merit > best:
+        finite = math.isfinite(value)
+        if finite and (self.best is None or sign * value > sign * self.best):
             self.best, self.best_update, self.since_best = value, self.updates, 0
         else:
             self.since_best += 1
         if not (saved and finite):
             return False
-        candidates = [*self.candidates, (self.updates, merit)]
+        candidates = [*self.candidates, (self.updates, sign * value)]
         if by == "best":
             candidates.sort(key=lambda candidate: (candidate[1], candidate[0]))
         self.candidates = candidates[-keep:]
-        return any(update == self.updates for update, _ in self.candidates)
+        return self.updates in [update for update, _ in self.candidates]
 
-    @property
-    def last_bleu(self) -> float | None:
-        """BLEU of the last validation; None if it was not measured."""
-        found = [row.get("bleu") for row in self.rows if row["split"] == "valid"]
-        return found[-1] if found else None
+    def flags(self, pairs: Mapping[str, Any]) -> list[str]:
+        """What makes a finished training suspicious, each as the end of a sentence.
 
-    @property
-    def last_infeasible(self) -> float:
-        """Tokens of targets that did not fit their canvas, per position that carried loss.
-
-        In the last validation; zero where the objective has no canvas of its own.
+        Args:
+            pairs: of the training text: the number `used`, and of those `left_out` by reason.
         """
-        found = [row.get("infeasible", 0.0) for row in self.rows if row["split"] == "valid"]
-        return found[-1] if found else 0.0
+        validated = [row for row in self.rows if row["split"] == "valid"]
+        last = validated[-1] if validated else {}
+        flags = []
+        if last.get("bleu") == 0:
+            flags.append("the last validation of its training has BLEU 0")
+        left_out = sum(pairs["left_out"].values())
+        if left_out > pairs["used"]:
+            flags.append(
+                f"its training left out {left_out:,} of {left_out + pairs['used']:,} pairs, see "
+                "key 'pairs' of training.json"
+            )
+        if last.get("infeasible", 0.0) > MOST_INFEASIBLE:
+            flags.append(
+                "targets of its text that do not fit their canvas are not learned from, in "
+                f"validation {last['infeasible']:.2f} such tokens for each one that is learned "
+                "from; see 'upsample' of the system"
+            )
+        return flags
 
     def csv(self) -> str:
         """The curve as comma-separated values with a header."""
-        found = dict.fromkeys(key for row in self.rows for key in row)
-        middle = [key for key in found if key not in (*FIRST_COLUMNS, *LAST_COLUMNS)]
-        columns = [key for key in (*FIRST_COLUMNS, *middle, *LAST_COLUMNS) if key in found]
+        keys = dict.fromkeys(key for row in self.rows for key in row)
+        middle = [key for key in keys if key not in (*FIRST_COLUMNS, *LAST_COLUMNS)]
+        columns = [key for key in (*FIRST_COLUMNS, *middle, *LAST_COLUMNS) if key in keys]
         text = io.StringIO()
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _shown(value) for key, value in row.items()} for row in self.rows)
+        for row in self.rows:
+            shown = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
+            writer.writerow(shown)
         return text.getvalue()
 
 
@@ -168,7 +162,3 @@ def per_position(sums: Mapping[str, float]) -> dict[str, float]:
     """`loss` and its parts per position that carries loss, nats."""
     positions = max(sums["positions"], 1)
     return {name: value / positions for name, value in sums.items() if name not in NO_LOSSES}
-
-
-def _shown(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else value

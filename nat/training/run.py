@@ -1,9 +1,10 @@
 """One training: what it reads, what it writes, how it is finished."""
 
 import math
-import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -11,49 +12,49 @@ from nat.checksums import OF_FOLDER
 from nat.configuration.lengths import Lengths
 from nat.configuration.models import Recipe, Training
 from nat.files import read_json, write_json
-from nat.training.record import ROWS
 
-RUN_FILE = "run.json"
-"""In the folder of checkpoints: the run that they belong to."""
-
-RESTORE = "restore.pt"
-"""In the folder of checkpoints: a link to the one that training resumes from, if any."""
-
-KEPT = "kept"
-"""Folder beside the model of a training that keeps checkpoints, `{name}.pt` for each of them."""
-
+# Beside the model
 REPORT = "training.json"
-"""Beside the model of a training that has ended; it is written last."""
-
+"""It is written last: then the training has ended."""
 CURVE = "training.csv"
-"""Beside the model; during training, in the folder of checkpoints."""
-
+"""During training, it is in the folder of checkpoints."""
+KEPT = "kept"
+"""Folder of a training that keeps checkpoints, with `{name}.pt` for each of them."""
 ENDED = ".ended"
-"""Folder beside the model: second names of its files, until Snakemake has recorded the end of the
-training. Otherwise it would remove what it has not seen the end of, since it was killed."""
+"""Folder with second names of these files, until Snakemake has recorded the end of the training.
+Otherwise it would remove what it has not seen the end of, since it was killed."""
 
+# In the folder of checkpoints
+RUN_FILE = "run.json"
+"""The run that they belong to."""
+RESTORE = "restore.pt"
+"""A link to the checkpoint that training resumes from, if any."""
 FINISHED = "finished.json"
-"""In the folder of checkpoints: the record of a training that has come to its end."""
+"""The record of a training that has come to its end."""
 
-_OWN = r"(run|finished)\.json|training\.csv|(weights|kept)_\d+\.pt"
-_WRITTEN = re.compile(
-    # what `nat.files.atomic_path` writes, also in the making and by earlier versions; the manifest
-    rf"{_OWN}|\.({_OWN})\.(sha256|[a-z0-9_]{{8}})|{re.escape(OF_FOLDER)}"
-    # what fairseq writes, and the link to it
-    r"|(checkpoint_\d+_\d+|crash)\.pt(\.tmp)?|restore\.pt"
+_OWN = (
+    *(FINISHED, RESTORE, "checkpoint_*_*.pt", "crash.pt", "weights_*.pt", "kept_*.pt"),
+    *(CURVE, OF_FOLDER, RUN_FILE),
 )
+
+
+def own_files(folder: Path) -> Iterator[Path]:
+    """Yield what trainings write in a folder of checkpoints, also what they have not finished.
+
+    If what is yielded is removed in this order, then whatever is left at any time is complete
+    enough to resume from, and the file of the run that it belongs to goes last.
+    """
+    files = sorted(folder.iterdir())
+    for name in _OWN:
+        for path in files:
+            if any(fnmatch(path.name, each) for each in (name, f".{name}.*", f"{name}.tmp")):
+                yield path
 
 
 def forget_ended(run: str) -> None:
     """Remove the second names of models that Snakemake has recorded; `run` as in `results/RUN`."""
     for folder in Path("results", run, "models").glob(f"*/*/*/{ENDED}"):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def is_written(path: Path) -> bool:
-    """Whether a file has a name that trainings write in their folders of checkpoints."""
-    is_folder = path.is_dir() and not path.is_symlink()
-    return _WRITTEN.fullmatch(path.name) is not None and not is_folder
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,6 @@ class Run:
         name: system and corpus, for messages.
         training: the system's effective configuration.
         lengths: of its recipe.
-        seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
         pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
         gamma: weights of these candidates in the choice, given or tuned, or None.
@@ -109,14 +109,14 @@ class Run:
     @classmethod
     def read(cls, path: Path) -> "Run":
         """Read a run file."""
-        found = read_json(path)
-        training, lengths = Training.of(found.pop("training")), Lengths(**found.pop("lengths"))
-        return cls(training=training, lengths=lengths, **found)
+        values = read_json(path)
+        training, lengths = Training.of(values.pop("training")), Lengths(**values.pop("lengths"))
+        return cls(training=training, lengths=lengths, **values)
 
     def write(self, path: Path) -> None:
         """Write a run file."""
-        found = {**vars(self), "training": self.training.as_json(), "lengths": asdict(self.lengths)}
-        write_json(path, found)
+        lengths, training = asdict(self.lengths), self.training.as_json()
+        write_json(path, {**vars(self), "training": training, "lengths": lengths})
 
     @property
     def recipe(self) -> Recipe:
@@ -124,36 +124,31 @@ class Run:
         return self.training.recipe
 
     @property
-    def updates(self) -> int:
-        """Updates of the whole training."""
-        return self.lengths.updates
-
-    @property
-    def row_every(self) -> int:
-        """Number of updates in one row of the training curve."""
-        return max(1, self.updates // ROWS)
-
-    @property
-    def metric(self) -> str:
-        """What validation measures: `bleu` or `loss`."""
-        return self.recipe.validation.metric
+    def folder(self) -> Path:
+        """The folder of checkpoints."""
+        return Path(self.checkpoints)
 
     @property
     def keep(self) -> dict[str, int]:
         """Updates after which the weights are kept, by the name of the checkpoint."""
         return self.recipe.keep or {}
 
+    def weights(self, update: int) -> Path:
+        """File with the weights after an update, which may enter the mean."""
+        return self.folder / f"weights_{update}.pt"
+
+    def kept_weights(self, update: int) -> Path:
+        """File with the weights after an update that other systems start from."""
+        return self.folder / f"kept_{update}.pt"
+
 
 def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:
-    """Cut an update into batches.
+    """Return the batches of each device in an update, and the most tokens of such a batch.
 
     Args:
         batch_tokens: tokens of one update over all devices.
         devices: that share the update.
         tokens_per_device: most tokens in one batch of a device; None for no limit.
-
-    Returns:
-        Batches of each device in an update, and the most tokens of such a batch.
     """
     share = batch_tokens / devices
     batches = 1 if tokens_per_device is None else math.ceil(share / tokens_per_device)

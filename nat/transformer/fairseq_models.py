@@ -22,9 +22,9 @@ NEEDS_COMPILED = "not run: needs fairseq's compiled parts"
 
 
 def has_compiled_parts() -> bool:
-    """Whether fairseq is installed with `libnat`."""
-    found = importlib.util.find_spec("fairseq")
-    folders = [] if found is None else found.submodule_search_locations or []
+    """Return True if fairseq is installed with `libnat`."""
+    spec = importlib.util.find_spec("fairseq")
+    folders = [] if spec is None else spec.submodule_search_locations or []
     return any(
         Path(folder, f"libnat{suffix}").exists()
         for folder in folders

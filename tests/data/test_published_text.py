@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tests.training.test_fairseq_checkpoint as test_fairseq_checkpoint
 import yaml
 from made_up_corpus import prepare_corpus
 from repository import configured
+from tests.training.test_fairseq_checkpoint import OPTIONS, SIZE, Released
+from tests.training.test_fairseq_checkpoint import write as write_checkpoint
 
-import tests.training.test_fairseq_checkpoint as test_fairseq_checkpoint
 from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
 from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
@@ -27,8 +29,6 @@ from nat.jobs.evaluate import evaluate
 from nat.jobs.import_checkpoint import import_checkpoint
 from nat.workflow.specification import job, jobs
 from tests.messages import told
-from tests.training.test_fairseq_checkpoint import OPTIONS, SIZE, Released
-from tests.training.test_fairseq_checkpoint import write as write_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME, TEACHER = "published", "at-base"

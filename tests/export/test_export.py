@@ -41,8 +41,8 @@ from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
+from nat.training.model_file import CONVERTED, WEIGHTS, checksum_of
 from nat.training.run import REPORT
-from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job
 from tests.messages import must_name, told
@@ -447,7 +447,7 @@ def test_options_without_effect_end_fairseq_with_one_sentence(
 ) -> None:
     options: Any = SimpleNamespace(decoding="", **vars(GenerationConfig()))
     vars(options).update(given)
-    task = translation.Translation(options, Dictionary(), Dictionary())
+    task = translation.DecodingTask(options, Dictionary(), Dictionary())
     models = [SimpleNamespace(decodings={"one-pass": {"method": "one_pass"}})]
     with told(*parts, error=SystemExit):
         task.build_generator(models, options)

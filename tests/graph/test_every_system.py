@@ -153,20 +153,20 @@ def test_it_trains_goes_on_and_decodes(
     configuration: Configuration, system: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    from nat.fairseq_plugin.task import Task
+    from nat.fairseq_plugin.task import TrainingTask
 
     make_inputs(configuration, system)
     run, half = model_file(system).parent, tmp_path / "half"
     shutil.rmtree(run, ignore_errors=True)
-    original = Task.post_save
+    original = TrainingTask.post_save
 
-    def copied_half_way(self: Task, path: str, updates: int) -> None:
+    def copied_half_way(self: TrainingTask, path: str, updates: int) -> None:
         original(self, path, updates)
         if updates == 2:
             shutil.copytree(run, half)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Task, "post_save", copied_half_way)
+        patch.setattr(TrainingTask, "post_save", copied_half_way)
         undisturbed = train(configuration, system)
     shutil.rmtree(run)
     half.rename(run)  # as if the process had been killed there

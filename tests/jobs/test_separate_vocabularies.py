@@ -28,8 +28,7 @@ from nat.jobs.train import train_system
 from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import estimate_from
 from nat.language_model.scorer import matching_language_model
-from nat.training.model_file import load_model
-from nat.training.trained_model import matching_model
+from nat.training.model_file import load_model, matching_model
 from nat.workflow.specification import job, jobs
 from tests.messages import told
 

@@ -28,8 +28,7 @@ from nat.language_model.ngram import NgramModel, estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.measures import bleu
-from nat.training.model_file import build_model, save_model
-from nat.training.trained_model import matching_model
+from nat.training.model_file import build_model, matching_model, save_model
 from nat.workflow.specification import job
 from tests.messages import told
 

@@ -1,6 +1,8 @@
 """The record of a training: its curve and its choice of weights."""
 
+import copy
 import math
+from dataclasses import asdict
 
 import pytest
 
@@ -49,23 +51,26 @@ def test_the_best_validation(metric: str, best: tuple[float, int]) -> None:
 def test_a_record_survives_its_state() -> None:
     record = choose([1.0, 2.0, 3.0], "bleu", 2, "best")
     sums = {"loss": 6.0, "nll": 3.0, "positions": 3.0, "tokens": 2.0, "training_seconds": 0.5}
-    record.add_update(sums, learning_rate=0.1, norm=2.0)
-    again = Record.from_state(record.state())
+    record.add_update(sums, learning_rate=0.1, norm=2.0, row_every=5)
+    again = Record(**copy.deepcopy(asdict(record)))
     assert again == record
     for one in (record, again):
-        one.add_update(sums, learning_rate=0.2, norm=4.0)
-        one.close_row(every=5)
+        row = one.add_update(sums, learning_rate=0.2, norm=4.0, row_every=5)
     assert again == record
-    assert record.rows[-1] == {
-        "update": 5,
-        "split": "train",
-        "seconds": 0.0,
-        "loss": 2.0,
-        "nll": 1.0,
-        "learning_rate": 0.2,
-        "gradient_norm": 3.0,
-        "tokens_per_second": 4.0,
-    }
+    assert (
+        row
+        == record.rows[-1]
+        == {
+            "update": 5,
+            "split": "train",
+            "seconds": 0.0,
+            "loss": 2.0,
+            "nll": 1.0,
+            "learning_rate": 0.2,
+            "gradient_norm": 3.0,
+            "tokens_per_second": 4.0,
+        }
+    )
     lines = record.csv().splitlines()
     assert lines[0] == (
         "update,split,seconds,loss,nll,bleu,learning_rate,gradient_norm,tokens_per_second"
@@ -83,11 +88,18 @@ def test_what_is_no_number_is_neither_best_nor_kept(metric: str, by: str, bad: f
     assert choose([bad, bad], metric, 2, by).best is None
 
 
-def test_bleu_of_the_last_validation() -> None:
-    assert choose([1.0, 2.0], "loss", 2, "best").last_bleu is None
-    assert choose([3.0, 0.0], "bleu", 2, "best").last_bleu == 0
-
-
-def test_a_checkpoint_of_an_earlier_version_is_still_read() -> None:
-    state = {**Record(updates=3).state(), "joules": 1.5}
-    assert Record.from_state(state).updates == 3
+@pytest.mark.parametrize(
+    ("last", "left_out", "words"),
+    [
+        ({"bleu": 0.0}, 0, "BLEU 0"),
+        ({"bleu": 1.0}, 228, "228"),
+        ({"infeasible": 1.69}, 72, "1.69 such tokens"),
+        ({"bleu": 1.0, "infeasible": 0.1}, 72, None),
+    ],
+)
+def test_what_is_suspicious_is_flagged(
+    last: dict[str, float], left_out: int, words: str | None
+) -> None:
+    record = Record(rows=[{"split": "valid", "bleu": 3.0}, {"split": "valid", **last}])
+    flags = record.flags({"used": 73, "left_out": {"empty": 0, "longer_than_batch": left_out}})
+    assert [words in flag for flag in flags] == ([] if words is None else [True])

@@ -167,10 +167,10 @@ def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() 
 
 def test_what_does_not_belong_together_is_told() -> None:
     write_likeness(46)
-    with told("47 sentences", "2 candidates", "[46, 2]"):
+    with told("[46, 2, 2]", "47 sentences", "2 candidates"):
         train("dynamic")
     write_likeness(47, 3)
-    with told("47, 3, 3"):
+    with told("[47, 3, 3]"):
         train("dynamic")
     PAIRWISE_BLEU.unlink()
     with told("bleu.npy"):

@@ -32,11 +32,10 @@ from nat.data.arrays import mapped_array
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import write_lines
 from nat.data.vocabulary import Vocabulary, copy_vocabularies
+from nat.fairseq_plugin.published import read_checkpoint
 from nat.files import atomic_directory, atomic_path, copy, write_json
 from nat.language_model.ngram import NgramModel
-from nat.training.averaging import average, save_weights
-from nat.training.fairseq_checkpoint import read_checkpoint
-from nat.training.model_file import load_model
+from nat.training.model_file import average, load_model, write_tensors
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 
@@ -63,7 +62,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
     "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
     "model.pt": (write_model, load_model),
     "weights_10.pt": (
-        lambda path: save_weights(path, {"weight": torch.arange(100.0)}),
+        lambda path: write_tensors(path, {"weight": torch.arange(100.0)}),
         lambda path: average([path]),
     ),
     "bleu.npy": (write_pairwise_bleu, mapped_array),
@@ -332,7 +331,7 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
     override = results / "demo@wide/override.json"
     weights = results / "demo/models/c/s/seed1/checkpoints/weights_10.pt"
     write_json(override, {"config": {"threads": 2}})
-    save_weights(weights, {})
+    write_tensors(weights, {})
     (weights.parent / "checkpoint_1_10.pt").touch()  # of fairseq
     assert verify(results) == Verification(4)
     for path in (downloads / "train.en", override, weights):

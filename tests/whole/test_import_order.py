@@ -17,8 +17,13 @@ PACKAGES_IN_ORDER = (
     *("papers", "figures", "report", "workflow", "jobs", "export"),
 )
 """Folders and modules of nat/; each may import from those before it."""
-FORMAT = "papers/description.py"
-"""The format of files of `config/`, which `nat.configuration` reads: it imports like `options`."""
+ELSEWHERE = {
+    # the format of files of `config/`, which `nat.configuration` reads
+    "papers/description.py": "options",
+    # networks, though of fairseq
+    "fairseq_plugin/own_models.py": "transformer",
+}
+"""Modules that import, and are imported, as those of another package."""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -38,7 +43,7 @@ def imported(path: Path) -> Iterator[str]:
 
 def place(path: Path) -> str:
     """The package of `PACKAGES_IN_ORDER` that a module, relative to nat/, counts as."""
-    return "options" if path == Path(FORMAT) else path.parts[0].removesuffix(".py")
+    return ELSEWHERE.get(path.as_posix(), path.parts[0].removesuffix(".py"))
 
 
 def test_every_package_is_listed() -> None:

@@ -48,7 +48,7 @@ def run(program: str, folder: Path = REPOSITORY) -> str:
 def heavy(program: str) -> set[str]:
     """What a process imports of `HEAVY`, NumPy and sacreBLEU."""
     *_, last = run(f"{program}\nimport sys; print(*sys.modules)").splitlines()
-    found = {name.partition(".")[0] for name in last.split()}
+    found = {*last.split()}
     return found & {*HEAVY, "numpy", "sacrebleu"}
 
 

@@ -24,12 +24,11 @@ from nat.data.translations import read_translations
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
+from nat.fairseq_plugin.published import read_checkpoint
 from nat.files import read_json
 from nat.jobs.import_checkpoint import import_checkpoint
 from nat.jobs.translate import translate_shard
-from nat.training.fairseq_checkpoint import read_checkpoint
-from nat.training.model_file import load_model
-from nat.training.trained_model import matching_model
+from nat.training.model_file import load_model, matching_model
 from nat.workflow.graph import Graph
 from nat.workflow.specification import job
 from tests.messages import told

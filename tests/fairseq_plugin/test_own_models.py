@@ -14,22 +14,19 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
-from nat.artifacts import Model
 from nat.configuration import at_scale as module
 from nat.configuration import read
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
+from nat.fairseq_plugin.own_models import OfFairseq, _arguments, between_ends, swapped
 from nat.inputs.fairseq_noise import FairseqNoise
-from nat.jobs.train import train_system
 from nat.objective.context import BatchContext
 from nat.registry import Method, describe
 from nat.targets.fairseq_loss import FairseqLoss
 from nat.targets.options import OPTIONS, FairseqOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
-from nat.transformer.of_fairseq import OfFairseq, _arguments, between_ends, swapped
-from nat.workflow.specification import job
 from tests.messages import told
 
 SYMBOLS = 30
@@ -210,10 +207,7 @@ def test_only_the_options_that_are_given_are_recorded() -> None:
         assert describe("targets", target).method.as_json()["options"] == options
 
 
-def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_compiled_parts_a_system_is_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
-    monkeypatch.setattr("nat.jobs.train.has_compiled_parts", lambda: False)
     micro = read("micro")
     assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
-    with told("config/systems", "levt-kd", "compiled parts"):
-        train_system(job(micro, Model("micro", "toy-micro", "levt-kd", 1)))

@@ -61,8 +61,7 @@ class OfFairseq(nn.Module):
         length_loss_weight: float,
     ) -> None:
         super().__init__()
-        _mend()
-        kind = ARCH_MODEL_REGISTRY[name]
+        dynamic_crf_layer.np = SimpleNamespace(float=float)  # its name `np.float` is gone
         chosen = Namespace(
             **{
                 **_arguments(architecture),
@@ -82,21 +81,21 @@ class OfFairseq(nn.Module):
         source = self.dictionary if sizes.source is None else _dictionary(sizes.source)
         # what building a model asks of a task
         task = SimpleNamespace(source_dictionary=source, target_dictionary=self.dictionary)
-        self.model = kind.build_model(chosen, task)
+        self.model = ARCH_MODEL_REGISTRY[name].build_model(chosen, task)
         self.longest_source = self.longest_target = architecture.max_positions - 2
 
     @property
     def embedding(self) -> nn.Embedding:
         """The embedding of target symbols, [V, D]."""
-        found: nn.Embedding = self.model.decoder.embed_tokens
-        return found
+        embedding: nn.Embedding = self.model.decoder.embed_tokens
+        return embedding
 
     def encode(self, source: Tensor) -> Tensor:
         """The source itself: fairseq's models encode it where they use it."""
         return source
 
     def noised(self, target: Tensor, noise: str) -> Tensor:
-        """What the decoder sees in training, by the noise of fairseq's task `translation_lev`.
+        """Make what the decoder sees in training by the noise of fairseq's `translation_lev`.
 
         Args:
             target: tokens, padding on the right, [B, T].
@@ -153,16 +152,16 @@ def between_ends(target: Tensor) -> Tensor:
 
 def _dictionary(symbols: int) -> Any:
     """A dictionary of fairseq with so many symbols."""
-    found = Dictionary()
-    for number in range(len(found), symbols):
-        found.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
-    return found
+    dictionary = Dictionary()
+    for number in range(len(dictionary), symbols):
+        dictionary.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
+    return dictionary
 
 
 def _arguments(architecture: Architecture) -> dict[str, Any]:
     """The options of an architecture by fairseq's names."""
     longest = architecture.max_positions
-    both = {
+    of_each_side = {
         "embed_dim": architecture.model_dim,
         "ffn_embed_dim": architecture.ffn_dim,
         "attention_heads": architecture.heads,
@@ -170,9 +169,8 @@ def _arguments(architecture: Architecture) -> dict[str, Any]:
         "learned_pos": architecture.positions != "sinusoidal",
     }
     return {
-        **{
-            f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in both.items()
-        },
+        **{f"encoder_{key}": value for key, value in of_each_side.items()},
+        **{f"decoder_{key}": value for key, value in of_each_side.items()},
         "encoder_layers": architecture.encoder_layers,
         "decoder_layers": architecture.decoder_layers,
         "activation_fn": architecture.activation,
@@ -182,8 +180,3 @@ def _arguments(architecture: Architecture) -> dict[str, Any]:
         # fairseq inserts up to twice the source, and predicts lengths of up to 255 tokens
         "max_target_positions": 2 * longest + 256,
     }
-
-
-def _mend() -> None:
-    """Give fairseq's CRF the name `np.float`, which NumPy has removed."""
-    dynamic_crf_layer.np = SimpleNamespace(float=float)

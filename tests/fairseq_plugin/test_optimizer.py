@@ -8,7 +8,7 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
-from nat.fairseq_plugin.optimizer import FusedAdam
+from nat.fairseq_plugin.components import FusedAdam
 
 OPTIONS = {"adam_betas": "(0.9, 0.98)", "adam_eps": 1e-9, "weight_decay": 0.01, "lr": [0.1]}
 CLASSES = pytest.mark.parametrize("optimizer_class", [FairseqAdam, FusedAdam])

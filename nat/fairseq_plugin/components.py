@@ -1,0 +1,181 @@
+"""What fairseq's trainer runs for any system: one model, one criterion, and Adam for GPUs."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import FairseqDataclass
+from fairseq.logging import metrics
+from fairseq.models import BaseFairseqModel, register_model
+from fairseq.optim import FairseqOptimizer, register_optimizer
+from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
+from torch import Tensor
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from nat.configuration import differences
+from nat.data.batch import Batch
+from nat.errors import UserError
+from nat.objective.context import Loss
+from nat.objective.objective import Objective
+from nat.training.model_file import build_model, load_model
+from nat.transformer.model import Transformer
+
+ON_GPU, ON_CPU = "nat", "adam"
+"""Fairseq's names of the optimisers."""
+
+
+@dataclass
+class InRunFile(FairseqDataclass):
+    """No options: those of model and criterion are in the run file of the task."""
+
+
+@register_model("nat", dataclass=InRunFile)
+class SystemModel(BaseFairseqModel):
+    """A system's Transformer, untrained or with the weights of the system it starts from."""
+
+    def __init__(self, transformer: Transformer) -> None:
+        super().__init__()
+        self.transformer = transformer
+
+    @classmethod
+    def build_model(cls, _options: InRunFile, task: Any) -> "SystemModel":
+        """Build the model of the task's run."""
+        run = task.run
+        transformer = build_model(run.training, task.vocabularies.sizes)
+        if run.init_from is not None:
+            _start_from(transformer, run.init_from)
+        return cls(transformer)
+
+    def forward(self, objective: torch.nn.Module, batch: Batch, update: int) -> Loss:
+        """The objective's loss of each sentence of a batch."""
+        loss: Loss = objective(self.transformer, batch, update)
+        return loss
+
+
+def _start_from(transformer: Transformer, path: str) -> None:
+    """Load the weights of another system's model; dropout stays this system's own.
+
+    Raises:
+        UserError: as `load_model`, and if the other model has another form.
+    """
+    other = load_model(path, sizes=transformer.vocabulary_sizes).model
+    different = differences(_form(transformer), _form(other))
+    if different:
+        raise UserError(
+            f"cannot start from {path}: it has another form ({'; '.join(different)}); give both "
+            "systems the same keys 'size', 'decoder', 'latent' and 'length'"
+        )
+    transformer.load_state_dict(other.state_dict())
+
+
+def _form(model: Transformer) -> dict[str, Any]:
+    """The form of a model's weights, and what they are for."""
+    latents, predictor = model.latents, model.length_predictor
+    layers = None if latents is None else latents.options.posterior_layers
+    return {
+        "architecture": asdict(model.architecture),
+        # the chunk size of the projection does not concern the weights
+        "decoder": asdict(replace(model.decoder, chunk=None)),
+        "latent": None if latents is None else [latents.options.dim, layers],
+        "length": None if predictor is None else predictor.predicts,
+    }
+
+
+class Diverged(RuntimeError):
+    """The loss is not finite.
+
+    A runtime error, since fairseq answers other exceptions in an update with a `crash.pt`.
+    """
+
+
+@register_criterion("nat", dataclass=InRunFile)
+class Criterion(FairseqCriterion):
+    """Sums an objective's loss over a batch.
+
+    A teacher inside the objective is part of the criterion's state, so it enters the checkpoints.
+
+    Attributes:
+        update: number of the update, from 0, that masks are drawn for.
+    """
+
+    def __init__(self, task: Any, objective: Objective) -> None:
+        super().__init__(task)
+        self.objective = objective
+        self.update = 0
+
+    @classmethod
+    def build_criterion(cls, _options: InRunFile, task: Any) -> "Criterion":
+        """Build the objective of the task's run, with the task's model as it is at the start."""
+        run, model = task.run, task.transformer
+        teacher = run.teacher and load_model(run.teacher, sizes=model.vocabulary_sizes).model
+        updates = run.lengths.updates
+        return cls(task, Objective(run.training, model, run.seed, run.bfloat16, teacher, updates))
+
+    def forward(
+        self, model: SystemModel, sample: dict[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, Tensor, dict[str, Any]]:
+        """Loss of a batch.
+
+        Returns:
+            The summed loss (nats), the number of positions that carry it, and for the log: both
+            of them, the summed parts, sentences and target tokens.
+
+        Raises:
+            Diverged: if the loss of a training batch is not finite; of a validation that is not,
+                the record keeps no weights.
+        """
+        batch = sample["batch"].to(next(model.parameters()).device)
+        # validation always uses the same masks, so that losses are comparable
+        loss = model(self.objective, batch, self.update if self.training else 0)
+        value, positions = loss.value.sum(), loss.positions.sum()
+        if self.training and not torch.isfinite(value):
+            raise Diverged
+        parts = {name: part.sum().detach() for name, part in loss.parts.items()}
+        log = {
+            "loss": value.detach(),
+            "positions": positions,
+            "tokens": sample["ntokens"],
+            "sentences": sample["nsentences"],
+            **parts,  # with `tokens`, where the target was not known before
+        }
+        return value, positions, log
+
+    @staticmethod
+    def reduce_metrics(logging_outputs: list[dict[str, Any]]) -> None:
+        """Tell fairseq the loss per position; the task records the curve."""
+        loss = float(sum(log["loss"] for log in logging_outputs))
+        positions = float(sum(log["positions"] for log in logging_outputs))
+        metrics.log_scalar("loss", loss / max(positions, 1), positions, round=3)
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        """Every value of the log is a sum."""
+        return True
+
+
+@register_optimizer(ON_GPU, dataclass=FairseqAdamConfig)
+class FusedAdam(FairseqAdam):
+    """PyTorch's fused AdamW, with fairseq's options: all parameters in a few kernels.
+
+    Fairseq's own has a dozen kernels for each of the two hundred parameters of a Transformer. To
+    start them took a seventh of an update of 65,536 tokens on an H100. It is kept on a CPU, where
+    kernels start at once. Both decay weights apart from the gradient (Loshchilov and Hutter 2019);
+    this one adds `epsilon` to the corrected deviation, as Kingma and Ba (2015) do in their
+    algorithm 1, fairseq's to the uncorrected one.
+    """
+
+    def __init__(self, options: FairseqAdamConfig, parameters: Any) -> None:
+        FairseqOptimizer.__init__(self, options)
+        self._optimizer = torch.optim.AdamW(parameters, fused=True, **self.optimizer_config)
+
+    def clip_grad_norm(
+        self, max_norm: float, aggregate_norm_fn: Callable[[Tensor], Tensor] | None = None
+    ) -> Tensor:
+        """Return the norm of the gradient, and scale it down to `max_norm` unless that is zero."""
+        assert aggregate_norm_fn is None  # of trainings whose parameters are divided
+        norm = get_total_norm([each.grad for each in self.params if each.grad is not None])
+        if max_norm > 0:
+            clip_grads_with_norm_(self.params, max_norm, norm)
+        return norm
