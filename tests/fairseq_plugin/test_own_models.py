@@ -178,25 +178,19 @@ def test_options_are_those_of_fairseq_that_nothing_else_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "value", "words"),
+    ("name", "option", "value"),
     [
-        (INAT, "train_steps", 2, ["'train_steps'", "'options'", "'train_step'"]),
-        (INAT, "train_step", [], ["'options.train_step'", "[]"]),
-        (INAT, "train_step", 1e300, ["'options.train_step'"]),
-        (INAT, "dae_ratio", 1.5, ["'options.dae_ratio'", "1.5"]),
-        (INAT, "stochastic_approx", "yes", ["'options.stochastic_approx'", "'yes'"]),
-        (INAT, "pred_length_offset", None, ["'options.pred_length_offset'", "null"]),
-        (INAT, "encoder_layers", 3, ["'encoder_layers'", "'options'"]),
-        (INAT, "crf_beam_approx", 3, ["'options'", INAT, "'crf_beam_approx'"]),
-        (CRF, "train_step", 3, ["'options'", CRF, "'train_step'"]),
-        (LEVT, "early_exit", "6", ["'options.early_exit'", "'6'"]),
+        (INAT, "train_steps", 2),
+        (INAT, "train_step", []),
+        (INAT, "dae_ratio", 1.5),
+        (INAT, "encoder_layers", 3),
+        (INAT, "crf_beam_approx", 3),
+        (LEVT, "early_exit", "6"),
     ],
 )
-def test_an_option_that_a_model_does_not_have(
-    name: str, option: str, value: Any, words: list[str]
-) -> None:
+def test_an_option_that_a_model_does_not_have(name: str, option: str, value: Any) -> None:
     target = Method(method="fairseq_loss", model=name, options={option: value})
-    with told(*words):
+    with told(option):
         describe("targets", target)
 
 
