@@ -56,7 +56,7 @@ def cases() -> dict[str, Case]:
     found: dict[str, Case] = {}
     for name in configuration.systems:
         case = _case(configuration, name)
-        # the losses of fairseq's own models are held against fairseq's in test_of_fairseq.py
+        # the losses of fairseq's own models are held against fairseq's in test_own_models.py
         if case.target["method"] != "fairseq_loss" and case not in found.values():
             found[name] = case
     dims: dict[str, Any] = {"method": "dims"}

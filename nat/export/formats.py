@@ -9,13 +9,13 @@ from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.export.ctranslate2 import write_ctranslate2
-from nat.fairseq_plugin.export import write_fairseq
 from nat.export.huggingface import write_huggingface
 from nat.export.onnx import write_onnx
 from nat.export.package import MODEL, Opened, check_output, open_folder
+from nat.fairseq_plugin.export import write_fairseq
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.job import Job
-from nat.training.model_file import (CONVERTED, TrainedModel, checksum_of, load_model, matching_model)
+from nat.training.model_file import CONVERTED, TrainedModel, checksum_of, load_model, matching_model
 from nat.traits import KINDS
 from nat.transformer.model import Transformer
 

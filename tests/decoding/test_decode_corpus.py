@@ -38,7 +38,7 @@ every_decoding = pytest.mark.parametrize(
     [
         CONFIGURATION.example_of(name)
         for name in CONFIGURATION.decodings
-        if not name.startswith("refinement")  # of fairseq's own models, see test_of_fairseq.py
+        if not name.startswith("refinement")  # of fairseq's own models, see test_own_models.py
         and not CONFIGURATION.cannot_translate(CONFIGURATION.example_of(name))
     ],
 )
