@@ -263,5 +263,5 @@ def cells(
         source = cell.source
         if isinstance(source, Latency):
             source = replace(source, group="paper_table_1")
-        found.append(cell._replace(source=source, path=source.path if source else ""))
+        found.append(cell._replace(source=source))
     return found

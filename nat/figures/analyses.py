@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, 
 from nat.errors import UserError
 from nat.papers import values
 from nat.papers.cells import shown
-from nat.papers.description import Mark
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedFigure
 from nat.papers.texts import analysed
@@ -18,6 +17,16 @@ from nat.papers.values import Record
 
 Content = dict[str, Any]
 """Parts of an analysis by what they stand for in the description of the figure."""
+
+
+class Mark(BaseModel):
+    """A point with a name on a plane."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    label: str
+    x: float
+    y: float
 
 
 class Pass(BaseModel):
@@ -103,8 +112,7 @@ def _plane(base: Content, content: Content, description: Any, where: str) -> lis
         for _, row, _, column, value in _places(content, where)
         if value is not None
     ]
-    points = content.get("points", description.points)
-    return found + [base | marked(point) for point in points]
+    return found + [base | marked(point) for point in content.get("points", ())]
 
 
 def marked(point: Mark) -> Content:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from nat.figures.points import Plot
 from nat.measures.known import MEASURES
 from nat.papers.cells import QUOTED
-from nat.papers.description import Figure
+from nat.papers.description import Part
 from nat.papers.values import Record
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
@@ -38,7 +38,7 @@ class Panel:
     label: str
 
     @property
-    def description(self) -> Figure:
+    def description(self) -> Part:
         """Of the figure."""
         return self.plot.description
 

@@ -1,6 +1,6 @@
 """The points of figures: records of the cells of a figure, panel by panel."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from nat.figures import analyses
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
-from nat.papers.cells import Cell, shown
-from nat.papers.description import Figure, Mark
+from nat.papers.cells import Cell, place, shown
+from nat.papers.description import Part
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedFigure
 from nat.papers.values import Record
@@ -32,7 +32,7 @@ class Plot:
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
-    def description(self) -> Figure:
+    def description(self) -> Part:
         """How it is drawn."""
         return self.figure.description
 
@@ -52,8 +52,6 @@ def make(figure: ResolvedFigure, root: Path) -> Plot:
             records, contents = analyses.read(figure, reader)
     else:
         records = _points(figure.scale, figure.cells, reader)
-    if description.kind == "contour" and not figure.keys:
-        records = _with_marks(records, description.points)
     names = {"paper": figure.paper, "figure": figure.number}
     return Plot(figure, [names | record for record in records], contents)
 
@@ -65,15 +63,13 @@ def _points(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:
     groups = shown(cells)
     for own, over in groups.values():
         if own[0].axis == "x":
-            across[own[0].where[:-1]] = values.record(scale, own, over, reader)
+            across[place(own[0])[:-1]] = values.record(scale, own, over, reader)
     for own, over in groups.values():
         if own[0].axis == "x":
             continue
         found = values.record(scale, own, over, reader)
-        if own[0].where[:-1] in across:
-            found |= _across(found, across[own[0].where[:-1]])
-        if own[0].y is not None:
-            found |= {"y": own[0].y, "point": ""}
+        if place(own[0])[:-1] in across:
+            found |= _across(found, across[place(own[0])[:-1]])
         found["over"] = found.get("over", "")
         found["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in own)
         records.append(found)
@@ -96,18 +92,6 @@ def _across(found: Record, across: Record) -> Record:
         "remark": "; ".join(remarks),
         "status": across["status"] if missing else found["status"],
     }
-
-
-def _with_marks(records: list[Record], marks: str | Iterable[Mark]) -> list[Record]:
-    """Records of a plane, with those of its named points in each panel that was run."""
-    found = list(records)
-    nothing = dict.fromkeys(("ours", "low", "high", "spread", "published"))
-    for panel in dict.fromkeys(record["column"] for record in records):
-        ran = [each for each in records if each["column"] == panel and each["status"] == "run"]
-        for mark in marks if ran else ():
-            assert isinstance(mark, Mark)
-            found.append(ran[0] | nothing | analyses.marked(mark))
-    return found
 
 
 def _curves(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:

@@ -23,11 +23,12 @@ from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
 from nat.measures.known import AGAINST_ALL, LATENCY, MEASURES, SPEED_UP
-from nat.papers.cells import OWN, QUOTED, Cell
+from nat.papers.cells import OWN, QUOTED, Cell, place, with_published
 from nat.papers.checks import MAJORITY, Check, Compared
 from nat.papers.coordinates import Chosen, Resolver, product
 from nat.papers.description import Case, Claim, Coordinates, Side
-from nat.papers.relation import named, report
+from nat.papers.published import is_own
+from nat.papers.relation import relation
 from nat.papers.verdicts import states_an_effect
 
 CLAIMS = "claims"
@@ -89,29 +90,27 @@ class _Source:
     """
 
     def __init__(self, resolver: Resolver, name: str, at: str) -> None:
-        paper, configuration = resolver.paper, resolver.configuration
-        part = paper.part(name)
-        if part is None or getattr(part, "kind", "") == "settings":
-            known = [f"table {each}" for each in paper.tables]
-            known += [f"figure {each}" for each in paper.figures]
-            raise resolver.unknown(at, "table or figure in 'in':", name, known)
-        self.name = name
-        self.shown = report(configuration, resolver.name, name)
+        configuration = resolver.configuration
+        parts = relation(configuration, resolver.name)
+        if name not in parts or parts[name].described.kind == "settings":
+            raise resolver.unknown(at, "table or figure in 'in':", name, parts)
+        self.name, part = name, parts[name]
+        self.shown = part.cells
         own = [cell for cell in self.shown if cell.role == OWN]
-        self.cells = part.cells.given()
+        self.cells = dict(part.levels)
         measures = {cell.measure for cell in own if cell.derived is None}
         if "measure" not in resolver.defaults and len(measures) == 1:  # no other could be meant
             self.cells.setdefault("measure", *measures)
         self.tasks = list(dict.fromkeys(cell.task for cell in own))
-        self.named, self.points = named(resolver, name)
+        self.named, self.points = part.named, part.points
         self.derived = {cell.row for cell in own if cell.derived is not None}
         self.derived -= {cell.row for cell in own if cell.derived is None}
         # what is shown over others is a difference, not the number of its address
-        overs = {cell.where for cell in self.shown if cell.role != OWN}
-        printed = [e for e in own if e.where not in overs or MEASURES[e.measure].relative]
-        for each in getattr(part, "quotes", []):
-            quoted = report(configuration, resolver.name, f"table {each}")
-            printed += [cell for cell in quoted if cell.is_own and cell.role == OWN]
+        overs = {place(cell) for cell in self.shown if cell.role != OWN}
+        printed = [e for e in own if place(e) not in overs or MEASURES[e.measure].relative]
+        for each in part.described.quotes:
+            quoted = parts[f"table {each}"].cells
+            printed += [cell for cell in quoted if is_own(cell.origin) and cell.role == OWN]
         self._values = {c.address: c for c in reversed(printed) if c.system and c.printed}
         self._quoted = {
             (cell.row, cell.task, cell.measure): cell
@@ -125,7 +124,7 @@ class _Source:
         value = self._values.get(first.address) if first.system else None
         if not first.system:
             value = self._quoted.get((str(called), first.task, first.measure))
-        return [each.with_published(value) for each in cells]
+        return [with_published(each, value) for each in cells]
 
     def shows(self, cell: Cell) -> bool:
         """Whether it shows a system on a task, decoded like this where both say how."""
@@ -141,7 +140,7 @@ class _Source:
             source = each.source
             same = (each.corpus, each.seed, each.setting) == (cell.corpus, cell.seed, cell.setting)
             if same and isinstance(source, Latency) and cell.part in source.names:
-                return cell._replace(source=source, path=source.path)
+                return cell._replace(source=source)
         return None
 
 
@@ -156,7 +155,7 @@ class _Claim:
         self.place = claim.source
         if "source" not in claim.model_fields_set:
             parts = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
-            self.place = next((each for each in parts if resolver.paper.part(each)), None)
+            self.place = next((each for each in parts if each in resolver.paper.parts), None)
 
     def checks(self) -> Iterator[Check]:
         """The judgement of each case."""

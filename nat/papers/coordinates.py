@@ -21,6 +21,7 @@ from nat.artifacts import (
     TrainingRecord,
     is_generated,
 )
+from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.data.splits import held_out
@@ -28,8 +29,8 @@ from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
 from nat.options import hint
-from nat.papers.cells import OVER, QUOTED, Cell
-from nat.papers.description import COORDINATES, Column, Labelled, PrintedSystem
+from nat.papers.cells import QUOTED, Cell
+from nat.papers.description import COORDINATES, Line, PrintedSystem
 
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""
@@ -43,24 +44,27 @@ class Heading(NamedTuple):
 
     Attributes:
         varied: the coordinates and variables that are lists in `given`.
-        given: as the paper's file describes it; None for a row that is only quoted.
+        given: as the paper's file describes it.
     """
 
     label: str
     chosen: Chosen
     varied: tuple[str, ...] = ()
-    given: Any = None
+    given: Line = Line()
 
 
 def product(given: Mapping[str, Any]) -> Iterator[tuple[Chosen, tuple[str, ...]]]:
     """Expand lists to their product: every combination, and the names of the lists."""
-    order = [key for key in ("system", "task", "steps") if key in given]
-    order += [key for key in given if key not in COORDINATES]
-    order += [key for key in COORDINATES if key in given and key not in order]
-    values = [given[key] if isinstance(given[key], list) else [given[key]] for key in order]
-    varied = tuple(key for key in order if isinstance(given[key], list))
-    for combination in itertools.product(*values):
-        yield dict(zip(order, combination, strict=True)), varied
+    variables = [key for key in given if key not in COORDINATES]
+    order = dict.fromkeys(["system", "task", "steps", *variables, *COORDINATES])
+    lists = {
+        key: given[key] if isinstance(given[key], list) else [given[key]]
+        for key in order
+        if key in given
+    }
+    varied = tuple(key for key in lists if isinstance(given[key], list))
+    for values in itertools.product(*lists.values()):
+        yield dict(zip(lists, values, strict=True)), varied
 
 
 def heading(task: str) -> str:
@@ -68,14 +72,6 @@ def heading(task: str) -> str:
     name, *rest = task.split("-")
     first = name.upper() if _ACRONYM.fullmatch(name) else name.capitalize()
     return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
-
-
-def over(found: Sequence[Cell], others: Sequence[Cell]) -> list[Cell]:
-    """Join cells with those that they are shown over."""
-    labels = {
-        key: getattr(found[0], key) for key in ("group", "x", "y", "category", "point", "axis")
-    }
-    return [*found, *(each._replace(role=OVER, **labels) for each in others if found[0].system)]
 
 
 class Resolver:
@@ -93,7 +89,6 @@ class Resolver:
         self.paper = configuration.paper(name)
         self.file = f"config/papers/{name}.yaml"
         self.defaults = self.paper.cells.given()
-        self._systems: dict[tuple[str | None, str | None], PrintedSystem | None] = {}
 
     # Mistakes
 
@@ -115,12 +110,6 @@ class Resolver:
         if twice is not None:
             raise self.error(at, f"the label '{twice}' is used twice; labels must differ")
 
-    def no_conflict(self, at: str, one: Chosen, other: Chosen) -> None:
-        """Refuse two headings that give a coordinate or a variable differently."""
-        for key in one.keys() & other.keys():
-            if one[key] != other[key]:
-                raise self.error(at, f"the key '{key}' is given differently")
-
     # Words
 
     def label(self, template: str | None, chosen: Chosen, varied: Sequence[str], at: str) -> str:
@@ -129,8 +118,7 @@ class Resolver:
         if template is not None:
             return self.filled(template, words, at)
         names = [key for key in dict.fromkeys(["system", *varied]) if key in words]
-        if not names:
-            names += [key for key in ("measure", "task") if key in words][:1]
+        names += [key for key in ("measure", "task") if key in words and not names][:1]
         if not names:
             raise self.missing(at, "label")
         return ", ".join(words[key] for key in names)
@@ -150,78 +138,63 @@ class Resolver:
                 raise self.unknown(at, f"variable of '{template}'", name, values)
         return _VARIABLE.sub(lambda match: _text(values[match[1]]), template)
 
-    def headings(self, given: Iterable[str | Labelled], at: str, along: str = "") -> list[Heading]:
+    def headings(self, given: Iterable[str | Line], at: str, along: str = "") -> list[Heading]:
         """Expand rows, columns, panels or series; a name alone is a measure or a task.
 
         A coordinate that runs along an axis does not vary between series.
         """
-        found = []
-        for each in given:
-            described = Column() if isinstance(each, str) else each
-            coordinates = described.given()
-            if isinstance(each, str):
+        headings = []
+        for line in given:
+            if isinstance(line, str):
                 tasks = self.configuration.all_tasks
-                if each not in MEASURES and each not in tasks:
-                    raise self.unknown(at, "measure or task", each, [*MEASURES, *tasks])
-                coordinates = {"measure" if each in MEASURES else "task": each}
-            coordinates = {key: value for key, value in coordinates.items() if key != along}
+                if line not in MEASURES and line not in tasks:
+                    raise self.unknown(at, "measure or task", line, [*MEASURES, *tasks])
+                line = Line(**{"measure" if line in MEASURES else "task": line})
+            coordinates = {key: each for key, each in line.given().items() if key != along}
             for chosen, varied in product(coordinates):
-                label = self.label(described.label, chosen, varied, at)
-                found.append(Heading(label, chosen, varied, described))
-        self.no_repetition(at, [each.label for each in found])
-        return found
+                label = self.label(line.label, chosen, varied, at)
+                headings.append(Heading(label, chosen, varied, line))
+        self.no_repetition(at, [each.label for each in headings])
+        return headings
 
     # Systems
 
+    @cached_method
     def system(self, name: str | None, task: str | None) -> PrintedSystem | None:
         """A system of the paper, completed by the one that it is `like` and by a task's changes."""
-        key = name, task
-        if key not in self._systems:
-            self._systems[key] = None if name not in self.paper.systems else self._system(*key)
-        return self._systems[key]
-
-    def _system(self, name: str | None, task: str | None) -> PrintedSystem:
-        chain = [str(name)]
-        while (like := self.paper.systems[chain[-1]].like) is not None:
-            if like not in self.paper.systems or like in chain:
-                others = [each for each in self.paper.systems if each not in chain]
-                raise self.unknown(f"systems.{chain[-1]}.like", "system", like, others)
-            chain.append(like)
-        found: dict[str, Any] = {}
-        for own in (self.paper.systems[each] for each in reversed(chain)):
-            for change in (own, own.tasks.get(task or "")):
-                if change is not None:
-                    found |= {key: getattr(change, key) for key in change.model_fields_set}
-        return PrintedSystem.model_construct(**found)
+        own = self.paper.systems.get(str(name))
+        if own is None:
+            return None
+        base = self.system(own.like, task) if own.like is not None else None
+        keys: dict[str, Any] = {} if base is None else dict(base)
+        for change in (own, own.tasks.get(str(task))):
+            keys |= {} if change is None else change.model_dump(exclude_unset=True)
+        return PrintedSystem.model_construct(**keys)
 
     def configured(self, name: str, chosen: Chosen, at: str) -> str:
         """The name of a system in `config/systems`, checked to exist."""
         printed = self.system(name, chosen.get("task"))
         if printed is not None and printed.system is None:
             raise self.missing(f"systems.{name}", "system")
-        found = self.filled(str(printed.system) if printed else name, chosen, at)
-        if found not in self.configuration.systems:
+        system = self.filled(str(printed.system) if printed else name, chosen, at)
+        if system not in self.configuration.systems:
             known = [*self.paper.systems, *self.configuration.systems]
-            raise self.unknown(at, "system", found, known)
-        return found
+            raise self.unknown(at, "system", system, known)
+        return system
 
     def decodings(self, chosen: Chosen, at: str) -> list[str]:
         """How a cell is decoded, as it says itself or as its system is: once for each draw."""
-        printed = self.system(chosen["system"], chosen.get("task"))
-        template = chosen.get("decoding")
-        if template is None and printed is not None:
-            template = printed.decoding
-            if isinstance(template, dict):
-                template = template.get(str(chosen.get("steps")), template.get("n"))
+        printed = self.system(chosen["system"], chosen.get("task")) or PrintedSystem()
+        template = chosen.get("decoding", printed.decoding)
+        if isinstance(template, dict):
+            template = template.get(str(chosen.get("steps")), template.get("n"))
         if template is None or ("{steps}" in template and "steps" not in chosen):
             raise self.missing(at, "decoding" if template is None else "steps")
-        draws: Sequence[int | None] = (printed.draws if printed else None) or [None]
-        found = [
-            self.filled(template, chosen | ({"draw": each} if each else {}), at) for each in draws
-        ]
-        if len(set(found)) < len(found):
+        if printed.draws is None:
+            return [self.filled(template, chosen, at)]
+        if "{draw}" not in template:
             raise self.error(at, f"'draws' of '{chosen['system']}': no '{{draw}}' in '{template}'")
-        return found
+        return [self.filled(template, chosen | {"draw": draw}, at) for draw in printed.draws]
 
     # Cells
 
@@ -247,30 +220,30 @@ class Resolver:
         name = self.filled(chosen["measure"], chosen, at)
         if name not in MEASURES:
             raise self.unknown(at, "measure", name, MEASURES)
-        base = Cell(self.name, measure=name, task=chosen["task"], **labels)
+        cell = Cell(measure=name, task=chosen["task"], **labels)
         if chosen["system"] is None:
-            return [base._replace(reason=QUOTED)]
+            return [cell._replace(reason=QUOTED)]
         measure = MEASURES[name]
-        found: dict[str, Any] = {"system": self.configured(chosen["system"], chosen, at)}
+        cell = cell._replace(system=self.configured(chosen["system"], chosen, at))
         decodings = self.decodings(chosen, at) if "decoding" in measure.coordinates else [""]
+        others: dict[str, Any] = {"setting": measure.setting}
         for key in ("split", "setting", "partner"):
-            given = self.filled(chosen.get(key) or "", chosen, at)
-            needed = key in measure.coordinates
-            if needed and not given:
-                raise self.missing(at, key)
-            found[key] = given if needed or (key == "setting" and measure.setting) else ""
-        if found["partner"]:
-            found["partner"] = self.configured(chosen["partner"], chosen, at)
-        found["setting"] = found["setting"] or measure.setting
-        cells = [base._replace(decoding=each, **found) for each in decodings]
+            if key in measure.coordinates or others.get(key):
+                value = self.filled(chosen.get(key) or "", chosen, at)
+                others[key] = value or others.get(key, "")
+                if not others[key]:
+                    raise self.missing(at, key)
+        cell = cell._replace(**others)
+        if cell.partner:
+            cell = cell._replace(partner=self.configured(cell.partner, chosen, at))
+        cells = [cell._replace(decoding=decoding) for decoding in decodings]
         with told_of(f"{self.file}: {at}: "):
-            check_setting(name, found["setting"])
             missing = self._cannot_run(cells)
         if missing:
             return [cells[0]._replace(reason=missing)]
-        corpus = self.configuration.task(base.task)
-        model = self.configuration.canonical(corpus, found["system"])
-        stand_in = self._stand_in(base, corpus)
+        corpus = self.configuration.task(cell.task)
+        model = self.configuration.canonical(corpus, cell.system)
+        stand_in = self._stand_in(cell, corpus)
         return [
             self._sourced(each._replace(corpus=corpus, model=model, seed=seed, stand_in=stand_in))
             for seed in self.configuration.seeds_of(self.name)
@@ -293,16 +266,20 @@ class Resolver:
         elif kind == PAIR:
             partner = self.configuration.canonical(cell.corpus, cell.partner)
             source = TotalCorrelation(run, cell.corpus, cell.model, partner, cell.seed)
-        return cell._replace(source=source, path=source.path, part=part)
+        return cell._replace(source=source, part=part)
 
     def _cannot_run(self, cells: Sequence[Cell]) -> str:
-        """Why this scale cannot measure a cell; '' if it can.
+        """The reason for which this scale cannot measure a cell; '' if it can.
 
         Raises:
-            UserError: for an unknown task or split, and a decoding that does not suit.
+            UserError: for an unknown task, split or setting, and a decoding that does not suit.
         """
         configuration, cell = self.configuration, cells[0]
         measure = MEASURES[cell.measure]
+        if measure.source == LATENCY:
+            parse_setting(cell.setting)
+        elif cell.setting and not _ABOVE_ZERO.fullmatch(cell.setting):
+            raise UserError(f"setting: found '{cell.setting}', expected beta, a number above 0")
         for each in cells if cell.decoding else ():
             configuration.check_decoding(each.system, each.decoding)
         if cell.task in configuration.all_tasks and cell.task not in configuration.tasks:
@@ -325,7 +302,7 @@ class Resolver:
         return cannot
 
     def _stand_in(self, cell: Cell, corpus: str) -> str:
-        """What stands in for the paper's corpus or training; '' where nothing does."""
+        """The corpus or training that stands in for the paper's; '' where none does."""
         measure, scale, task = MEASURES[cell.measure], self.configuration.scale, cell.task
         comparable = not measure.of_corpus or measure.known_law
         if comparable or (corpus == task and scale == PAPER_SCALE):
@@ -338,17 +315,3 @@ class Resolver:
 
 def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def check_setting(measure: str, setting: str) -> None:
-    """Refuse a setting that a measure cannot have.
-
-    Raises:
-        UserError: naming what was expected.
-    """
-    known = MEASURES[measure]
-    if known.source == LATENCY:
-        parse_setting(setting)
-    elif bool(known.setting) != bool(setting) or (setting and not _ABOVE_ZERO.fullmatch(setting)):
-        expected = "beta, a number above 0" if known.setting else f"none for '{measure}'"
-        raise UserError(f"setting: found '{setting}', expected {expected}")

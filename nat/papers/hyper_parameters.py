@@ -17,9 +17,9 @@ from nat.errors import UserError, told_of
 from nat.options import require_at
 from nat.papers import published
 from nat.papers.coordinates import Resolver
-from nat.papers.description import Column, Row
+from nat.papers.description import Line
+from nat.papers.expansion import lines_of
 from nat.papers.resolved import ResolvedTable
-from nat.papers.table_cells import lines
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.values import Record
 
@@ -36,14 +36,14 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
     table, at = resolver.paper.tables[number], f"tables.{number}"
     columns = [
         (str(each.label or each.system), str(each.system))
-        if isinstance(each, Column)
+        if isinstance(each, Line)
         else (each, each)
         for each in table.columns
     ]
     labels = [label for label, _ in columns]
     resolver.no_repetition(f"{at}.columns", labels)
     printed = published.join(
-        lines(resolver, number),
+        lines_of(resolver, number),
         {str(row.label): not row.ours_only for row in table.rows},
         dict.fromkeys(labels, True),
         f"{resolver.file}: {at}",
@@ -58,9 +58,9 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
                 for scale in (configuration.scale, PAPER_SCALE)
             )
         value = printed.get((str(row.label), label))
-        theirs = stated = value.text if value is not None else ""
-        if row.times is not None and value is not None and value.value is not None:
-            theirs, stated = f"{theirs} x {row.times}", f"{value.value * row.times:g}"
+        theirs = stated = value.printed if value is not None else ""
+        if row.times is not None and value is not None and isinstance(value.published, float):
+            theirs, stated = f"{theirs} x {row.times}", f"{value.published * row.times:g}"
         differs = theirs != "" and _compared(at_paper_scale) != _compared(stated)
         records.append(
             {
@@ -92,7 +92,7 @@ def _effective(configuration: Configuration, system: str, scale: str) -> dict[st
     return training
 
 
-def text_of(training: dict[str, Any], row: Row) -> str:
+def text_of(training: dict[str, Any], row: Line) -> str:
     """Write a setting; `not used` where the method of a system has no such option.
 
     Raises:

@@ -14,7 +14,6 @@ table that has no line.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,9 +27,8 @@ COLUMNS = (
     *("value", "unit", "note", "use"),
 )
 OURS, QUOTED, NONE = USES = ("ours", "quoted", "none")
-BETWEEN = " | "
-"""Separates several of our columns with one printed value."""
 OWN = "source=authors"
+"""Beginning of the note on a value of the paper's own runs."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _WRITTEN_OTHERWISE = re.compile(r"[+-]?\d+(,\d+|[.,]?\d*\s*(±|\+/-|\+-).*)|")
 """Numbers that would be taken for words: with a decimal comma, or with a spread; and nothing."""
@@ -47,7 +45,7 @@ class Published(NamedTuple):
     variant: str
     task: str
     metric: str
-    text: str
+    printed: str
     unit: str
     note: str
     use: str
@@ -55,19 +53,14 @@ class Published(NamedTuple):
     line: int
 
     @property
-    def value(self) -> float | None:
-        """The number that is printed, if it is one."""
-        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+    def published(self) -> float | str:
+        """The number that is printed, or the words where it is none."""
+        return float(self.printed) if _NUMBER.fullmatch(self.printed) else self.printed
 
     @property
     def columns(self) -> list[str]:
-        """Labels of our columns."""
-        return self.column.split(BETWEEN) if self.column else []
-
-    @property
-    def own(self) -> bool:
-        """Whether it is from the paper's own runs."""
-        return self.note.startswith(OWN)
+        """Labels of our columns; several may have one printed value."""
+        return self.column.split(" | ") if self.column else []
 
     @property
     def origin(self) -> str:
@@ -77,6 +70,11 @@ class Published(NamedTuple):
     def refuse(self, text: str) -> UserError:
         """The error of this line."""
         return UserError(f"{self.file} line {self.line}: {text}")
+
+
+def is_own(origin: str) -> bool:
+    """Tell whether a printed value is from the paper's own runs, not quoted from another paper."""
+    return f"; {OWN}" in origin
 
 
 def file_of(paper: str) -> str:
@@ -89,38 +87,28 @@ def exists(root: Path, paper: str) -> bool:
     return (root / file_of(paper)).exists()
 
 
-def read(root: Path, paper: str) -> tuple[Published, ...]:
+def read(root: Path, paper: str) -> list[Published]:
     """Read the published values of a paper, in order.
 
     Raises:
         UserError: if the file is malformed; names the line.
     """
-    path = root / file_of(paper)
-    return _read(path, file_of(paper), path.stat().st_mtime_ns) if path.exists() else ()
-
-
-@lru_cache
-def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
-    lines = [Published._make((*row, file, number)) for number, row in rows_of(path, file, COLUMNS)]
-    first: dict[tuple[str, str, str], int] = {}
+    file = file_of(paper)
+    rows = rows_of(root / file, file, COLUMNS) if exists(root, paper) else []
+    lines = [Published._make((*row, file, number)) for number, row in rows]
+    known: dict[tuple[str, str, str], int] = {}
     for line in lines:
-        shown = line.use != NONE
-        for key, found, fits, expected in (
-            ("use", line.use, line.use in USES, "ours, quoted or none"),
-            ("row", line.row, bool(line.row) == shown, "a label, and none where 'use' is none"),
-            ("column", line.column, bool(line.column) == shown, "the same"),
-            (
-                *("value", line.text, not _WRITTEN_OTHERWISE.fullmatch(line.text)),
-                "a number like 27.3; the column 'note' is for its spread",
-            ),
-        ):
-            if not fits:
-                raise line.refuse(f"column '{key}': found '{found}', expected {expected}")
+        if line.use not in USES:
+            raise line.refuse(f"column 'use': found '{line.use}', expected {', '.join(USES)}")
+        if bool(line.row) != bool(line.column) or bool(line.row) != (line.use != NONE):
+            raise line.refuse("columns 'row' and 'column': expected labels, or none for use 'none'")
+        if _WRITTEN_OTHERWISE.fullmatch(line.printed):
+            raise line.refuse(f"column 'value': found '{line.printed}', expected such as 27.3")
         for column in line.columns:
-            other = first.setdefault((line.table, line.row, column), line.line)
+            other = known.setdefault((line.table, line.row, column), line.line)
             if other != line.line:
                 raise line.refuse(f"row '{line.row}', column '{column}' is already in line {other}")
-    return tuple(lines)
+    return lines
 
 
 def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
@@ -136,35 +124,31 @@ def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, 
         raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
     header, *rows = frame.itertuples(index=False, name=None)
     if header != columns:
-        found = ",".join(map(str, header))
-        raise UserError(f"{file} line 1: found {found}, expected {','.join(columns)}")
+        given = ",".join(map(str, header))
+        raise UserError(f"{file} line 1: found {given}, expected {','.join(columns)}")
     return [(number, row) for number, row in enumerate(rows, 2) if any(row)]
 
 
 def decimals(text: str) -> int:
     """Digits of a printed number after the point; negative if the last ones are not printed."""
-    exponent = Decimal(text).as_tuple().exponent
-    assert isinstance(exponent, int), text
-    return -exponent
+    return -int(Decimal(text).as_tuple().exponent)
 
 
-def of_table(root: Path, paper: str, tables: Iterable[str], number: str) -> list[Published]:
-    """Select the values of a table.
+def of_table(lines: Iterable[Published], tables: Iterable[str], number: str) -> list[Published]:
+    """Select the lines of a table.
 
     Args:
-        root: folder of the configuration.
-        paper: its name.
+        lines: of the paper.
         tables: numbers of the paper's tables that show published values.
         number: of the table.
 
     Raises:
-        UserError: as `read`, and for a line of a table that the paper's file does not have.
+        UserError: for a line of a table that the paper's file does not have.
     """
-    lines, known = read(root, paper), [f"table{each}" for each in tables]
+    known = [f"table{each}" for each in tables]
     for line in lines:
         if line.use != NONE and line.table not in known:
-            near = hint(line.table, known)
-            raise line.refuse(f"{paper}.yaml has no such table '{line.table}'; {near}")
+            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, known)}")
     return [line for line in lines if line.table == f"table{number}" and line.columns]
 
 
@@ -193,16 +177,14 @@ def join(
         for what, label, known in named:
             if label not in known:
                 raise line.refuse(f"{where} has no {what} '{label}'; {hint(label, known)}")
-    there = {
-        "rows": {line.row for line in lines},
-        "columns": {column for line in lines for column in line.columns},
-    }
-    for key, labels in (("rows", rows), ("columns", columns)) if lines else ():
+    joined = {(line.row, column): line for line in lines for column in line.columns}
+    for place, key, labels in ((0, "rows", rows), (1, "columns", columns)) if lines else ():
+        printed = {labels[place] for labels in joined}
         for label, needed in labels.items():
-            if needed is not None and needed != (label in there[key]):
+            if needed is not None and needed != (label in printed):
                 has = "no value" if needed else "a value"
                 raise UserError(
                     f"{where}.{key}: {lines[0].file} has {has} for '{label}', whose key "
-                    f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(there[key]))}"
+                    f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(printed))}"
                 )
-    return {(line.row, column): line for line in lines for column in line.columns}
+    return joined

@@ -4,11 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import TrainingRecord
 from nat.measures import results
 from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
 from nat.measures.results import Number
-from nat.papers.cells import Cell
+from nat.papers.cells import Cell, training_of
 
 NOT_RUN = "not run"
 NOTHING = Number(None, reason=results.NOT_AVAILABLE)
@@ -80,7 +79,7 @@ class Reader:
 
     def of_training(self, cell: Cell, measure: str) -> float | None:
         """Read a measure of the training behind a cell, as far as there is a record of it."""
-        for record in cell.of_training:
-            if isinstance(record, TrainingRecord) and (self.root / record.path).exists():
-                return self.numbers(record.path, TRAINING).get(measure, NOTHING).value
-        return None
+        record = training_of(cell)
+        if record is None or not (self.root / record.path).exists():
+            return None
+        return self.numbers(record.path, TRAINING).get(measure, NOTHING).value

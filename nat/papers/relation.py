@@ -1,82 +1,45 @@
 """A paper as one relation: a row for each number of its tables and figures.
 
-Everything else is a query: the inputs of a report are its paths, a table is a pivot, a figure the
-rows themselves, a claim two selections, and what is timed together a group.
+Everything else is a query: the inputs of a report are the sources of its cells, a table is a pivot,
+a figure the rows themselves, a claim two selections, and what is timed together a group.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import Any
-
-import pandas as pd
 
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.options import hint
-from nat.papers.cells import Cell, cells_of, frame
-from nat.papers.coordinates import Chosen, Resolver
-from nat.papers.figure_cells import along, figure_cells, series_of
-from nat.papers.table_cells import is_run, lines, rows_of, table_cells, with_quoted
+from nat.papers.cells import Cell
+from nat.papers.coordinates import Resolver
+from nat.papers.expansion import Expanded, ExpandedFigure, ExpandedTable
 
 
 @cache
-def relation(configuration: Configuration, paper: str) -> pd.DataFrame:
-    """Resolve all tables and figures of a paper.
+def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
+    """Expand all tables and figures of a paper, by names such as `table 2`.
 
     Raises:
         UserError: for a table, system, decoding, measure, baseline or published value that does
             not exist; names the file and the key.
     """
     resolver = Resolver(configuration, paper)
-    tables = {number: table_cells(resolver, number) for number in resolver.paper.tables}
-
-    def table(number: str) -> list[Cell]:
-        if number not in tables:
-            raise resolver.unknown("quotes", "table", number, tables)
-        return tables[number]
-
-    found = [cell for cells in tables.values() for cell in cells]
-    for number in resolver.paper.figures:
-        found += figure_cells(resolver, number, table)
-    return frame(_timed_together(paper, found))
+    tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
+    figures = [ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures]
+    parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures)}
+    _time_together(paper, parts.values())
+    return parts
 
 
 def report(configuration: Configuration, paper: str, name: str) -> list[Cell]:
     """List the cells of a table or figure such as `table 2`, row by row."""
-    found = relation(configuration, paper)
-    return cells_of(found[found.report == name])
+    return relation(configuration, paper)[name].cells
 
 
-def named(resolver: Resolver, name: str) -> tuple[dict[str, Chosen], list[str]]:
-    """List what claims can name in a table or figure.
-
-    Returns:
-        Coordinates of rows, series and points by label, and the labels of the points (of a table,
-        those of the rows that are run), in order.
-    """
-    kind, _, number = name.partition(" ")
-    if kind == "table":
-        rows = with_quoted(rows_of(resolver, number), lines(resolver, number))
-        chosen_ = {row.label: row.chosen if row.given else {} for row in rows}
-        return chosen_, [row.label for row in rows if is_run(row)]
-    found: dict[str, Chosen] = {}
-    points: dict[str, Chosen] = {}
-    figure = resolver.paper.figures[number]
-    for series in series_of(resolver, number) if figure.kind in ("curves", "lines", "bars") else ():
-        if figure.kind == "curves":
-            found[series.label] = {**series.chosen, "system": series.given.chain[-1]}
-            continue
-        found[series.label] = series.chosen
-        for chosen, axis in along(resolver, number, series):
-            points.setdefault(axis.get("category") or f"{axis['x']:g}", chosen)
-    return {**points, **found}, list(points)
-
-
-# Latencies
-
-
-def _timed_together(paper: str, cells: Sequence[Cell]) -> list[Cell]:
+def _time_together(paper: str, parts: Iterable[Expanded]) -> None:
     """Complete the latencies of a paper: what is measured together in one job.
 
     All latencies of a report that are measured on one corpus, with models of one seed and in one
@@ -85,23 +48,23 @@ def _timed_together(paper: str, cells: Sequence[Cell]) -> list[Cell]:
     twice.
     """
     groups: dict[tuple[Any, ...], dict[str, set[str]]] = {}
-    for cell in cells:
-        if isinstance(cell.source, Latency):
-            of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
-            of_setting.setdefault(cell.report, set()).add(cell.part)
-    found = []
-    for cell in cells:
-        source = cell.source
-        if isinstance(source, Latency):
-            among = groups[cell.corpus, cell.seed, cell.setting]
-            containing = [each for each in among if among[cell.report] <= among[each]]
-            name = max(containing, key=lambda each: len(among[each]))  # the first of equal ones
-            group = f"{paper}_{name.replace(' ', '_')}"
-            names = source.run, source.corpus, group, source.seed, source.setting
-            source = Latency(*names, tuple(sorted(among[name])))
-            cell = cell._replace(source=source, path=source.path)
-        found.append(cell)
-    return found
+    for part in parts:
+        for cell in part.cells:
+            if isinstance(cell.source, Latency):
+                of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
+                of_setting.setdefault(part.name, set()).add(cell.part)
+
+    def timed(cell: Cell) -> Cell:
+        if not isinstance(cell.source, Latency):
+            return cell
+        among = groups[cell.corpus, cell.seed, cell.setting]
+        containing = [each for each in among if among[cell.report] <= among[each]]
+        name = max(containing, key=lambda each: len(among[each]))  # the first of equal ones
+        group, names = f"{paper}_{name.replace(' ', '_')}", tuple(sorted(among[name]))
+        return cell._replace(source=replace(cell.source, group=group, names=names))
+
+    for part in parts:
+        part.cells = [timed(cell) for cell in part.cells]
 
 
 def latency(
@@ -131,6 +94,7 @@ def _latencies(configuration: Configuration) -> dict[tuple[str, str, int, str], 
     return {
         (source.corpus, source.group, source.seed, source.setting): source
         for paper in configuration.papers
-        for source in relation(configuration, paper).source
+        for part in relation(configuration, paper).values()
+        for source in (cell.source for cell in part.cells)
         if isinstance(source, Latency)
     }

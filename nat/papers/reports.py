@@ -14,12 +14,10 @@ from nat.configuration.file_names import file_of
 from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
-from nat.papers.cells import OWN, Cell, shown
+from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.coordinates import Resolver
-from nat.papers.figure_cells import keys_of_panels, panels_of, styles
-from nat.papers.relation import report as cells_of_report
-from nat.papers.resolved import Resolved, ResolvedClaims, ResolvedFigure, ResolvedTable
-from nat.papers.table_cells import keys_of_rows
+from nat.papers.relation import relation
+from nat.papers.resolved import ResolvedClaims, ResolvedFigure, ResolvedTable
 from nat.papers.table_formats import TableText, read_back, read_records
 
 Kind = Literal["table", "figure", "claims"]
@@ -41,8 +39,6 @@ class Report(Artifact):
 
     Attributes:
         formats: the ends of the names of its files, beside each other.
-        run: with the results that it shows.
-        paper: that it belongs to.
     """
 
     kind: ClassVar[Kind]
@@ -106,9 +102,9 @@ class Site(Artifact):
 def report(configuration: Configuration, target: Target) -> Report:
     """Find the report of a target."""
     paper, kind, number = target
-    if kind == "claims":
-        return Claims(configuration.run, paper)
-    return {"table": Table, "figure": Figure}[kind](configuration.run, paper, number)
+    names = {"run": configuration.run, "paper": paper, "number": number}
+    kinds: dict[str, type[Report]] = {"table": Table, "figure": Figure, "claims": Claims}
+    return kinds[kind].of(names)
 
 
 def targets(configuration: Configuration) -> list[Target]:
@@ -118,8 +114,7 @@ def targets(configuration: Configuration) -> list[Target]:
         content = configuration.paper(paper)
         found += [(paper, "table", number) for number in content.tables]
         found += [(paper, "figure", number) for number in content.figures]
-        if content.claims:
-            found.append((paper, "claims", ""))
+        found += [(paper, "claims", "")] if content.claims else []
     return found
 
 
@@ -131,7 +126,7 @@ def name(target: Target) -> str:
 def title(configuration: Configuration, target: Target) -> str:
     """Say what a report is about."""
     paper, kind, number = target
-    part = configuration.paper(paper).part(f"{kind} {number}")
+    part = configuration.paper(paper).parts.get(f"{kind} {number}")
     return "claims" if part is None else f"{kind} {number}, {part.title}"
 
 
@@ -150,7 +145,7 @@ def all_cells(configuration: Configuration, target: Target) -> list[Cell]:
     paper, kind, number = target
     if kind == "claims":
         return [cell for check in claims.checks(configuration, paper) for cell in check.cells]
-    return cells_of_report(configuration, paper, f"{kind} {number}")
+    return relation(configuration, paper)[f"{kind} {number}"].cells
 
 
 def cells(configuration: Configuration, target: Target) -> list[Cell]:
@@ -161,98 +156,98 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
 def files(configuration: Configuration, target: Target) -> list[Artifact]:
     """List the results that a report is made of, and what its samples and tests are read from."""
     paper, kind, number = target
-    found: list[Artifact] = []
+    found: list[Artifact | None] = []
     if kind == "claims":
         for check in claims.checks(configuration, paper):
             for cell in check.cells:
-                found += cell.results
-                found += _statistics(cell) if check.kind != "correlation" else []
-        return list(dict.fromkeys(found))
-    part = configuration.paper(paper).part(f"{kind} {number}")
-    of_samples = getattr(part, "kind", "") == "samples"
-    marks = kind == "figure" and not getattr(part, "keys", {})
-    everything = shown(all_cells(configuration, target)).values()
-    tested = {own[0].row for own, _ in everything if own[0].baseline}
-    tested |= {own[0].baseline for own, _ in everything}
-    for own, over in everything:
+                found += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
+        return [each for each in dict.fromkeys(found) if each is not None]
+    part = configuration.paper(paper).parts[f"{kind} {number}"]
+    groups = shown(all_cells(configuration, target)).values()
+    tested = {own[0].row for own, _ in groups if own[0].baseline}
+    tested |= {own[0].baseline for own, _ in groups}
+    for own, over in groups:
         for cell in (*own, *over):
-            found += cell.results
-            if of_samples and isinstance(cell.source, Score):
-                translations = cell.source.translations
-                found += [translations, step_of(cell.corpus, cell.split, "tokens")]
-            elif own[0].row in tested or over:
-                found += _statistics(cell)
-            if getattr(part, "kind", "") == "curves" and cell.source:
+            found.append(cell.source)
+            if part.kind == "samples" and isinstance(cell.source, Score):
+                found += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
+            elif cell.row in tested or over:
+                found.append(_statistics(cell))
+            if part.kind == "curves" and cell.source is not None:
                 found.append(TrainingCurve(**vars(cell.source)))
-            if marks and cell in own:  # what collapsed
-                found += cell.of_training
-    return list(dict.fromkeys(found))
+        if kind == "figure" and not part.keys:  # which trainings collapsed
+            found += map(training_of, own)
+    return [each for each in dict.fromkeys(found) if each is not None]
 
 
-def _statistics(cell: Cell) -> list[Statistics]:
+def _statistics(cell: Cell) -> Statistics | None:
     """The counts beside a score, from which intervals and tests are computed."""
     if not isinstance(cell.source, Score) or cell.measure not in statistics.MEASURED:
-        return []
-    return [cell.source.statistics]
+        return None
+    return cell.source.statistics
 
 
 # What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
 
 
-def resolve(configuration: Configuration, target: Target) -> Resolved:
+def resolve(
+    configuration: Configuration, target: Target
+) -> ResolvedTable | ResolvedFigure | ResolvedClaims:
     """Resolve a report."""
     paper, kind, number = target
     if kind == "claims":
         return resolve_claims(configuration, paper)
-    return {"table": resolve_table, "figure": resolve_figure}[kind](configuration, paper, number)
+    if kind == "figure":
+        return resolve_figure(configuration, paper, number)
+    return resolve_table(configuration, paper, number)
 
 
 def resolve_table(configuration: Configuration, paper: str, number: str) -> ResolvedTable:
     """Resolve a table."""
-    resolver = Resolver(configuration, paper)
-    table = resolver.paper.tables[number]
-    of_settings = table.kind == "settings"
+    part = relation(configuration, paper)[f"table {number}"]
+    columns, described = part.columns, part.described
+    of_settings = described.kind == "settings"
     return ResolvedTable(
         **_named(configuration, (paper, "table", number)),
-        kind=table.kind,
-        footnotes=[(each.row or "", each.column or "", each.text) for each in table.footnotes],
-        notes=table.notes,
-        keys=keys_of_rows(resolver, number),
-        settings=hyper_parameters.settings(resolver, number) if of_settings else [],
+        kind=described.kind,
+        footnotes=[(each.row or "", each.column or "", each.text) for each in described.footnotes],
+        notes=described.notes,
+        intervals=[column.label for column in columns if column.given.interval],
+        hidden=[column.label for column in columns if column.given.hidden],
+        settings=hyper_parameters.settings(part.resolver, number) if of_settings else [],
     )
 
 
 def resolve_figure(configuration: Configuration, paper: str, number: str) -> ResolvedFigure:
     """Resolve a figure."""
-    resolver = Resolver(configuration, paper)
+    part = relation(configuration, paper)[f"figure {number}"]
     return ResolvedFigure(
         **_named(configuration, (paper, "figure", number)),
-        description=resolver.paper.figures[number],
-        panels=[panel.label for panel in panels_of(resolver, number)],
-        series=styles(resolver, number),
-        keys=keys_of_panels(resolver, number),
+        description=part.described,
+        panels=[panel.label for panel in part.columns],
+        series={row.label: "joined" if row.given.joined else row.given.style for row in part.rows},
     )
 
 
 def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
     """What tables and figures have in common once they are resolved."""
     paper, kind, number = target
-    name, described = f"{kind} {number}", configuration.paper(paper)
-    part, found = described.part(name), all_cells(configuration, target)
+    part = relation(configuration, paper)[f"{kind} {number}"]
     corpora = dict.fromkeys(
         f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-        for cell in found
+        for cell in part.cells
         if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
         if MEASURES[cell.measure].of_corpus
     )
-    of = f": {', '.join(corpora) or 'no corpus'}" if found else ""
+    of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
     return {
         "paper": paper,
         "number": number,
         "scale": configuration.scale,
-        "title": f"{described.title}, {name}: {part.title if part else ''}",
+        "title": f"{configuration.paper(paper).title}, {part.name}: {part.described.title}",
         "origin": f"scale {configuration.scale}{of}",
-        "cells": found,
+        "cells": part.cells,
+        "keys": part.keys,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from nat.options import StrictModel
 from nat.papers.cells import Cell
 from nat.papers.checks import Check
-from nat.papers.description import Figure
+from nat.papers.description import Part
 
 
 class Resolved(StrictModel):
@@ -42,7 +42,7 @@ class ResolvedPart(Resolved):
     number: str
     origin: str
     cells: list[Cell]
-    keys: dict[str, dict[str, str]] = {}
+    keys: dict[str, dict[str, str]]
 
 
 class ResolvedTable(ResolvedPart):
@@ -52,25 +52,23 @@ class ResolvedTable(ResolvedPart):
         kind: as its description has it.
         footnotes: row, column (one of them may be empty) and text of each.
         notes: below it.
+        intervals: labels of the columns with intervals.
+        hidden: labels of the columns that only serve to compute others.
         settings: the records of a table of settings, which needs no results.
     """
 
     kind: str
     footnotes: list[tuple[str, str, str]]
     notes: list[str]
-    settings: list[dict[str, Any]] = []
+    intervals: list[str]
+    hidden: list[str]
+    settings: list[dict[str, Any]]
 
 
 class ResolvedFigure(ResolvedPart):
-    """A figure.
+    """A figure: how it is drawn, the labels of its panels, and the style of each series."""
 
-    Attributes:
-        description: how it is drawn.
-        panels: their labels, in order.
-        series: style of each, in order.
-    """
-
-    description: Figure
+    description: Part
     panels: list[str]
     series: dict[str, str | None]
 
@@ -86,7 +84,7 @@ class ResolvedClaims(Resolved):
 
     checks: list[Check]
     trainings: int
-    deviations: list[str] = []
+    deviations: list[str]
 
     @property
     def about(self) -> str:

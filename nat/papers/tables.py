@@ -70,8 +70,7 @@ def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Diff
 
 def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     """Arrange records for reading: one row per row, sub-columns where something is published."""
-    intervals = {cell.column for cell in table.cells if cell.interval}
-    left_out = {cell.column for cell in table.cells if cell.hidden}
+    intervals = {*table.intervals}
     compares = any(given(each["published"]) for each in found)
     at = {(each["row"], each["column"]): each for each in found}
     rows = list(dict.fromkeys(each["row"] for each in found))
@@ -80,7 +79,7 @@ def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
     for label in dict.fromkeys(each["column"] for each in found):
         statuses = {each["status"] for each in found if each["column"] == label}
         nowhere = NOT_AVAILABLE in statuses and "run" not in statuses
-        if label not in left_out:
+        if label not in table.hidden:
             (unavailable if nowhere else labels).append(label)
     columns: list[tuple[str, str]] = []
     for label in labels:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from nat.artifacts import Latency, Score
-from nat.papers.cells import Cell
+from nat.papers.cells import Cell, training_of
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import snakemake
 from nat.report import addresses
@@ -62,7 +62,7 @@ class Details:
 
     def _groups(self, cell: Cell) -> Iterator[tuple[Hashable, Callable[[], list[Line]]]]:
         """What a number shares with others: a key, and what makes the lines."""
-        if cell.of_training:
+        if training_of(cell):
             yield (cell.corpus, cell.model, cell.seed), partial(self._model, cell)
         there = self._results.configuration.on(cell.corpus)
         if cell.decoding:

@@ -8,7 +8,7 @@ from typing import Any
 from nat.figures import figures, points
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
-from nat.papers.cells import Cell, shown
+from nat.papers.cells import Cell, shown, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
@@ -296,7 +296,7 @@ def cost(results: Results, papers: Collection[str]) -> dict[str, str]:
         (cell.corpus, cell.model, cell.seed)
         for target, cells in results.cells.items()
         for cell in cells
-        if target[0] in papers and cell.of_training
+        if target[0] in papers and training_of(cell)
     }
     records = [record for key in sorted(models) if (record := results.training(*key)) is not None]
     hours = sum(

@@ -17,7 +17,7 @@ from nat.files import read_json
 from nat.measures.results import read, read_file
 from nat.options import cached_method
 from nat.papers import judgements, published, reports
-from nat.papers.cells import Cell
+from nat.papers.cells import Cell, training_of
 from nat.papers.checks import Check
 from nat.papers.coordinates import heading
 from nat.papers.reports import Target, snakemake
@@ -152,7 +152,7 @@ class Results:
         found: dict[str, None] = {}
         for cell in cells:
             path = self.root / cell.path
-            if not cell.of_training or not path.exists():
+            if training_of(cell) is None or not path.exists():
                 continue
             found |= dict.fromkeys(self.changes(cell.corpus, cell.model, cell.seed))
             if isinstance(cell.source, TotalCorrelation):

@@ -8,6 +8,7 @@ from typing import Any
 from nat.artifacts import Model, TrainingCurve
 from nat.configuration import Configuration
 from nat.measures.known import MEASURES
+from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
 from nat.report import addresses, curves
 from nat.report.details import versions
@@ -41,7 +42,7 @@ def places(results: Results) -> dict[Place, list[int]]:
     found: dict[Place, set[int]] = {}
     for cells in results.cells.values():
         for cell in cells:
-            if cell.of_training:
+            if training_of(cell):
                 found.setdefault((cell.corpus, cell.model), set()).add(cell.seed)
     for corpus, system in list(found):
         for name in ancestors(results.configuration.on(corpus), system):

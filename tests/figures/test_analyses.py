@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pandas as pd
 import pytest
 from drawn import Drawn, configuration, described, plot_of
-from made_up_run import TASK
 
 from nat.configuration import Configuration
 from nat.figures import figures
@@ -35,48 +33,6 @@ def csv_of(plot: Plot, folder: Path) -> pd.DataFrame:
 
 
 # Planes
-
-CELLS = {
-    "heat_map": f"""
-        kind: heat_map
-        cells: {{measure: sacrebleu, decoding: 'mask-predict-{{steps}}-lb1'}}
-        panels: [{TASK}]
-        x: {{label: steps, values: [1, 4]}}
-        series: [{{label: CMLM, system: cmlm-kd}}, {{label: NAT, system: cmlm-raw}}]
-        """,
-    "contour": f"""
-        kind: contour
-        cells: {{measure: sacrebleu, decoding: 'mask-predict-{{steps}}-lb{{lengths}}'}}
-        panels: [{TASK}]
-        x: {{label: steps, values: [1, 4]}}
-        y: {{label: lengths, of: lengths}}
-        series: [{{system: cmlm-kd, with: {{lengths: [1, 3]}}}}]
-        points: [{{label: fastest, x: 1, y: 1}}]
-        """,
-}
-
-
-def test_planes_of_cells(tmp_path: Path) -> None:
-    made_up_run.write_corpus(tmp_path, several=False)
-    for steps, lengths in ((1, 1), (1, 3), (4, 1), (4, 3)):
-        decoding = f"mask-predict-{steps}-lb{lengths}"
-        made_up_run.run(tmp_path, "cmlm-kd", decoding, 0.5 - 0.02 * lengths * steps)
-    plot = plot_of(configuration(tmp_path, described(CELLS["heat_map"])))
-    drawn = Drawn(plot)
-    image = drawn.axes[0].images[0].get_array()
-    assert image.tolist() == [[record["ours"] for record in plot.records[:2]]]
-    assert "Not run: NAT at steps 1, 4 (WMT14 En-De)." in drawn.said
-
-    figure = described(CELLS["contour"])
-    plot = plot_of(configuration(tmp_path, figure))
-    places = {(record["x"], record["y"]) for record in plot.records if not record["point"]}
-    assert places == {(1, 1), (1, 3), (4, 1), (4, 3)}
-    drawn = Drawn(plot)
-    assert {"fastest", "sacreBLEU"} <= {*drawn.texts} and len(drawn.axes[0].collections) == 2
-    figure["series"][0]["with"] = {"other": [1, 3]}
-    with told("config/papers/paper.yaml", "figures.2", "lengths"):
-        plot_of(configuration(tmp_path, figure))
-
 
 MAP = """
 kind: heat_map

@@ -49,7 +49,7 @@ def cells(scale: str) -> Iterator[str]:
         for own, over in shown(reports.all_cells(configuration, target)).values():
             cell = own[0]
             derived = (cell.derived.operation, cell.derived.of) if cell.derived else ""
-            at = cell.column, cell.group, cell.x, cell.y, cell.category, cell.baseline
+            at = cell.column, cell.group, cell.x, None, cell.category, cell.baseline
             yield _line(paper, f"{kind} {number}", *_shown(own, over), *at, derived)
 
 

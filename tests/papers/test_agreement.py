@@ -17,7 +17,7 @@ CONFIGURATION = configured("paper")
 ROOT = Path(CONFIGURATION.root)
 PAPERS = [name for name in CONFIGURATION.papers if published.exists(ROOT, name)]
 NUMBER = ["measure", "model", "corpus", "decoding", "split", "setting", "partner"]
-PLACE = ["paper", "report", "row", "column"]
+PLACE = ["report", "row", "column"]
 
 
 class Printed(NamedTuple):
@@ -28,7 +28,8 @@ class Printed(NamedTuple):
 
 def own_results() -> Iterator[list[Printed]]:
     """The numbers of one result of the papers' own runs, wherever tables print it."""
-    cells = pd.concat([relation(CONFIGURATION, paper) for paper in PAPERS])
+    parts = (part for paper in PAPERS for part in relation(CONFIGURATION, paper).values())
+    cells = pd.DataFrame([cell for part in parts for cell in part.cells], dtype=object)
     cells = cells[cells.report.str.startswith("table ")]
     compared = set(cells[cells.role == OVER][PLACE].itertuples(index=False, name=None))
     own = cells[(cells.role == OWN) & cells.origin.str.contains(f"; {published.OWN}")]
@@ -44,14 +45,14 @@ def quoted_results() -> Iterator[list[Printed]]:
     for paper in PAPERS:
         lines = published.read(ROOT, paper)
         steps = [each for each in lines if each.metric == "iterations"]
-        passes = {(each.table, each.row): each.text for each in steps}
+        passes = {(each.table, each.row): each.printed for each in steps}
         for line in lines:
             cited = re.search(r"cite=([^\s;]+)", line.note)
-            if cited and line.task and line.value is not None:
+            if cited and line.task and isinstance(line.published, float):
                 said = re.search(r"(\d+)-step|iterations=(~?\d+)", line.variant)
                 number = said[1] or said[2] if said else passes.get((line.table, line.row), "")
                 name = re.sub(r"[^a-z0-9+]", "", line.system.lower())
-                printed = Printed(line.text, line.note, number)
+                printed = Printed(line.printed, line.note, number)
                 found.setdefault((name, cited[1], line.task, line.metric), []).append(printed)
     yield from found.values()
 

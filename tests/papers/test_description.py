@@ -45,12 +45,11 @@ def derived(**operation: Any) -> dict[str, Any]:
         ({"systems": {"A": {"decoding": {"two": "x"}}}}, ["systems.A", "decoding", "two"]),
         ({"systems": {"A": {"draws": [1]}}}, ["systems.A.draws"]),
         ({"tables": {"1-a": GRID}}, ["tables", "1-a"]),
-        (table(rows=[]), ["tables.1.rows"]),
+        (table(rows=[]), ["tables.1", "rows"]),
         (table(columns=[]), ["tables.1", "columns"]),
         (table(columns=[{"mesure": "x"}]), ["tables.1.columns", "mesure", "measure"]),
         (table(rows=[{"label": "C\nM"}]), ["tables.1.rows.0.label"]),
         (table(rows=[{"steps": 0}]), ["tables.1.rows.0.steps"]),
-        (table(footnotes=[{"text": "x"}]), ["tables.1.footnotes.0", "row", "column"]),
         (table(kind="sample"), ["tables.1.kind", "sample", "samples"]),
         (table(kind="texts"), ["tables.1", "texts", "columns"]),
         (derived(difference=["a", "b"], mean=["a", "b"]), ["rows.0.derived", "difference"]),
@@ -59,10 +58,9 @@ def derived(**operation: Any) -> dict[str, Any]:
         (figure("linse"), ["figures.1.kind", "linse", "lines"]),
         (figure("bars", log=True), ["figures.1", "bars", "log"]),
         (figure("lines", series=None), ["figures.1", "series"]),
-        (figure("heat_map", series=None), ["figures.1", "series", "matrix"]),
+        (figure("heat_map", series=None), ["figures.1", "matrix"]),
         (figure("steps", series=None), ["figures.1", "passes"]),
         (figure("alignment", series=None, first="a", links="b"), ["figures.1", "second"]),
-        (figure("contour", points="examples"), ["figures.1", "points", "matrix"]),
         (figure("lines", series=[{"points": []}]), ["figures.1.series.0.points"]),
     ],
 )
@@ -78,7 +76,4 @@ def test_a_folded_label_loses_the_end_of_its_line() -> None:
 
 def test_parts_have_names() -> None:
     paper = read(table() | figure("lines"))
-    assert (paper.part("table 1"), paper.part("figure 1")) == (
-        *(paper.tables["1"], paper.figures["1"]),
-    )
-    assert paper.part("table 2") is None and paper.part("claims") is None
+    assert paper.parts == {"table 1": paper.tables["1"], "figure 1": paper.figures["1"]}

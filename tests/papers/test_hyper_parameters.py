@@ -10,7 +10,7 @@ from made_up_run import CORPUS
 from messages import told
 
 from nat.papers import hyper_parameters, reports, table_formats
-from nat.papers.description import Row
+from nat.papers.description import Line
 from nat.workflow.graph import Graph
 
 FILE = "config/papers/paper.yaml"
@@ -56,7 +56,7 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
 
 
 def test_a_length_may_be_in_epochs() -> None:
-    row = Row(label="updates", key="recipe.updates")
+    row = Line(label="updates", key="recipe.updates")
     for recipe, text in (({"updates": 40}, "40"), ({"epochs": 2.5}, "2.5 epochs")):
         assert hyper_parameters.text_of({"recipe": recipe}, row) == text
 
