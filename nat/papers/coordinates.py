@@ -21,14 +21,13 @@ from nat.artifacts import (
     TrainingRecord,
     is_generated,
 )
-from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.data.splits import held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
-from nat.options import hint
+from nat.options import cached_method, hint
 from nat.papers.cells import QUOTED, Cell
 from nat.papers.description import COORDINATES, Line, PrintedSystem
 

@@ -223,7 +223,7 @@ def resolve_figure(configuration: Configuration, paper: str, number: str) -> Res
     part = relation(configuration, paper)[f"figure {number}"]
     return ResolvedFigure(
         **_named(configuration, (paper, "figure", number)),
-        description=part.described,
+        description=configuration.paper(paper).figures[number],
         panels=[panel.label for panel in part.columns],
         series={row.label: "joined" if row.given.joined else row.given.style for row in part.rows},
     )

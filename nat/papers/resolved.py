@@ -10,7 +10,7 @@ from typing import Any
 from nat.options import StrictModel
 from nat.papers.cells import Cell
 from nat.papers.checks import Check
-from nat.papers.description import Part
+from nat.papers.description import FigurePart
 
 
 class Resolved(StrictModel):
@@ -68,7 +68,7 @@ class ResolvedTable(ResolvedPart):
 class ResolvedFigure(ResolvedPart):
     """A figure: how it is drawn, the labels of its panels, and the style of each series."""
 
-    description: Part
+    description: FigurePart
     panels: list[str]
     series: dict[str, str | None]
 

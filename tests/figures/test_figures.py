@@ -19,10 +19,9 @@ from nat.figures.points import Plot, make
 from nat.measures.latency_setting import NO_GPU
 from nat.papers import reports
 from nat.papers.description import FigureKind
-from nat.papers.relation import relation
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 from tests.golden import freeze
-from tests.messages import must_name, told
+from tests.messages import must_name
 
 ONE, FOUR = "mask-predict-1-lb5", "mask-predict-4-lb5"
 TIMES = {f"cmlm-kd/{ONE}": [2.0] * 5, f"cmlm-kd/{FOUR}": [8.0] * 5}
@@ -180,12 +179,6 @@ def test_curves_follow_each_other(root: Path) -> None:
     assert ran == [(20, 10), (40, 12), (60, 10), (80, 12)]
     drawn = Drawn(found)
     must_name(drawn.said, "one at dims-cmlm-kd (En-De)", "all of De-En")
-
-
-def test_curves_need_validation_bleu(root: Path) -> None:
-    figure = described(CURVES, series=[{"label": "AT", "chain": ["at-base"]}])
-    with told("config/papers/paper.yaml", "figures.2.series", "at-base", "loss"):
-        relation(configuration(root, figure), "paper")
 
 
 @pytest.mark.parametrize("figure", [CURVES, LINES])

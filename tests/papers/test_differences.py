@@ -1,5 +1,6 @@
 """Differences, speed-ups and shares of cells, with their intervals."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ def side(own: Found, over: Found | tuple[()] = ()) -> Compared:
     return Compared(tuple(own), tuple(over))
 
 
+def elsewhere_of(cell: Cell, **names: str) -> Any:
+    """The source of a cell, with other names."""
+    source: Any = cell.source
+    return replace(source, **names)
+
+
 def speed_ups(root: Path, *systems: str, seeds: int = 1, **coordinates: Any) -> list[Found]:
     """The cells of systems, one for each seed."""
     paper = made_up_run.paper(root, [*range(1, seeds + 1)])
@@ -46,7 +53,7 @@ def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
     assert less.value == 11
     ends = found.interval.low - 4, found.interval.high - 4
     assert (less.interval.low, less.interval.high) == pytest.approx(ends)
-    elsewhere = [other[0]._replace(path=other[0].path.replace("table_1", "table_2"))]
+    elsewhere = [other[0]._replace(source=elsewhere_of(other[0], group="paper_table_2"))]
     write_latencies(tmp_path, {elsewhere[0]: SLOWER})
     with told(own[0].path, elsewhere[0].path):
         speed_up(tmp_path, own, elsewhere)
@@ -154,7 +161,7 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     write(other, hard + 0.1 * tokens, first=1)
     assert minus(own, other).interval is None
     # of other sentences: as if C of another corpus were compared with it
-    elsewhere = other._replace(corpus="toy-re-na", path=other.path.replace("made-up", "toy-re-na"))
+    elsewhere = other._replace(corpus="toy-re-na", source=elsewhere_of(other, corpus="toy-re-na"))
     write(elsewhere, hard + 0.1 * tokens, first=1)
     apart = minus(elsewhere, other)
     assert apart.value == 0 and "paired" not in apart.interval.method
