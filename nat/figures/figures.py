@@ -1,14 +1,10 @@
 """Figures as PDF, PNG and the CSV of the plotted points.
 
-Eight kinds, most with a panel for each task: `lines` draws a measure against a number such as
-decoding steps (a series of style `level` has one point and is drawn across the panel), `bars`
-compares systems in named categories, `curves` follows trainings, one after the other where they
-start from each other, `scatter` draws a measure against another, `heat_map` shows a matrix,
-`contour` a measure on a plane. `alignment` and `steps` show texts: the lines between two of them,
-and a decoding pass by pass.
+A painter for each kind draws a panel, most often of a task, from the frame of its points.
 """
 
 import math
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,11 +12,11 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MaxNLocator
 
-from nat.figures import maps, panels, point_names, word_panels
+from nat.figures import maps, panels, word_panels
 from nat.figures.drawing import (
     CHARACTER,
     COLUMN_WIDTH,
@@ -29,7 +25,6 @@ from nat.figures.drawing import (
     PAGE_WIDTH,
     PANEL_HEIGHT,
     Panel,
-    wrap,
 )
 from nat.figures.notes import OF_TEXTS, notes
 from nat.figures.points import Plot
@@ -38,8 +33,6 @@ from nat.papers import values
 
 STYLE: Any = {
     "font.size": 9.5,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
@@ -51,13 +44,8 @@ STYLE: Any = {
     "grid.color": "#E4E4E4",
     "legend.fontsize": LABEL_SIZE,
     "legend.frameon": False,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": "black",
-    "ytick.labelcolor": "black",
     "pdf.fonttype": 42,
     "text.parse_math": False,
-    "text.usetex": False,
 }
 PAINTERS: dict[str, Callable[[Axes, Panel], float | None]] = {
     "lines": panels.lines,
@@ -83,10 +71,10 @@ def write(plot: Plot, pdf: Path) -> None:
             (pdf.with_suffix(".png"), {"Software": None}),
             (pdf, {"CreationDate": None, "Producer": None, "Creator": None}),
         ):
-            # the notes reach both sides of the page
-            cut: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": MARGIN}
+            # title and notes stand above and below the page
+            grown: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": MARGIN}
             with atomic_path(path) as temporary:
-                figure.savefig(temporary, format=path.suffix[1:], metadata=metadata, **cut)
+                figure.savefig(temporary, format=path.suffix[1:], metadata=metadata, **grown)
     with atomic_path(pdf.with_suffix(".csv")) as temporary:
         frame = pd.DataFrame(plot.records).rename(columns={"row": "series", "column": "panel"})
         frame = frame.drop(columns="group", errors="ignore")
@@ -105,53 +93,56 @@ def draw(plot: Plot) -> Figure:
     # room for all; the height is set when the layout is known
     layout = ConstrainedLayoutEngine(h_pad=0.08, w_pad=0.08, wspace=0.03)
     figure = Figure((width, 8 + rows * 8), DOTS_PER_INCH, layout=layout)
-    body: Any = figure.subfigures()
-    left: dict[str, Any] = {"x": 0.0, "ha": "left", "wrap": True}
-    figure.suptitle(plot.figure.title, fontsize=11.5, fontweight="bold", **left)
-    body.suptitle(plot.figure.origin, fontsize=10, color=GREY, **left)
-    figure.supxlabel(" ".join(notes(plot)), fontsize=LABEL_SIZE, color=GREY, **left)
-    grid = body.subplots(rows, columns, squeeze=False)
+    FigureCanvasAgg(figure)
+    left: dict[str, Any] = {"x": 0.0, "ha": "left"}
+    figure.suptitle(plot.figure.origin, fontsize=10, color=GREY, wrap=True, **left)
+    title = textwrap.fill(plot.figure.title, int(width / CHARACTER / 1.3))
+    figure.text(y=1, s=title, va="bottom", fontsize=11.5, fontweight="bold", **left)
+    said = " ".join(notes(plot))
+    figure.text(y=0, s=said, va="top", fontsize=LABEL_SIZE, color=GREY, wrap=True, **left)
+    grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(shown) :]:
         axes.remove()
     heights = [_paint(axes, panel) for axes, panel in zip(grid.flat, shown, strict=False)]
     heights = [max(heights[first : first + columns]) for first in range(0, len(shown), columns)]
     grid[0, 0].get_gridspec().set_height_ratios(heights)
     series: dict[str, Any] = {}
-    for axes in body.axes:
+    for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             series.setdefault(label, handle)
-    if series:
-        names = [name for name in plot.figure.series if name in series]
-        handles = [series[name] for name in names]
+    if names := [name for name in plot.figure.series if name in series]:
         fit = int(width / CHARACTER / (max(map(len, names)) + 7))
-        style: dict[str, Any] = {"loc": "outside lower left", "labelcolor": "linecolor"}
-        body.legend(handles, names, ncols=max(1, min(fit, len(names))), **style)
+        ncols, handles = max(1, min(fit, len(names))), [series[name] for name in names]
+        look: dict[str, Any] = {"loc": "outside lower left", "labelcolor": "linecolor"}
+        figure.legend(handles, names, ncols=ncols, **look)
     figure.draw_without_rendering()
     drawn = sum(axes.bbox.height for axes in grid[:, 0]) / DOTS_PER_INCH
     figure.set_figheight(figure.get_figheight() - drawn + sum(heights))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    for axes in body.axes if kind == "scatter" else ():
-        point_names.arrange(axes)
+    for legend in figure.legends:  # else it would move when the page grows around the notes
+        legend.set_bbox_to_anchor((0, 0, 1, 1), figure.transFigure)
+    for axes, panel in zip(grid.flat, shown if kind == "scatter" else (), strict=False):
+        panels.name_points(axes, panel)
     return figure
 
 
 def _paint(axes: Axes, panel: Panel) -> float:
     """Draw a panel: its title, its axes and what its kind shows; returns its height, inches."""
-    kind = panel.description.kind
-    corpora = dict.fromkeys(each["corpus"] for each in panel.records if each["stand_in"])
-    stand_in = [corpus for corpus in corpora if corpus and corpus != panel.records[0]["task"]]
+    kind, points = panel.description.kind, panel.points
+    corpora = [name for name in points[points["stand_in"] != ""]["corpus"].unique() if name]
+    stand_in = [name for name in corpora if name != points["task"].iloc[0]]
     name = f"{panel.label} (stand-in: {', '.join(stand_in)})" if stand_in else panel.label
-    axes.set_title(wrap(name, 58))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.set_title(textwrap.fill(name, 58))
+    axes.locator_params("y", nbins=6, steps=[1, 2, 5, 10])
     height: float | None = EMPTY_HEIGHT
     if kind in OF_TEXTS and panel.label not in panel.plot.contents:
         axes.set_axis_off()
     else:
         axes.set_ylabel("" if kind in OF_TEXTS else panel.measure)
         height = PAINTERS[kind](axes, panel)
-    if not panel.ran and not axes.has_data():
-        why = values.missing_state(panel.records)
+    if panel.ran.empty and not axes.has_data():
+        why = values.missing_state(points.to_dict("records"))  # type: ignore[arg-type]
         axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
         if kind in ("scatter", "curves"):

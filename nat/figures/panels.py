@@ -1,83 +1,104 @@
-"""The panels of figures: lines over a number, grouped bars, curves of trainings, points.
+"""The panels of figures of numbers: lines, grouped bars, curves of trainings, points.
 
-Each painter draws the records of one panel into its axes; the page around them is
+Each painter draws the points of one panel into its axes; the page around them is
 `nat.figures.figures`. Planes of values are painted in `nat.figures.maps`, texts in
 `nat.figures.word_panels`.
 """
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from adjustText import adjust_text
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis as DrawnAxis
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.transforms import Bbox
 
-from nat.figures import point_names
-from nat.figures.drawing import GREY, LABEL_SIZE, Panel, band, ticks
+from nat.figures.drawing import GREY, LABEL_SIZE, Panel, Series, ticks
 from nat.measures.known import MEASURES
-from nat.papers.description import Axis
-from nat.papers.values import Record
 
 OPACITY = 0.1
 """Of bands."""
-COINCIDE = 0.02
-"""Share of a panel's height by which curves may differ that look like one."""
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
+
+AROUND = 8
+"""Pixels around a point of a scatter plot in which no name should stand."""
+NAMES: dict[str, Any] = {
+    "iter_lim": 300,
+    "expand": (1.05, 1.1),
+    "force_text": (0.5, 1.0),
+    "force_static": (0.4, 0.6),
+    "force_explode": (0.5, 1.0),
+    "prevent_crossings": False,
+    "arrowprops": {"arrowstyle": "-", "color": GREY, "linewidth": 0.6},
+}
+"""How names push each other and points away; of the settings tried, with these fewest touch."""
 
 
 def lines(axes: Axes, panel: Panel) -> None:
     """Draw a measure over a number; a series of style `level` crosses the panel."""
-    at = _horizontal(axes, panel.description.x, sorted({each["x"] for each in panel.records}))
-    log = panel.description.log
-    if log:
+    at = _horizontal(axes, panel)
+    if panel.description.log:
         axes.set_yscale("log")
-        _plain_numbers(axes.yaxis, 1)
-    for name, style, colour, marker, ran, published in panel.series():
-        points = [each for each in ran if not log or each["ours"] > 0]
-        points.sort(key=lambda record: float(record["x"]))
-        if not points:
-            continue
-        if style == "level":
-            _level(axes, points[0], colour)
-        else:
-            x, y = [at[each["x"]] for each in points], [each["ours"] for each in points]
-            low, high = zip(*map(band, points), strict=True)
-            axes.fill_between(x, low, high, color=colour, alpha=OPACITY, linewidth=0)
-            held = [place for place, each in enumerate(points) if not each["collapsed"]]
-            axes.plot(x, y, color=colour, linewidth=2, marker=marker, markevery=held, label=name)
-            _collapses(axes, x, points)
-        _hollow(axes, [at[each["x"]] for each in published], published, colour, marker)
+        _plain_numbers(axes, "y", 1)
+    for each in panel.series():
+        points = each.ran.sort_values("x")
+        if panel.description.log:
+            points = points[points["ours"] > 0]
+        if each.style == "level":
+            _level(axes, each)
+        elif not points.empty:
+            x = points["x"].map(at)
+            band: dict[str, Any] = {"color": each.colour, "alpha": OPACITY, "linewidth": 0}
+            axes.fill_between(x, points["bottom"], points["top"], **band)
+            _line(axes, each, x, points)
+        if not points.empty:
+            _hollow(axes, each, each.published["x"].map(at))
     axes.margins(y=0.12)
+
+
+def _horizontal(axes: Axes, panel: Panel) -> dict[float, float]:
+    """Set up the horizontal axis of lines; returns where each value lies on it."""
+    x, numbers = panel.description.x, sorted(panel.points["x"].unique())
+    axes.set_xlabel(x.label or "")
+    at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
+    if x.log:
+        axes.set_xscale("log", base=2)
+    # a panel without points has the axis of the others
+    axes.update_datalim([(place, 0.0) for place in at.values()], updatey=False)
+    named = [tick for tick in numbers if x.even or x.values is None or tick in x.values]
+    ticks(axes, [at[tick] for tick in named], [f"{tick:g}" for tick in named])
+    return at
 
 
 def bars(axes: Axes, panel: Panel) -> None:
     """Draw systems beside each other in named categories."""
     groups = [name for name, style in panel.plot.figure.series.items() if style != "level"]
-    # a level lies across all categories and adds none
-    in_groups = [record for record in panel.records if record["row"] in groups]
-    categories = dict(sorted((each["x"], each["category"]) for each in in_groups or panel.records))
+    points = panel.points[panel.points["row"].isin(groups)]
+    if points.empty:  # a level lies across all categories and adds none to those of others
+        points = panel.points
+    categories = dict(sorted(zip(points["x"], points["category"], strict=True)))
     axes.set_xlabel(panel.description.x.label or "")
     axes.set_xlim(min(categories) - 0.5, max(categories) + 0.5)
     ticks(axes, [*categories], [*categories.values()])
     axes.tick_params(axis="x", length=0)
     width = BARS / max(len(groups), 1)
-    for name, style, colour, marker, ran, published in panel.series():
-        if style == "level":
-            for record in ran:
-                _level(axes, record, colour)
-        elif ran:
-            shift = (groups.index(name) - (len(groups) - 1) / 2) * width
-            x, y = [each["x"] + shift for each in ran], [each["ours"] for each in ran]
-            axes.bar(x, y, width * 0.92, color=colour, label=name)
-            axes.vlines(x, *zip(*map(band, ran), strict=True), color="black", linewidth=1)
-            for place in (place for place, value in zip(x, y, strict=True) if not value):
+    for each in panel.series():
+        if each.style == "level":
+            _level(axes, each)
+        elif not each.ran.empty:
+            shift = (groups.index(each.name) - (len(groups) - 1) / 2) * width
+            x, heights = each.ran["x"] + shift, each.ran["ours"]
+            axes.bar(x, heights, width * 0.92, color=each.colour, label=each.name)
+            axes.vlines(x, each.ran["bottom"], each.ran["top"], color="black", linewidth=1)
+            for place in x[heights == 0]:
                 # a bar of height zero would look like a missing one
                 zero: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": LABEL_SIZE}
-                axes.text(place, 0, "0", color=colour, **zero)
-            _hollow(axes, [each["x"] + shift for each in published], published, colour, marker)
-    if panel.ran:
+                axes.text(place, 0, "0", color=each.colour, **zero)
+            _hollow(axes, each, each.published["x"] + shift)
+    if not panel.ran.empty:
         axes.axhline(0, color=GREY, linewidth=0.8)
         axes.margins(y=0.08)
 
@@ -86,139 +107,99 @@ def curves(axes: Axes, panel: Panel) -> None:
     """Follow trainings, one after the other where they start from each other."""
     axes.set_xlabel(panel.description.x.label or "")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
-    for name, _, colour, marker, ran, _ in panel.series():
-        for seed in dict.fromkeys(record["seeds"] for record in ran):
-            points = [record for record in ran if record["seeds"] == seed]
-            x, y = [each["x"] for each in points], [each["ours"] for each in points]
-            ends = {record["system"]: place for place, record in enumerate(points)}
-            held = [end for end in ends.values() if not points[end]["collapsed"]]
-            axes.plot(x, y, color=colour, linewidth=1.8, marker=marker, markevery=held, label=name)
-            last = [points[end] for end in ends.values()]
-            _collapses(axes, [each["x"] for each in last], last)
+    for each in panel.series():
+        for _, points in each.ran.groupby("seeds", sort=False):
+            ends = ~points["system"].duplicated(keep="last")
+            _line(axes, each, points["x"], points, marked=ends)
     axes.margins(y=0.12)
 
 
 def scatter(axes: Axes, panel: Panel) -> None:
-    """Draw a measure against another; `point_names.arrange` finds places for the names."""
-    for axis, drawn, key in (
-        (panel.description.x, axes.xaxis, "x_measure"),
-        (panel.description.y, axes.yaxis, "measure"),
-    ):
-        known = [MEASURES[record[key]] for record in panel.records[:1]]
-        unit = "".join(f" ({each.unit})" for each in known if each.unit in ("ms", "s", "x"))
-        drawn.set_label_text(axis.label or "".join(each.label for each in known) + unit)
+    """Draw a measure against another; `name_points` writes the names of the points."""
+    described = panel.description
+    for name, axis, key in (("x", described.x, "x_measure"), ("y", described.y, "measure")):
+        for measure in map(MEASURES.__getitem__, panel.points[key][:1]):
+            unit = f" ({measure.unit})" if measure.unit in ("ms", "s", "x") else ""
+            axes.set(**{f"{name}label": axis.label or measure.label + unit})
         if axis.log:
-            axes.set(**{f"{drawn.axis_name}scale": "log"})
-            _plain_numbers(drawn, 1, 2, 5)
+            axes.set(**{f"{name}scale": "log"})
+            _plain_numbers(axes, name, 1, 2, 5)
         if axis.ticks:
-            drawn.set_major_locator(FixedLocator(axis.ticks))
-    for name, style, colour, marker, ran, published in panel.series():
-        x, y = [each["x"] for each in ran], [each["ours"] for each in ran]
-        thin: dict[str, Any] = {"color": colour, "linewidth": 1, "alpha": 0.5}
-        for each in ran:
-            axes.vlines(each["x"], *band(each), **thin)
-            if each["x_low"] is not None:
-                axes.hlines(each["ours"], each["x_low"], each["x_high"], **thin)
-        if ran:
-            line = "-" if style == "joined" else "none"
-            axes.plot(x, y, color=colour, marker=marker, markersize=7, linestyle=line, label=name)
-        _hollow(axes, [each["x_published"] for each in published], published, colour, marker)
-        named = [((each["x"], each["ours"]), each["category"]) for each in ran]
-        # a point that was measured as well has its name beside its own value
-        quoted = [each for each in published if each["status"] != "run"]
-        named += [((each["x_published"], each["published"]), each["category"]) for each in quoted]
-        for place, text in named:
-            if text:
-                point_names.annotate(axes, place, text, colour)
+            getattr(axes, f"{name}axis").set_major_locator(FixedLocator(axis.ticks))
+    for each in panel.series():
+        thin: dict[str, Any] = {"color": each.colour, "linewidth": 1, "alpha": 0.5}
+        ran = each.ran
+        if not ran.empty:
+            axes.vlines(ran["x"], ran["bottom"], ran["top"], **thin)
+            axes.hlines(ran["ours"], ran["x_low"], ran["x_high"], **thin)
+            joined = "-" if each.style == "joined" else "none"
+            style: dict[str, Any] = {"marker": each.marker, "markersize": 7, "linestyle": joined}
+            axes.plot(ran["x"], ran["ours"], color=each.colour, label=each.name, **style)
+        _hollow(axes, each, each.published["x_published"])
     axes.margins(x=0.12, y=0.12)
-    front = pareto_front([(each["x"], each["ours"]) for each in panel.ran])
-    if panel.description.front and front:
+    if panel.description.front:
+        front = panel.ran.sort_values(["x", "ours"], ascending=[True, False])
+        front = front[front["ours"] > front["ours"].cummax().shift(fill_value=-np.inf)]
         dashed: dict[str, Any] = {"color": GREY, "linestyle": "--", "linewidth": 1, "zorder": 1}
-        axes.step(*zip(*front, strict=True), where="post", **dashed)
+        axes.step(front["x"], front["ours"], where="post", **dashed)
 
 
-def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points for which no other is lower in the first number and higher in the second.
-
-    In increasing order of both; of equal points one.
-    """
-    front: list[tuple[float, float]] = []
-    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
-        if not front or y > front[-1][1]:
-            front.append((x, y))
-    return front
-
-
-def coinciding(panel: Panel) -> list[tuple[str, ...]]:
-    """Series of a panel whose curves look like one, together."""
-    log = panel.description.log
-    curves = {
-        name: {
-            each["x"]: math.log10(each["ours"]) if log else each["ours"]
-            for each in ran
-            if not log or each["ours"] > 0
-        }
-        for name, style, _, _, ran, _ in panel.series()
-        if style != "level"
-    }
-    heights = [value for curve in curves.values() for value in curve.values()]
-    room = COINCIDE * (max(heights) - min(heights)) if heights else 0.0
-    groups = [
-        tuple(
-            other
-            for other, its in curves.items()
-            if curve.keys() == its.keys() and all(abs(its[x] - curve[x]) <= room for x in curve)
-        )
-        for curve in curves.values()
-        if curve
+def name_points(axes: Axes, panel: Panel) -> None:
+    """Write the names of the points of a scatter plot, once the layout is final."""
+    names, places = [], []
+    for each in panel.series():
+        # a point that was measured as well has its name beside its own value
+        quoted = each.published[each.published["status"] != "run"]
+        for points, x, y in ((each.ran, "x", "ours"), (quoted, "x_published", "published")):
+            places += [*zip(points[x], points[y], strict=True)]
+            for point in points[points["category"] != ""].to_dict("records"):
+                place = point[x], point[y], point["category"]
+                halo = [withStroke(linewidth=2, foreground="white")]
+                style: dict[str, Any] = {"fontsize": LABEL_SIZE, "path_effects": halo}
+                names.append(axes.text(*place, color=each.colour, **style))
+    around = [
+        Bbox(axes.transData.inverted().transform([dot - AROUND, dot + AROUND]))
+        for dot in axes.transData.transform(places or np.zeros((0, 2)))
     ]
-    return [group for group in dict.fromkeys(groups) if len(group) > 1]
+    adjust_text(names, objects=around or None, ax=axes, **NAMES)
 
 
-def _horizontal(axes: Axes, x: Axis, numbers: list[float]) -> dict[float, float]:
-    """Set up the horizontal axis; returns where each value lies on it."""
-    axes.set_xlabel(x.label or "")
-    at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
-    first, last = at[numbers[0]], at[numbers[-1]]
-    if x.log:
-        axes.set_xscale("log", base=2)
-        room = (last / first) ** 0.05 if len(at) > 1 else 1.5
-        axes.set_xlim(first / room, last * room)
-    else:
-        room = 0.05 * (last - first) or 1.0
-        axes.set_xlim(first - room, last + room)
-    named = [tick for tick in numbers if x.even or x.values is None or tick in x.values]
-    ticks(axes, [at[tick] for tick in named], [f"{tick:g}" for tick in named])
-    return at
-
-
-def _plain_numbers(axis: DrawnAxis, *digits: float) -> None:
+def _plain_numbers(axes: Axes, axis: str, *digits: float) -> None:
     """Write plain numbers that begin with these digits at the ticks of a logarithmic axis."""
-    axis.set_major_locator(LogLocator(subs=digits))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_locator(NullLocator())
+    drawn = getattr(axes, f"{axis}axis")
+    drawn.set_major_locator(LogLocator(subs=digits))
+    drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
+    drawn.set_minor_locator(NullLocator())
 
 
-def _level(axes: Axes, point: Record, colour: str) -> None:
+def _level(axes: Axes, series: Series) -> None:
     """Draw a line without a marker, since it was not measured at any place of the axis."""
-    axes.axhspan(*band(point), color=colour, alpha=OPACITY, linewidth=0)
-    dashes = (0, (5, 2))
-    axes.axhline(point["ours"], color=colour, linewidth=1.6, linestyle=dashes, label=point["row"])
+    for point in series.ran.to_dict("records"):
+        band: dict[str, Any] = {"color": series.colour, "alpha": OPACITY, "linewidth": 0}
+        axes.axhspan(point["bottom"], point["top"], **band)
+        dashed: dict[str, Any] = {"linewidth": 1.6, "linestyle": (0, (5, 2)), "label": series.name}
+        axes.axhline(point["ours"], color=series.colour, **dashed)
 
 
-def _collapses(axes: Axes, x: Sequence[float], points: Sequence[Record]) -> None:
-    """Draw a black cross where a training collapsed."""
-    for place, point in zip(x, points, strict=True):
-        if point["collapsed"]:
-            axes.plot(place, point["ours"], color="black", marker="X", markersize=10, zorder=4)
-
-
-def _hollow(
-    axes: Axes, x: Sequence[float], points: Sequence[Record], colour: str, marker: str
+def _line(
+    axes: Axes, series: Series, x: pd.Series, points: pd.DataFrame, marked: pd.Series | None = None
 ) -> None:
+    """Join points; a black cross is drawn where a training collapsed."""
+    collapsed = points["collapsed"].astype(bool)
+    marked = pd.Series(True, points.index) if marked is None else marked
+    style: dict[str, Any] = {"color": series.colour, "linewidth": 2, "label": series.name}
+    held = np.flatnonzero(marked & ~collapsed).tolist()
+    axes.plot(x, points["ours"], marker=series.marker, markevery=held, **style)
+    lost = marked & collapsed
+    cross: dict[str, Any] = {"marker": "X", "markersize": 10, "linestyle": "none", "zorder": 4}
+    if lost.any():
+        axes.plot(x[lost], points["ours"][lost], color="black", **cross)
+
+
+def _hollow(axes: Axes, series: Series, x: pd.Series) -> None:
     """Draw published values as hollow markers, which stand for a series that has no others."""
-    if points:
-        name = None if any(point["status"] == "run" for point in points) else points[0]["row"]
+    if not x.empty:
+        name = None if (series.published["status"] == "run").any() else series.name
         style: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "linestyle": "none"}
-        y = [point["published"] for point in points]
-        axes.plot(x, y, color=colour, marker=marker, label=name, **style)
+        y = series.published["published"]
+        axes.plot(x, y, color=series.colour, marker=series.marker, label=name, **style)

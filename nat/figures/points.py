@@ -1,11 +1,11 @@
 """The points of figures: records of the cells of a figure, panel by panel."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from nat.errors import told_of
+import pandas as pd
+
 from nat.figures import analyses
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
@@ -15,6 +15,11 @@ from nat.papers.description import Part
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedFigure
 from nat.papers.values import Record
+
+NUMBERS = [
+    *("x", "y", "ours", "spread", "low", "high", "published"),
+    *("x_low", "x_high", "x_published"),
+]
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,20 @@ class Plot:
 
     figure: ResolvedFigure
     records: list[Record]
-    contents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    contents: dict[str, analyses.Content] = field(default_factory=dict)
 
     @property
     def description(self) -> Part:
         """How it is drawn."""
         return self.figure.description
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The records as a frame; what a paper prints in words is no number in it."""
+        frame = pd.DataFrame(self.records)
+        for key in frame.columns.intersection(NUMBERS):
+            frame[key] = pd.to_numeric(frame[key], errors="coerce")
+        return frame
 
 
 def make(figure: ResolvedFigure, root: Path) -> Plot:
@@ -43,71 +56,63 @@ def make(figure: ResolvedFigure, root: Path) -> Plot:
     Raises:
         UserError: for damaged results.
     """
-    reader, description = Reader(root), figure.description
-    contents: dict[str, dict[str, Any]] = {}
-    if description.kind == "curves":
-        records = _curves(figure.scale, figure.cells, reader)
+    reader = Reader(root)
+    contents: dict[str, analyses.Content] = {}
+    if figure.description.kind == "curves":
+        records = _curves(figure, reader)
     elif figure.keys:
-        with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
-            records, contents = analyses.read(figure, reader)
+        records, contents = analyses.read(figure, reader)
     else:
-        records = _points(figure.scale, figure.cells, reader)
+        records = _points(figure, reader)
     names = {"paper": figure.paper, "figure": figure.number}
     return Plot(figure, [names | record for record in records], contents)
 
 
-def _points(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:
+def _points(figure: ResolvedFigure, reader: Reader) -> list[Record]:
     """Records of points, in scatter plots with what is shown along the horizontal axis."""
     records: list[Record] = []
-    across: dict[tuple[Any, ...], Record] = {}
-    groups = shown(cells)
-    for own, over in groups.values():
-        if own[0].axis == "x":
-            across[place(own[0])[:-1]] = values.record(scale, own, over, reader)
-    for own, over in groups.values():
-        if own[0].axis == "x":
+    groups = shown(figure.cells).values()
+    across = {
+        place(own[0])[:-1]: values.record(figure.scale, own, over, reader)
+        for own, over in groups
+        if own[0].axis == "x"
+    }
+    for own, over in groups:
+        first = own[0]
+        if first.axis == "x":
             continue
-        found = values.record(scale, own, over, reader)
-        if place(own[0])[:-1] in across:
-            found |= _across(found, across[place(own[0])[:-1]])
-        found["over"] = found.get("over", "")
-        found["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in own)
-        records.append(found)
+        record = values.record(figure.scale, own, over, reader)
+        if x := across.get(place(first)[:-1]):
+            remarks = dict.fromkeys(each["remark"] for each in (record, x) if each["remark"])
+            record |= {
+                "x": x["ours"],
+                **{f"x_{key}": x[key] for key in ("low", "high", "published", "measure")},
+                "x_over": x.get("over", ""),
+                "x_sources": x["sources"],
+                **{key: x[key] for key in values.TIMED if key in x},
+                "remark": "; ".join(remarks),
+                "status": x["status"] if record["status"] == "run" else record["status"],
+            }
+        record["over"] = record.get("over", "")
+        record["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in own)
+        records.append(record)
     return records
 
 
-def _across(found: Record, across: Record) -> Record:
-    """What a record says of the horizontal axis of a scatter plot."""
-    remarks = dict.fromkeys(each["remark"] for each in (found, across) if each["remark"])
-    missing = found["status"] == "run" and across["status"] != "run"
-    return {
-        "x": across["ours"],
-        "x_low": across["low"],
-        "x_high": across["high"],
-        "x_published": across["published"],
-        "x_measure": across["measure"],
-        "x_over": across.get("over", ""),
-        "x_sources": across["sources"],
-        **{key: across[key] for key in values.TIMED if key in across},
-        "remark": "; ".join(remarks),
-        "status": across["status"] if missing else found["status"],
-    }
-
-
-def _curves(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:
-    """One record per validation of each training, with its place in the chain as `x`.
+def _curves(figure: ResolvedFigure, reader: Reader) -> list[Record]:
+    """Records of the validations of each training, with their place in the chain as `x`.
 
     A chain ends with the first missing training, which has a record too.
     """
     records: list[Record] = []
     chains: dict[tuple[str, str], list[list[Cell]]] = {}
-    for own, _ in shown(cells).values():
+    for own, _ in shown(figure.cells).values():
         chains.setdefault((own[0].row, own[0].column), []).append(own)
     for links in chains.values():
         for position in range(len(links[0])):
             runs: list[tuple[int, Validations]] = []
             for own in links:
-                base = values.record(scale, own, [], reader) | {"over": "", "spread": None}
+                base = values.record(figure.scale, own, [], reader) | {"over": "", "spread": None}
                 cell = own[position]
                 if not reader.ran(cell):
                     base |= {"status": NOT_RUN, "ours": None, "category": cell.model}

@@ -220,6 +220,16 @@ def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
     assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]
 
 
+@pytest.mark.parametrize(("one", "four", "front"), [(2.0, 8.0, 2), (8.0, 2.0, 1), (2.0, 2.0, 1)])
+def test_the_front_joins_points_that_no_other_beats(
+    root: Path, one: float, four: float, front: int
+) -> None:
+    times = {f"cmlm-kd/{ONE}": [one] * 5, f"cmlm-kd/{FOUR}": [four] * 5}
+    drawn = Drawn(plot(root, described(SCATTER, front=True), times))
+    (line,) = (line for line in drawn.axes[0].lines if line.get_linestyle() == "--")
+    assert len(line.get_xdata()) == front
+
+
 @pytest.mark.parametrize("measure", ["latency", "speed_up"])
 def test_a_panel_without_a_gpu_says_so(
     root: Path, measure: str, monkeypatch: pytest.MonkeyPatch
