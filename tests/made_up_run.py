@@ -103,10 +103,6 @@ def make_table(plain: Configuration, paper: str = "paper", number: str = "1") ->
     return reports.make_table(reports.resolve_table(plain, paper, number), Path(plain.root))
 
 
-def read_table(plain: Configuration, csv: Path) -> TableText:
-    return reports.read_table(reports.resolve_table(plain, "paper", "1"), csv)
-
-
 def judge(plain: Configuration) -> list[dict[str, Any]]:
     return judgements.judge(reports.resolve_claims(plain, "paper"), Path(plain.root))
 

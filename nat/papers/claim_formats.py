@@ -1,10 +1,8 @@
-"""How the judgements of a paper's claims are written, read back and printed."""
+"""The judgements of a paper's claims as CSV and Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.text import Text
 
 from nat.files import atomic_write_text
 from nat.measures.known import DERIVED, MEASURES
@@ -18,8 +16,6 @@ from nat.papers.table_formats import (
     escape_markdown,
     given,
     markdown_grid,
-    read_back,
-    read_records,
     signed,
     write_records,
 )
@@ -32,10 +28,6 @@ COLUMNS = (
     *("claim", "case", "verdict", "ours", "95% interval", "detectable"),
     *("in the claim's measure", "paper"),
 )
-STYLES = {
-    **{HOLDS: "green", FAILS: "red", UNDECIDED: "magenta"},
-    **dict.fromkeys(WITHOUT_NUMBER, "yellow"),
-}
 
 
 def write(claims: ResolvedClaims, records: list[Record], csv: Path) -> None:
@@ -44,63 +36,46 @@ def write(claims: ResolvedClaims, records: list[Record], csv: Path) -> None:
     write_records(records, csv)
 
 
-def read(csv: Path) -> list[Record]:
-    """Read back judgements.
-
-    Raises:
-        UserError: if the file is missing or holds something else.
-    """
-    records = read_records(csv)
-    with read_back(csv):
-        for record in records:
-            lines(record)
-            VERDICTS.index(record["verdict"])
-    return records
-
-
 def summary(records: Sequence[Record]) -> str:
     """Count the judgements by verdict."""
-    found = [record["verdict"] for record in records]
-    return ", ".join(
-        how_many(found.count(verdict), verdict) for verdict in VERDICTS if verdict in found
-    )
+    counts = Counter(record["verdict"] for record in records)
+    return ", ".join(how_many(counts[each], each) for each in VERDICTS if each in counts)
 
 
-def lines(record: Mapping[str, object] | Record) -> dict[str, str]:
+def lines(record: Record) -> dict[str, str]:
     """Write a judgement as the texts of `COLUMNS`."""
-    each: Record = dict(record)
-    is_correlation = each["check"] == "correlation"
-    measure = DERIVED["correlation"] if is_correlation else MEASURES[each["measure"]]
+    is_correlation = record["check"] == "correlation"
+    measure = DERIVED["correlation"] if is_correlation else MEASURES[record["measure"]]
     digits, of_ends = measure.digits, measure.digits - 1
     if not is_correlation:
-        digits, of_ends = digits_of(each["measure"])
-    ours, interval = str(each["reason"]), NOTHING
-    if each["verdict"] not in WITHOUT_NUMBER:
-        several = not is_correlation and each["measure"] != each["own_measure"]
-        unit = f"{'multi-ref. ' if several else ''}{measure.unit if not is_correlation else ''}"
-        ours = f"{each['numbers']}: {signed(each['ours'], digits)} {unit}".strip()
-        interval = str(each["interval"])
-    if given(each["low"]):
-        interval = _interval(each["low"], each["high"], of_ends)
+        digits, of_ends = digits_of(record["measure"])
+    ours, interval = str(record["reason"]), NOTHING
+    if record["verdict"] not in WITHOUT_NUMBER:
+        several = not is_correlation and record["measure"] != record["own_measure"]
+        unit = "" if is_correlation else f"{'multi-ref. ' * several}{measure.unit}"
+        ours = f"{record['numbers']}: {signed(record['ours'], digits)} {unit}".strip()
+        interval = str(record["interval"])
+    if given(record["low"]):
+        interval = _interval(record["low"], record["high"], of_ends)
     own = NOTHING
-    if given(each["in_own_measure"]):
-        its, its_ends = digits_of(each["own_measure"])
-        ends = each["low_in_own_measure"], each["high_in_own_measure"]
-        own = signed(each["in_own_measure"], its)
+    if given(record["in_own_measure"]):
+        its, its_ends = digits_of(record["own_measure"])
+        ends = record["low_in_own_measure"], record["high_in_own_measure"]
+        own = signed(record["in_own_measure"], its)
         own += f" {_interval(*ends, its_ends)}" if given(ends[0]) else ""
     of = "r" if is_correlation else "difference"
-    said = f"; {of} {each['bound']}" if each.get("bound") else ""
-    found = (
-        f"{each['text']} ({each['source']}{said})",
-        each["case"],
-        each["verdict"],
+    bound = f"; {of} {record['bound']}" if record["bound"] else ""
+    texts = (
+        f"{record['text']} ({record['source']}{bound})",
+        record["case"],
+        record["verdict"],
         ours,
         interval,
-        f"{each['detectable']:.{digits}f}" if given(each["detectable"]) else NOTHING,
+        f"{record['detectable']:.{digits}f}" if given(record["detectable"]) else NOTHING,
         own,
-        signed(each["published"], digits) if given(each["published"]) else NOTHING,
+        signed(record["published"], digits) if given(record["published"]) else NOTHING,
     )
-    return dict(zip(COLUMNS, found, strict=True))
+    return dict(zip(COLUMNS, texts, strict=True))
 
 
 def _interval(low: float, high: float, digits: int) -> str:
@@ -154,36 +129,9 @@ def markdown(claims: ResolvedClaims, records: Sequence[Record]) -> str:
     for row in rows:
         row[0], previous = ("" if row[0] == previous else row[0]), row[0]
     grid = markdown_grid(rows, list(COLUMNS), ["left"] * len(COLUMNS))
-    below = _listed(notes(records))
+    below = "".join(f"\n- {escape_markdown(note)}" for note in notes(records))
     if claims.deviations:
-        below += f"\n\n**{DEVIATIONS}**\n{_listed(claims.deviations)}"
+        below += f"\n\n**{DEVIATIONS}**\n"
+        below += "".join(f"\n- {escape_markdown(each)}" for each in claims.deviations)
     head = f"**{claims.title}, claims** ({claims.about}): {summary(records)}"
     return f"{head}\n\n{grid}\n{below}\n"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return "".join(f"\n- {escape_markdown(text)}" for text in texts)
-
-
-def show(claims: ResolvedClaims, records: Sequence[Record], console: Console) -> None:
-    """Print each judgement with its numbers."""
-    console.print(Text(f"{claims.title}, claims: {summary(records)}", style="bold"))
-    console.print(Text(claims.about))
-    previous = ""
-    for record in records:
-        texts = lines(record)
-        if texts["claim"] != previous:
-            console.print(Text(texts["claim"]))
-            previous = texts["claim"]
-        line = Text("  ").append(texts["verdict"], style=STYLES[record["verdict"]])
-        case = f" {texts['case']}:" if texts["case"] else ""
-        line.append(f"{case} {texts['ours']}")
-        if texts["95% interval"] != NOTHING:
-            line.append(f", {texts['95% interval']}")
-        for name in ("detectable", "in the claim's measure", "paper"):
-            if texts[name] != NOTHING:
-                line.append(f"; {name} {texts[name]}")
-        console.print(line)
-    below = [*notes(records), *([f"{DEVIATIONS}:"] if claims.deviations else [])]
-    for text in [*below, *(f"  {each}" for each in claims.deviations)]:
-        console.print(Text(text, style="dim"))

@@ -14,7 +14,7 @@ majority of them; `nat.papers.judgements` judges.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -22,11 +22,11 @@ from typing import Any
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
-from nat.measures.known import AGAINST_ALL, LATENCY, MEASURES, SPEED_UP
-from nat.papers.cells import OWN, QUOTED, Cell, place, with_published
+from nat.measures.known import AGAINST_ALL, MEASURES
+from nat.papers.cells import OWN, Cell, place, with_published
 from nat.papers.checks import MAJORITY, Check, Compared
 from nat.papers.coordinates import Chosen, Resolver, product
-from nat.papers.description import Case, Claim, Coordinates, Side
+from nat.papers.description import Case, Claim, Side
 from nat.papers.published import is_own
 from nat.papers.relation import relation
 from nat.papers.verdicts import states_an_effect
@@ -47,22 +47,15 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
     """
     resolver = Resolver(configuration, paper)
     sources: dict[str, _Source] = {}
-    found: list[Check] = []
+    resolved: list[Check] = []
     for name, claim in resolver.paper.claims.items():
-        at = f"claims.{name}"
         judged = list(_Claim(resolver, name, claim, sources).checks())
-        if not judged:
-            raise resolver.missing(at, "task")
-        resolver.no_repetition(at, [each.case for each in judged if each.case])
-        compared = [(each.sides, each.number) for each in judged]
-        if any(each in compared[:number] for number, each in enumerate(compared)):
-            raise resolver.error(at, "two cases compare the same; remove one")
         if claim.majority:
             sides = tuple(side for each in judged for side in each.sides)
             judged = [replace(judged[0], case="", kind=MAJORITY, sides=sides)]
-        found += judged
+        resolved += judged
     return tuple(
-        replace(each, against_all=_decided_against_all(configuration, each)) for each in found
+        replace(each, against_all=_decided_against_all(configuration, each)) for each in resolved
     )
 
 
@@ -86,13 +79,11 @@ class _Source:
         named: coordinates of its rows, series and points, by label.
         points: labels of its points or rows, in order.
         tasks: of its columns or panels, in order.
-        derived: labels of derived rows, which claims cannot name.
     """
 
     def __init__(self, resolver: Resolver, name: str, at: str) -> None:
-        configuration = resolver.configuration
-        parts = relation(configuration, resolver.name)
-        if name not in parts or parts[name].described.kind == "settings":
+        parts = relation(resolver.configuration, resolver.name)
+        if name not in parts:
             raise resolver.unknown(at, "table or figure in 'in':", name, parts)
         self.name, part = name, parts[name]
         self.shown = part.cells
@@ -103,36 +94,21 @@ class _Source:
             self.cells.setdefault("measure", *measures)
         self.tasks = list(dict.fromkeys(cell.task for cell in own))
         self.named, self.points = part.named, part.points
-        self.derived = {cell.row for cell in own if cell.derived is not None}
-        self.derived -= {cell.row for cell in own if cell.derived is None}
         # what is shown over others is a difference, not the number of its address
         overs = {place(cell) for cell in self.shown if cell.role != OWN}
         printed = [e for e in own if place(e) not in overs or MEASURES[e.measure].relative]
         for each in part.described.quotes:
-            quoted = parts[f"table {each}"].cells
-            printed += [cell for cell in quoted if is_own(cell.origin) and cell.role == OWN]
-        self._values = {c.address: c for c in reversed(printed) if c.system and c.printed}
-        self._quoted = {
-            (cell.row, cell.task, cell.measure): cell
-            for cell in own
-            if not cell.system and cell.printed
-        }
+            quoted = (cell for cell in parts[f"table {each}"].cells if cell.role == OWN)
+            printed += [cell for cell in quoted if is_own(cell.origin) and cell.system]
+        self._printed = {self._key(e, e.row): e for e in reversed(printed) if e.printed}
 
-    def published(self, cells: Sequence[Cell], called: str | None) -> list[Cell]:
-        """Cells with the values that the paper prints for them here."""
-        first = cells[0]
-        value = self._values.get(first.address) if first.system else None
-        if not first.system:
-            value = self._quoted.get((str(called), first.task, first.measure))
-        return [with_published(each, value) for each in cells]
+    @staticmethod
+    def _key(cell: Cell, called: str) -> tuple[str, ...]:
+        return cell.address if cell.system else (called, cell.task, cell.measure)
 
-    def shows(self, cell: Cell) -> bool:
-        """Whether it shows a system on a task, decoded like this where both say how."""
-        return any(
-            (cell.system, cell.task) == (each.system, each.task)
-            and (not cell.decoding or not each.decoding or cell.decoding == each.decoding)
-            for each in self.shown
-        )
+    def published(self, cell: Cell, called: str) -> Cell:
+        """A cell with the value that the paper prints for it here."""
+        return with_published(cell, self._printed.get(self._key(cell, called)))
 
     def timed(self, cell: Cell) -> Cell | None:
         """A latency as it was measured among those that are shown here; None without one."""
@@ -158,22 +134,17 @@ class _Claim:
             self.place = next((each for each in parts if each in resolver.paper.parts), None)
 
     def checks(self) -> Iterator[Check]:
-        """The judgement of each case."""
+        """Resolve the judgement of each case."""
         for case in self.claim.each or [Case()]:
-            for label, chosen in self._cases(case):
-                yield self._check(case, label, chosen)
-
-    def _cases(self, case: Case) -> Iterator[tuple[str, Chosen]]:
-        """The cases of an item of `each`: label and coordinates."""
-        both = self.claim.given() | case.given()
-        source = self._source(case)
-        if "task" not in both and source is not None:
-            both["task"] = source.tasks[0] if len(source.tasks) == 1 else source.tasks
-        for chosen, varied in product(both):
-            parts = [case.label] if case.label else []
-            if self.claim.label or varied:
-                parts.append(self.resolver.label(self.claim.label, chosen, varied, self.at))
-            yield ", ".join(parts), chosen
+            both = self.claim.given() | case.given()
+            source = self._source(case)
+            if "task" not in both and source is not None:
+                both["task"] = source.tasks[0] if len(source.tasks) == 1 else source.tasks
+            for chosen, varied in product(both):
+                parts = [case.label] if case.label else []
+                if self.claim.label or varied:
+                    parts.append(self.resolver.label(self.claim.label, chosen, varied, self.at))
+                yield self._check(case, ", ".join(parts), chosen)
 
     def _source(self, *given: Case | Side) -> _Source | None:
         name = next((each.source for each in given if each.source), self.place)
@@ -195,11 +166,19 @@ class _Claim:
             else:
                 sides.append(self._side(right, case, chosen))
         else:
+            several = {"gains": self._gains, "correlation": self._correlation}
             options = getattr(claim, kind)
             relation = options.relation
-            sides = list(self._several(kind, options, case, chosen))
+            sides = list(several.get(kind, self._several)(options, case, chosen))
         size = float(margin.rstrip("%"))
-        self._check_sides(kind, relation, sides, size)
+        labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
+        unknown = kind in ("largest", "gains") and relation not in labels
+        if unknown or (kind in ("trend", "largest", "gains") and len(labels) < 2):
+            raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation, labels)
+        counted = all(MEASURES[side.first.measure].counted for side in sides)
+        if relation in ("about", "flat") and not counted and size <= 0:
+            text = "no interval lies within no margin; give one, as ± 1"
+            raise self.resolver.error(self.at, text)
         return Check(
             claim=self.name,
             case=label,
@@ -213,36 +192,39 @@ class _Claim:
             number=number,
         )
 
-    def _check_sides(
-        self, kind: str, relation: str, sides: Sequence[Compared], margin: float
-    ) -> None:
-        """Refuse a side that has no run of ours but would need one, and senseless comparisons."""
-        left = {
-            "compare": sides[:1],
-            "gains": sides[::2],
-            "trend": sides[1:],
-            "largest": [side for side in sides if side.label == relation],
-        }
-        for side in left.get(kind, sides):
-            if side.first.reason == QUOTED:
-                raise self.resolver.error(self.at, f"'{side.label}' is not run here, only quoted")
-        pairs = zip(sides[::2], sides[1::2], strict=False)
-        for one, other in pairs if kind in ("compare", "correlation") else ():
-            over = [[cell.address for cell in side.over] for side in (one, other)]
-            same = one.first.address == other.first.address and over[0] == over[1]
-            if one.first.system and same:
-                text = f"'{one.label}' and '{other.label}' are the same number"
-                raise self.resolver.error(self.at, text)
-        labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
-        if kind in ("trend", "largest", "gains"):
-            self.resolver.no_repetition(f"{self.at}.{kind}.of", labels)
-            if len(labels) < 2 or (kind != "trend" and relation not in labels):
-                raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation, labels)
-        counted = all(MEASURES[side.first.measure].counted for side in sides)
-        if relation in ("about", "flat") and not counted and margin <= 0:
-            raise self.resolver.error(
-                self.at, "no interval lies within no margin; give one, as ± 1"
-            )
+    def _several(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
+        """The sides of a trend, or of which one is the largest."""
+        source = self._source(case)
+        for item in options.of or (source.points if source is not None else []):
+            if isinstance(item, str):
+                yield self._side(item, case, chosen)
+                continue
+            for own, varied in product(item.given()):
+                label = self.resolver.label(item.label, own, varied, self.at)
+                called = None if own.get("system") else label
+                yield self._cells(own, label, called, source, chosen)
+
+    def _gains(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
+        """By turns those of a system and of the other system."""
+        for item in options.of:
+            where = {**case.where, **item.where}
+            inner = Case(source=item.source or case.source, where=where)
+            for own, varied in product(item.given()):
+                label = ""
+                if item.label or varied:
+                    label = self.resolver.label(item.label, own, varied, self.at)
+                for name in (options.system, options.over):
+                    yield self._side(name, inner, chosen | own, label)
+
+    def _correlation(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
+        """By turns those of one measure and of the other."""
+        for name in options.over:
+            bound = self._bound(name, case)
+            side = bound if isinstance(bound, Side) else Side(of=str(bound))
+            called, source = side.of or (None if side.system else name), self._source(side, case)
+            for measured in (options.of, options.other):
+                own = side.given() | measured.given()
+                yield self._cells(own, name, called, source, chosen)
 
     def _bound(self, name: str, case: Case) -> str | float | Side:
         """What a name stands for: in the case, the claim or the paper, in this order."""
@@ -255,124 +237,66 @@ class _Claim:
         if isinstance(bound, int | float):
             raise resolver.error(self.at, f"'{name}' is a number, expected a row or a system")
         side = Side(of=bound) if isinstance(bound, str) else bound
-        words = resolver.defaults | chosen
-        called = resolver.filled(name, words, self.at)
+        words, own = resolver.defaults | chosen, side.given()
+        if isinstance(side.system, str) and "system" in chosen:
+            own["system"] = side.system.replace("{system}", chosen["system"])
+        called = None if side.system else name
         if side.of is not None:
-            side = side.model_copy(update={"of": resolver.filled(side.of, words, self.at)})
-        if isinstance(side.system, str) and "{system}" in side.system and "system" in chosen:
-            own = side.system.replace("{system}", chosen["system"])
-            side = side.model_copy(update={"system": own})
-        return self._cells(side, called if label is None else label, name, case, chosen)
+            called = resolver.filled(side.of, words, self.at)
+        if label is None:
+            label = resolver.filled(name, words, self.at)
+        return self._cells(own, label, called, self._source(side, case), chosen)
 
-    def _cells(self, side: Side, label: str, name: str, case: Case, chosen: Chosen) -> Compared:
-        resolver, source, own = self.resolver, self._source(side, case), side.given()
+    def _cells(
+        self, own: Chosen, label: str, called: str | None, source: _Source | None, chosen: Chosen
+    ) -> Compared:
+        """The cells of a side, by the coordinates that it gives and the row that it is called."""
+        resolver, at = self.resolver, f"{self.at}: '{label}'"
         # The system of a case is only for templates; the name of a side determines its system.
         chosen = {key: value for key, value in chosen.items() if key != "system"}
-        called = side.of or (None if side.system else name)
         row = self._row(called, source, chosen | own) if called is not None else {}
-        cells = source.cells if source is not None else {}
-        base = {"system": resolver.defaults.get("system")}
+        base = {"system": resolver.defaults.get("system")} | (source.cells if source else {})
         labels = {"report": CLAIMS, "row": label, "column": self.name}
-        at = f"{self.at}: '{label}'"
-        found = resolver.numbers({**base, **cells, **row, **chosen, **own}, at, **labels)
-        measure = MEASURES[found[0].measure]
+        cells = resolver.numbers({**base, **row, **chosen, **own}, at, **labels)
         over: list[Cell] = []
-        if found[0].measure == SPEED_UP:
-            over = self._over(source, {**base, **cells, **chosen}, own, labels)
-        elif measure.relative:
-            raise resolver.error(at, "is relative to another system; compare 'parameters'")
-        if found[0].source is not None and measure.source == LATENCY:
-            found, over = self._timed(source, found), self._timed(source, over)
+        if MEASURES[cells[0].measure].relative:  # in the same setting
+            name = self.claim.over
+            if name is None:
+                raise resolver.missing(self.at, "over")
+            known = {} if source is None else source.named
+            same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
+            row = known.get(name, {"system": name})
+            there = {**base, **chosen, **row, **same}
+            over = resolver.numbers(there, f"{self.at}: '{name}'", **(labels | {"row": name}))
+        cells, over = ([self._timed(source, cell) for cell in each] for each in (cells, over))
         if source is not None:
-            if found[0].system and not source.shows(found[0]):
-                raise resolver.error(at, f"{source.name} does not show it")
-            found = source.published(found, called)
-        return Compared(tuple(found), tuple(over))
+            cells = [source.published(cell, str(called)) for cell in cells]
+        return Compared(tuple(cells), tuple(over))
 
     def _row(self, called: str, source: _Source | None, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""
-        known = {} if source is None else source.named
-        if source is not None and called in source.derived:
-            raise self.resolver.error(self.at, f"'{called}' is derived; name what it is made of")
+        resolver, known = self.resolver, {} if source is None else source.named
         if called in known:
             row = known[called]
             for key, value in asked.items():
                 if row.get(key, value) != value:
                     others = [label for label, own in known.items() if own.get(key) == value]
                     at = f"{self.at}: '{called}' has the {key} {row[key]}, not {value}"
-                    raise self.resolver.unknown(at, "row", called, others or known)
+                    raise resolver.unknown(at, "row", called, others or known)
             return row
-        if called in self.resolver.paper.systems or called in self.resolver.configuration.systems:
+        if called in resolver.paper.systems or called in resolver.configuration.systems:
             return {"system": called}
         if steps := _STEPS.fullmatch(called):
             return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
-        raise self.resolver.unknown(self.at, "name", called, [*known, *self.resolver.paper.systems])
+        raise resolver.unknown(self.at, "name", called, [*known, *resolver.paper.systems])
 
-    def _over(
-        self, source: _Source | None, chosen: Chosen, own: Chosen, labels: dict[str, str]
-    ) -> list[Cell]:
-        """The cells that a speed-up is over, in the same setting."""
-        name = self.claim.over
-        if name is None:
-            raise self.resolver.missing(self.at, "over")
-        row = source.named.get(name) if source is not None else None
-        same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-        here = {**chosen, **({"system": name} if row is None else row), **same}
-        found = self.resolver.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
-        if found[0].reason == QUOTED:
-            raise self.resolver.error(f"{self.at}.over", f"'{name}' is not run here, only quoted")
-        return [cell for cell in found if cell.source is not None]
-
-    def _timed(self, source: _Source | None, cells: Sequence[Cell]) -> list[Cell]:
-        """Latencies as they were measured among those of the table or figure of the claim."""
-        found = []
-        for cell in cells:
-            timed = source.timed(cell) if source is not None else None
-            if timed is None:
-                where = "no table or figure (key 'in')" if source is None else source.name
-                text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
-                raise self.resolver.error(f"{self.at}: '{cell.row}'", text)
-            found.append(timed)
-        return found
-
-    def _several(self, kind: str, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
-        """The sides of a check of several, in order."""
-        if kind == "gains":
-            yield from self._gains(options, case, chosen)
-        elif kind == "correlation":
-            self.resolver.no_repetition(f"{self.at}.correlation.over", options.over)
-            for name in options.over:
-                for measured in (options.of, options.other):
-                    side = self._measured(name, case, measured)
-                    yield self._cells(side, name, name, case, chosen)
-        else:
-            source = self._source(case)
-            for item in options.of or (source.points if source is not None else []):
-                if isinstance(item, str):
-                    yield self._side(item, case, chosen)
-                    continue
-                for own, varied in product(item.given()):
-                    label = self.resolver.label(item.label, own, varied, self.at)
-                    yield self._cells(_side_of(own), label, label, case, chosen)
-
-    def _measured(self, name: str, case: Case, measured: Coordinates) -> Side:
-        bound = self._bound(name, case)
-        side = bound if isinstance(bound, Side) else Side(of=str(bound))
-        return _side_of(side.given() | measured.given(), of=side.of, source=side.source)
-
-    def _gains(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
-        for item in options.of:
-            where = {**case.where, **item.where}
-            inner = Case(source=item.source or case.source, where=where)
-            for own, varied in product(item.given()):
-                label = ""
-                if item.label or varied:
-                    label = self.resolver.label(item.label, own, varied, self.at)
-                for name in (options.system, options.over):
-                    yield self._side(name, inner, chosen | own, label)
-
-
-def _side_of(chosen: Chosen, **others: Any) -> Side:
-    known = {key: value for key, value in chosen.items() if key in Side.model_fields}
-    rest = {key: value for key, value in chosen.items() if key not in known}
-    return Side(**known, variables=rest, **others)
+    def _timed(self, source: _Source | None, cell: Cell) -> Cell:
+        """A latency as it was measured among those of the table or figure of the claim."""
+        if not isinstance(cell.source, Latency):
+            return cell
+        timed = source.timed(cell) if source is not None else None
+        if timed is None:
+            where = "no table or figure (key 'in')" if source is None else source.name
+            text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
+            raise self.resolver.error(f"{self.at}: '{cell.row}'", text)
+        return timed

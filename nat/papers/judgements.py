@@ -5,11 +5,10 @@ training, such as its updates, needs none; without an interval any other measure
 undecided. How many updates a training takes is only judged where early stopping ended it.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from nat.measures.correlation import pearson
 from nat.measures.known import MEASURES, SPEED_UP
@@ -41,6 +40,10 @@ BOUNDS = {
 """Relations in words, before a number."""
 
 
+class _Missing(Exception):
+    """Why a check has no differences."""
+
+
 def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
     """Judge every claim of a paper from the results below a folder.
 
@@ -57,37 +60,9 @@ def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
     return [names | _record(check, reader) for check in claims.checks]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The differences of a check.
-
-    Attributes:
-        judged: each of them.
-        needed: how many must lie in their regions.
-        numbers: what is behind them, as text.
-        value: the difference to show.
-        interval: its interval.
-        method: how intervals were made, `COUNTED` or `NO_INTERVAL`.
-        seeds: those of the trainings.
-        sources: files with the numbers.
-    """
-
-    judged: list[Judged]
-    needed: int
-    numbers: str
-    value: float
-    interval: Interval | None
-    method: str
-    seeds: tuple[int, ...]
-    sources: tuple[str, ...]
-
-
 def _record(check: Check, reader: Reader) -> Record:
-    deciding = decisive(check)
-    found = _judged(deciding, reader)
-    own = None if deciding is check else _judged(check, reader)
-    its = own if isinstance(own, _Found) else None
-    cells = check.cells
+    deciding, cells = decisive(check), check.cells
+    own_cells = [cell for side in check.sides for cell in side.own]
     record: Record = {
         "claim": check.claim,
         "case": check.case,
@@ -95,37 +70,30 @@ def _record(check: Check, reader: Reader) -> Record:
         "source": check.source,
         "measure": deciding.sides[0].first.measure,
         "own_measure": check.sides[0].first.measure,
-        "corpus": " ".join(
-            dict.fromkeys(cell.corpus for side in check.sides for cell in side.own if cell.corpus)
-        ),
+        "corpus": " ".join(dict.fromkeys(cell.corpus for cell in own_cells if cell.corpus)),
         "stand_in": next((cell.stand_in for cell in cells if cell.stand_in), ""),
         "margin": check.margin,
         "bound": bound(check),
         "check": check.kind,
         "published": values.rounded(published_difference(check)),
     }
-    if isinstance(found, str):
-        nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
-        texts = dict.fromkeys(("numbers", "interval", "seeds", "sources"), "")
+    try:
+        record |= _outcome(deciding, reader)
+    except _Missing as missing:
         was_run = all(reader.ran(cell) for cell in cells if cell.source is not None)
-        record |= {"verdict": UNJUDGED if was_run else NOT_RUN, **nothing, **texts, "reason": found}
-    else:
-        least = None if found.method == COUNTED else detectable(found.judged, found.needed)
         record |= {
-            "verdict": verdict(found.judged, found.needed),
-            "ours": values.rounded(found.value),
-            **values.ends(found.interval),
-            "detectable": values.rounded(least),
-            "numbers": found.numbers,
-            "interval": found.method,
-            "seeds": " ".join(map(str, found.seeds)),
-            "sources": " ".join(dict.fromkeys(found.sources)),
-            "reason": "",
+            "verdict": UNJUDGED if was_run else NOT_RUN,
+            **dict.fromkeys(("ours", "low", "high", "detectable")),
+            **dict.fromkeys(("numbers", "interval", "seeds", "sources"), ""),
+            "reason": str(missing),
         }
-    ends = values.ends(its.interval if its else None)
+    own: Record = {}
+    with suppress(_Missing):
+        own = _outcome(check, reader) if deciding is not check else {}
     return record | {
-        "in_own_measure": values.rounded(its.value) if its else None,
-        **{f"{end}_in_own_measure": value for end, value in ends.items()},
+        "in_own_measure": own.get("ours"),
+        "low_in_own_measure": own.get("low"),
+        "high_in_own_measure": own.get("high"),
     }
 
 
@@ -138,14 +106,22 @@ def bound(check: Check) -> str:
     return BOUNDS[check.relations] + number.replace("-", MINUS)
 
 
-def _judged(check: Check, reader: Reader) -> _Found | str:
-    """The differences of a check, or why they are missing."""
+def _outcome(check: Check, reader: Reader) -> Record:
+    """Judge the differences of a check.
+
+    Raises:
+        _Missing: if there are none.
+    """
     if check.kind == "correlation":
         return _correlation(check, reader)
-    found = _differences(check, reader)
-    if isinstance(found, str):
-        return found
     counted = MEASURES[check.sides[0].first.measure].counted
+    for side in check.sides if check.sides[0].first.measure == "updates" else ():
+        ran = [cell for cell in side.own if reader.ran(cell)]
+        if not all(reader.of_training(cell, "stopped_early") for cell in ran):
+            # the length is that of the recipe, which a scale sets
+            ended = "training ended at the last update of the recipe, not by early stopping"
+            raise _Missing(f"{side.label}: {ended}")
+    found = [_difference(one, other, reader) for one, other in check.pairs]
     of = found[:-1] if check.kind == "trend" else list(found)
     margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
     estimates = [each.estimate for each in of]
@@ -159,72 +135,66 @@ def _judged(check: Check, reader: Reader) -> _Found | str:
         shown = combined(found, lambda row: sum(row) / len(row))
     else:
         shown = min(estimates, key=lambda each: each.value)
+    judged = [
+        Judged(each.value, region(check.relations, margin), _intervals(each, counted))
+        for each, margin in zip(estimates, margins, strict=True)
+    ]
+    needed = len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates)
     interval = shown.interval()
-    return _Found(
-        judged=[
-            Judged(each.value, region(check.relations, margin), _intervals(each, counted))
-            for each, margin in zip(estimates, margins, strict=True)
-        ],
-        needed=len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates),
-        numbers=_numbers(check, found),
-        value=shown.value,
-        interval=interval,
-        method=interval.method if interval else COUNTED if counted else NO_INTERVAL,
-        seeds=found[0].seeds,
-        sources=tuple(path for each in found for path in each.sources),
-    )
+    seeds, sources = found[0].seeds, (path for each in found for path in each.sources)
+    record = _result(judged, needed, shown.value, interval, seeds, sources)
+    if interval is None and counted:
+        record |= {"detectable": None, "interval": COUNTED}
+    return record | {"numbers": _numbers(check, found)}
 
 
-def _differences(check: Check, reader: Reader) -> list[Difference] | str:
-    """The differences that a check needs, or why they are missing."""
-    for side in check.sides:
-        if side.first.measure == "updates" and (cut := _cut(side, reader)):
-            return cut
-    found = []
-    for one, other in check.pairs:
-        each = _difference(one, other, reader)
-        if isinstance(each, str):
-            return each
-        found.append(each)
+def _result(
+    judged: Sequence[Judged],
+    needed: int,
+    value: float,
+    interval: Interval | None,
+    seeds: Iterable[int],
+    sources: Iterable[str],
+) -> Record:
+    """The verdict, and the difference to show with its interval."""
+    return {
+        "verdict": verdict(judged, needed),
+        "ours": values.rounded(value),
+        **values.ends(interval),
+        "detectable": values.rounded(detectable(judged, needed)),
+        "numbers": "",
+        "interval": interval.method if interval else NO_INTERVAL,
+        "seeds": " ".join(map(str, seeds)),
+        "sources": " ".join(dict.fromkeys(sources)),
+        "reason": "",
+    }
+
+
+def _difference(one: Compared, other: Compared | float, reader: Reader) -> Difference:
+    """What a side differs by from another or a number; what is only quoted has the printed one."""
+    if isinstance(other, Compared) and other.first.reason == QUOTED:
+        printed = other.first.published
+        if not isinstance(printed, int | float):
+            raise _Missing(f"{other.label}: the paper prints no number")
+        if one.first.stand_in:
+            raise _Missing(f"the published value is not comparable: {one.first.stand_in}")
+        other = float(printed)
+    found = difference(one, other, reader)
+    if found is None:
+        raise _missing([one, other] if isinstance(other, Compared) else [one], reader)
     return found
 
 
-def _difference(one: Compared, other: Compared | float, reader: Reader) -> Difference | str:
-    """What a side differs by from another or a number, or why it is missing.
-
-    What is only quoted has the published number.
-    """
-    printed = isinstance(other, Compared) and other.first.reason == QUOTED
-    if isinstance(other, Compared) and printed:
-        if not isinstance(other.first.published, int | float):
-            return f"{other.label}: the paper prints no number"
-        if one.first.stand_in:
-            return f"the published value is not comparable: {one.first.stand_in}"
-    compared = other.first.published if isinstance(other, Compared) and printed else other
-    assert not isinstance(compared, str | None)
-    found = difference(one, compared, reader)
-    both = [one] if printed or not isinstance(other, Compared) else [one, other]
-    return _why_missing(both, reader) if found is None else found
-
-
-def _why_missing(sides: Sequence[Compared], reader: Reader) -> str:
+def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
     """Why sides have no numbers of a seed that all have."""
     for side in sides:
         if reason := values.why_missing(side.own, side.over, reader):
-            plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
-            return f"{side.label}: {reason}" if plain else reason
-    return "no seed that both have"
+            plain = reason in (NOT_RUN, QUOTED, values.NOT_AVAILABLE)
+            return _Missing(f"{side.label}: {reason}" if plain else reason)
+    return _Missing("no seed that both have")
 
 
-def _cut(side: Compared, reader: Reader) -> str:
-    """Why the length of a training says nothing: it is that of the recipe, which a scale sets."""
-    ran = [cell for cell in side.own if reader.ran(cell)]
-    if all(reader.of_training(cell, "stopped_early") for cell in ran):
-        return ""
-    return f"{side.label}: training ended at the last update of the recipe, not by early stopping"
-
-
-def _correlation(check: Check, reader: Reader) -> _Found | str:
+def _correlation(check: Check, reader: Reader) -> Record:
     """Pearson's r of two measures over systems, both means over the seeds that all have."""
     numbers: list[dict[int, float]] = []
     for side in check.sides:
@@ -237,26 +207,19 @@ def _correlation(check: Check, reader: Reader) -> _Found | str:
     seeds = sorted(set(numbers[0]).intersection(*numbers))
     if not seeds:
         without = [side for side, each in zip(check.sides, numbers, strict=True) if not each]
-        return _why_missing(without, reader)
+        raise _missing(without, reader)
     means = [sum(each[seed] for seed in seeds) / len(seeds) for each in numbers]
     first, second = means[::2], means[1::2]
     try:
         value = pearson(first, second)
     except ValueError as error:
-        return str(error)
+        raise _Missing(str(error)) from error
     at = partial(interval_of_correlation, first, second)
     of, with_ = (MEASURES[side.first.measure].label for side in check.sides[:2])
-    interval = at(LEVEL)
-    return _Found(
-        judged=[Judged(value, region(check.relation, check.margin), at)],
-        needed=1,
-        numbers=f"r of {of} and {with_} over {len(first)} systems",
-        value=value,
-        interval=interval,
-        method=interval.method if interval else NO_INTERVAL,
-        seeds=tuple(seeds),
-        sources=tuple(cell.path for side in check.sides for cell in side.own),
-    )
+    judged = [Judged(value, region(check.relation, check.margin), at)]
+    sources = (cell.path for side in check.sides for cell in side.own)
+    record = _result(judged, 1, value, at(LEVEL), seeds, sources)
+    return record | {"numbers": f"r of {of} and {with_} over {len(first)} systems"}
 
 
 def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:
@@ -286,7 +249,7 @@ def _numbers(check: Check, found: Sequence[Difference]) -> str:
         return ", ".join(f"{name} {number:.{digits}f}" for name, number in pairs)
 
     if check.kind == "compare":
-        right = f"{labels[1] if len(labels) > 1 else ''} {found[0].right:.{digits}f}".strip()
+        right = f"{' '.join(labels[1:])} {found[0].right:.{digits}f}".strip()
         return f"{labels[0]} {found[0].left:.{digits}f} against {right}"
     if check.kind == MAJORITY:
         wanted = region(check.relation, check.margin)
@@ -300,8 +263,5 @@ def _numbers(check: Check, found: Sequence[Difference]) -> str:
         others = [label for label in labels if label != check.relation]
         sides = [found[0].left, *(each.right for each in found)]
         return f"{listed([check.relation, *others], sides)}; {LEAST}"
-    gains: list[Any] = [
-        f"{name} {signed(each.value, digits)}"
-        for name, each in zip(labels[::2], found, strict=True)
-    ]
-    return f"{', '.join(gains)}; {LEAST}"
+    pairs = zip(labels[::2], found, strict=True)
+    return f"{', '.join(f'{name} {signed(each.value, digits)}' for name, each in pairs)}; {LEAST}"

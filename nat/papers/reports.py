@@ -18,7 +18,7 @@ from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.coordinates import Resolver
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedFigure, ResolvedTable
-from nat.papers.table_formats import TableText, read_back, read_records
+from nat.papers.table_formats import TableText
 
 Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]
@@ -278,18 +278,6 @@ def make_table(table: ResolvedTable, root: Path) -> TableText:
     kind = TABLES[table.kind]
     made: TableText = kind.lay_out(table, kind.records(table, root))
     return made
-
-
-def read_table(table: ResolvedTable, csv: Path) -> TableText:
-    """Read a table that was made before.
-
-    Raises:
-        UserError: if the file is missing or is not such a table.
-    """
-    records = read_records(csv, numbers=table.kind != "settings")
-    with read_back(csv):
-        found: TableText = TABLES[table.kind].lay_out(table, records)
-    return found
 
 
 def module(configuration: Configuration, target: Target) -> str:

@@ -1,41 +1,24 @@
-"""A table as CSV, Markdown, LaTeX and on the screen.
+"""A table as CSV, Markdown and LaTeX.
 
 The CSV is long: one line a number, with everything that is known of it, down to the files that it
 comes from. The others are for reading, and made from the same records.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import rich.box
-import rich.table
-from rich.console import Console
-from rich.text import Text
 
-from nat.checksums import remedy
-from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.papers.values import Record
 
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
 DAGGER, DOUBLE_DAGGER, STAR, NOTHING, MINUS = "†", "‡", "*", "–", "\N{MINUS SIGN}"
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-WIDEST = 14
-"""Columns of numbers that stand beside each other at most in LaTeX."""
 NO_WIDER = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
 """The width of a table in LaTeX: its own, but at most that of a line."""
-NUMBERS = (
-    *("x", "ours", "spread", "low", "high", "published", "difference"),
-    *("baseline_difference", "p_value", "not_decoded"),
-    *("sentence", "teacher_bleu", "student_bleu", "gain"),
-    *("detectable", "margin", "in_own_measure", "low_in_own_measure", "high_in_own_measure"),
-)
-"""Columns of CSVs that hold numbers; that of published values also what is printed without one."""
 
 
 @dataclass(frozen=True)
@@ -106,45 +89,9 @@ def write(table: TableText, csv: Path) -> None:
 
 
 def write_records(records: Sequence[Record], csv: Path) -> None:
-    """Write records, as `read_records` reads them."""
+    """Write records as lines of a CSV."""
     with atomic_path(csv) as temporary:
         pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
-
-
-def read_records(csv: Path, numbers: bool = True) -> list[Record]:
-    """Read back records.
-
-    Args:
-        csv: with them.
-        numbers: whether the columns `NUMBERS` hold numbers, not words as in tables of settings.
-
-    Raises:
-        UserError: if the file is missing or is not such a table.
-    """
-    if not csv.exists():
-        raise UserError(f"{csv} does not exist; run the workflow first")
-    with read_back(csv):
-        frame = pd.read_csv(csv, dtype=str, keep_default_na=False)
-        for name in frame.columns.intersection(list(NUMBERS)) if numbers else ():
-            found = pd.to_numeric(frame[name], errors="coerce").astype(object)
-            kept = found.notna() | (frame[name] == "")
-            if name != PUBLISHED and not kept.all():
-                raise ValueError(name)
-            frame[name] = found.where(found.notna(), None).where(kept, frame[name])
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-
-
-@contextmanager
-def read_back(csv: Path) -> Iterator[None]:
-    """Guard what uses the records of a file, which may be incomplete or of another version.
-
-    Raises:
-        UserError: if something is missing in them, or is not what it should be.
-    """
-    try:
-        yield
-    except (LookupError, TypeError, ValueError) as error:
-        raise UserError(f"{csv} is not a table of this version; {remedy(csv)}") from error
 
 
 # Markdown
@@ -160,7 +107,8 @@ def markdown(table: TableText) -> str:
     side = "left" if table.prose else "right"
     align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
     headers = [escape_markdown(heading(column)) for column in table.columns]
-    grid = markdown_grid(_map(table.rows, escape_markdown), headers, align)
+    rows = [[escape_markdown(text) for text in row] for row in table.rows]
+    grid = markdown_grid(rows, headers, align)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
     title, origin = escape_markdown(table.title), escape_markdown(table.origin)
     return f"**{title}** ({origin})\n\n{grid}\n{notes}\n"
@@ -187,15 +135,13 @@ def escape_markdown(text: str) -> str:
 
 
 def latex(table: TableText) -> str:
-    """Write the table for LaTeX; needs the packages booktabs and graphicx.
+    """Write the table for LaTeX, in ASCII; needs the packages booktabs and graphicx.
 
-    A table of many columns is broken into several below each other, and what is wider than a line
-    is made as wide.
+    What is wider than a line is made as wide.
     """
-    grids = "\n\\medskip\n\n".join(_latex_grid(table, columns) for columns in _blocks(table))
-    caption = _escape_latex(f"{table.title} ({table.origin}).")
-    text = f"\\begin{{table}}[t]\n\\centering\n\\caption{{{caption}}}\n{grids}"
-    notes = r" \\ ".join(_escape_latex(note) for note in table.notes + table.signatures)
+    caption = escape_latex(f"{table.title} ({table.origin}).")
+    text = f"\\begin{{table}}[t]\n\\centering\n\\caption{{{caption}}}\n{_latex_grid(table)}"
+    notes = r" \\ ".join(escape_latex(note) for note in table.notes + table.signatures)
     if notes:
         # signatures of sacreBLEU have no space to break a line at
         notes = notes.replace("|", r"|\allowbreak{}")
@@ -204,43 +150,18 @@ def latex(table: TableText) -> str:
     return f"{text}\\end{{table}}\n"
 
 
-def _blocks(table: TableText) -> list[list[int]]:
-    """Numbers of the columns that stand beside each other; those of a heading stay together."""
-    blocks: list[list[int]] = [[]]
-    places = range(table.labels, len(table.columns))
-    for _, same in groupby(places, key=lambda place: table.columns[place][0]):
-        together = list(same)
-        if blocks[-1] and len(blocks[-1]) + len(together) > WIDEST:
-            blocks.append([])
-        blocks[-1] += together
-    return [[*range(table.labels), *block] for block in blocks]
-
-
-def _latex_grid(table: TableText, places: Sequence[int]) -> str:
-    """Some columns of a table as a tabular of LaTeX, with the rows that have something there."""
-    labels, numbers = table.labels, len(places) - table.labels
-    rows, group = [], ""
-    for row in table.rows:
-        group = row[0] or group
-        shown = [row[place] for place in places]
-        broken = len(places) < len(table.columns)
-        if broken and all(text == NOTHING for text in shown[labels:]):
-            continue  # its numbers are in another of the grids
-        if labels > 1 and group:
-            shown[0], group = group, ""
-        rows.append(shown)
-    frame = pd.DataFrame(_map(rows, _escape_latex), columns=range(len(places)))
-    columns = [table.columns[place] for place in places]
-    escaped = [(_escape_latex(column), _escape_latex(part)) for column, part in columns]
+def _latex_grid(table: TableText) -> str:
+    """Write the rows of a table as a tabular, at most as wide as a line."""
+    frame = pd.DataFrame([[escape_latex(text) for text in row] for row in table.rows])
+    headings = [tuple(map(escape_latex, column)) for column in table.columns]
+    parted = any(part for _, part in headings)
     frame.columns = (
-        pd.MultiIndex.from_tuples(escaped)
-        if any(part for _, part in columns)
-        else pd.Index([name for name, _ in escaped])
+        pd.MultiIndex.from_tuples(headings) if parted else pd.Index([name for name, _ in headings])
     )
-    share = 0.7 / max(len(table.columns) - labels, 1)
-    column = f"p{{{share:.2f}\\linewidth}}" if table.prose else "r"
+    others = len(table.columns) - table.labels
+    column = f"p{{{0.7 / max(others, 1):.2f}\\linewidth}}" if table.prose else "r"
     grid = frame.style.hide(axis="index").to_latex(
-        column_format="l" * labels + column * numbers, hrules=True, multicol_align="c"
+        column_format="l" * table.labels + column * others, hrules=True, multicol_align="c"
     )
     return f"\\resizebox{{{NO_WIDER}}}{{!}}{{%\n{grid}}}\n"
 
@@ -270,54 +191,6 @@ LATEX = {
 }
 
 
-def _escape_latex(text: str) -> str:
+def escape_latex(text: str) -> str:
+    """Replace what LaTeX would take for a command, and what is not ASCII."""
     return "".join(LATEX.get(character, character) for character in text)
-
-
-def _map(rows: Sequence[Sequence[str]], escape: Callable[[str], str]) -> list[list[str]]:
-    return [[escape(text) for text in row] for row in rows]
-
-
-# On the screen
-
-
-def show(table: TableText, console: Console) -> None:
-    """Print the table; where the terminal is too narrow, lines wrap rather than lose a column."""
-    console.print(Text(table.title, style="bold"))
-    console.print(Text(table.origin))
-    if table.prose:
-        _show_prose(table, console)
-    else:
-        _show_grid(table, console)
-    for note in table.notes:
-        console.print(Text(note, style="dim"))
-
-
-def _show_prose(table: TableText, console: Console) -> None:
-    labels = table.labels
-    for row in table.rows:
-        if labels > 1 and row[0]:
-            console.print()
-            console.print(Text(row[0], style="bold"))
-        for sentence in row[labels:]:
-            label = Text(f"{row[labels - 1]}: ", style="cyan")
-            console.print(label.append(sentence, style="default"))
-    console.print()
-
-
-def _show_grid(table: TableText, console: Console) -> None:
-    # Groups stand above their rows, so that 80 columns hold a wide table.
-    drawn = rich.table.Table(box=rich.box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    labels = table.labels
-    drawn.add_column("", no_wrap=True)
-    for position, column in enumerate(table.columns[labels:], labels):
-        texts = [*heading(column).split(), *(row[position] for row in table.rows)]
-        drawn.add_column(heading(column), justify="right", width=max(map(len, texts)))
-    for row in table.rows:
-        if labels > 1 and row[0]:
-            drawn.add_row(Text(row[0], style="bold"))
-        drawn.add_row(Text("  " * (labels - 1) + row[labels - 1]), *map(Text, row[labels:]))
-    needed = console.measure(drawn, options=console.options.update(width=1000)).maximum
-    width, console.width = console.width, max(console.width, needed)
-    console.print(drawn, crop=False)
-    console.width = width

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from nat.configuration import Configuration
 from nat.measures.results import read
-from nat.papers import claim_formats, reports
+from nat.papers import claim_formats, reports, results_on_screen
 from nat.papers.checks import Compared
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
@@ -372,9 +372,10 @@ def test_what_is_written_and_shown(root: Path, seeds: list[int], said: str) -> N
     plain = configuration(root, f"{BETTER}, each: [{{label: first}}, {second}]", seeds)
     claims, found = reports.resolve_claims(plain, "paper"), made_up_run.judge(plain)
     claim_formats.write(claims, found, root / "claims.csv")
+    assert (root / "claims.csv").read_text().count("\n") == 3
     written = (root / "claims.md").read_text()
     console = Console(width=100, record=True)
-    claim_formats.show(claims, claim_formats.read(root / "claims.csv"), console)
+    results_on_screen.show_claims(claims, found, console)
     screen = " ".join(console.export_text().split())
     for text in (written, screen):
         must_name(text, "1 holds, 1 not run", "scale demo", said, CORPUS, TASK, "teacher: not run")
@@ -384,15 +385,6 @@ def test_what_is_written_and_shown(root: Path, seeds: list[int], said: str) -> N
 # Mistakes
 
 
-TABLES = copy.deepcopy(PAPER["tables"])
-GAIN = {"label": "gain", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
-TABLES["1"]["rows"].append(GAIN)
-TABLES["3"] = {
-    "kind": "settings",
-    "title": "settings",
-    "columns": ["nat-kd"],
-    "rows": [{"label": "rate", "key": "recipe.learning_rate"}],
-}
 GAINS = "gains: {system: student, over: teacher, of: [{label: a}, {label: b}], is: a}"
 SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
 
@@ -402,40 +394,23 @@ SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
     [
         ("trend: {of: [student, teacher], is: flat}, compare: nat > 3", ["compare"]),
         (f"{BETTER}, measure: null", ["measure"]),
-        (f"{BETTER}, measure: parameter_share", ["parameters"]),
+        (f"{BETTER}, measure: parameter_share", ["over"]),
         # unknown names
         (f"{BETTER}, where: {{student: {{system: cmlm-dk}}}}", ["cmlm-dk", "cmlm-kd"]),
         ("compare: student > techer", ["techer"]),
         ("in: table 1, compare: DiM > 3", ["DiM", "DiMS"]),
         (f"{BETTER}, in: table 9", ["in", "table 9"]),
-        (f"{BETTER}, in: table 3", ["in", "table 3"]),
         (GAINS.replace("is: a", "is: c"), ["c"]),
         # another number than the claim says
-        ("in: table 1, compare: raw > 3", ["table 1", "raw"]),
         (
             "in: table 1, compare: DiMS > NAT, decoding: one-pass",
             ["DiMS", "decoding", STEP, "one-pass", "NAT"],
         ),
-        # what is not run
-        ("in: table 1, compare: quoted < NAT", ["quoted"]),
-        ("in: table 1, trend: {of: [NAT, quoted], is: rising}", ["quoted"]),
-        ("in: table 1, largest: {of: [NAT, quoted], is: quoted}", ["quoted"]),
-        ("in: table 1, compare: NAT > gain", ["gain"]),
-        ("in: table 1, compare: renamed > 1, where: {renamed: gain}", ["gain"]),
-        (f"{SPEED_UP}, over: gain", ["over", "gain"]),
-        (f"{SPEED_UP}, over: quoted", ["over", "quoted"]),
         (SPEED_UP, ["over"]),
-        # too few, or the same number twice
+        # too few
         ("trend: {of: [student], is: rising}", ["rising"]),
         ("largest: {of: [student], is: student}", ["student"]),
         (GAINS.replace(", {label: b}", ""), ["a"]),
-        ("compare: student > student", ["student"]),
-        ("trend: {of: [nat, nat], is: rising}", ["trend.of", "nat"]),
-        ("largest: {of: [nat, raw, nat], is: raw}", ["largest.of", "nat"]),
-        (correlation("nat, nat, raw"), ["correlation.over", "nat"]),
-        (correlation("nat, raw, student").replace("chrf", "sacrebleu"), ["nat"]),
-        (f"{BETTER}, each: [{{}}, {{}}]", []),
-        (f"{BETTER}, each: [{{label: a}}, {{label: a, where: {{teacher: 3}}}}]", ["a"]),
         # margins
         ("compare: student ~ teacher", ["± 1"]),
         ("compare: student = teacher", ["compare"]),
@@ -444,4 +419,4 @@ SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
 )
 def test_errors_name_the_claim(root: Path, text: str, named: list[str]) -> None:
     with told("config/papers/paper.yaml", "claims.it", *named):
-        checked(root, text, tables=TABLES)
+        checked(root, text)

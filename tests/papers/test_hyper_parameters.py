@@ -9,7 +9,7 @@ import pytest
 from made_up_run import CORPUS
 from messages import told
 
-from nat.papers import hyper_parameters, reports, table_formats
+from nat.papers import hyper_parameters, reports
 from nat.papers.description import Line
 from nat.workflow.graph import Graph
 
@@ -50,9 +50,6 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
     assert rows["masks"] == ["Uniform"] * 3
     assert rows["tokens"][1:] == ["32768", "8192 x 4"]
     assert reports.cells(plain, TARGET) == []
-    table_formats.write(made, tmp_path / "table_1.csv")
-    again = made_up_run.read_table(plain, tmp_path / "table_1.csv")
-    assert (again.rows, again.notes) == (made.rows, made.notes)
 
 
 def test_a_length_may_be_in_epochs() -> None:

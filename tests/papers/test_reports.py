@@ -7,10 +7,9 @@ from typing import Any
 import made_up_run
 import pytest
 from made_up_run import PAPER, TASK
-from messages import told
 
 from nat.options import validated
-from nat.papers import reports, table_formats
+from nat.papers import reports
 
 TABLE: reports.Target = ("paper", "table", "1")
 FIGURE: reports.Target = ("paper", "figure", "2")
@@ -58,17 +57,3 @@ def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
     assert plain == configured(A=one, unused={"system": "x"})
     assert plain != configured(A={**one, "system": "cmlm-raw"})
     assert plain != configured(A=one, seeds=[1, 2])
-
-
-def test_a_table_is_read_as_it_was_made(root: Path) -> None:
-    made_up_run.write_corpus(root, several=False)
-    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
-    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
-    plain, csv = configuration(root), root / "table_1.csv"
-    made = made_up_run.make_table(plain, "paper", "1")
-    table_formats.write(made, csv)
-    again = made_up_run.read_table(plain, csv)
-    assert (again.rows, again.columns, again.notes) == (made.rows, made.columns, made.notes)
-    csv.write_text("".join(csv.read_text().splitlines(keepends=True)[:-1]))
-    with told(csv):
-        made_up_run.read_table(plain, csv)

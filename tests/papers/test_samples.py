@@ -7,7 +7,7 @@ import made_up_run
 import pytest
 from made_up_run import CORPUS, TASK
 
-from nat.papers import reports, samples, table_formats
+from nat.papers import reports, samples
 from nat.papers.samples import STUDENT, TEACHER
 
 SYSTEMS: dict[str, Any] = {
@@ -61,7 +61,3 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     assert [row[1].split(",")[0] for row in made.rows[:4]] == [
         *("source", "reference", TEACHER, STUDENT),
     ]
-    csv = tmp_path / "table_1.csv"
-    table_formats.write(made, csv)
-    again = made_up_run.read_table(plain, csv)
-    assert (again.rows, again.notes) == (made.rows, made.notes)
