@@ -194,12 +194,12 @@ def preparation(step: str, pairs: int, folder: str) -> float:
 
     from nat.data.binarised import binarise_folder
     from nat.data.bpe import bpe_folder
-    from nat.data.clean import clean_folder
+    from nat.data.clean import clean_folder, tokenise_folder
     from nat.data.corpus import Corpus
-    from nat.data.invented.text import generate, read_options
+    from nat.data.invented.language import language_of
+    from nat.data.invented.text import generate
     from nat.data.lines import write_lines
     from nat.data.splits import sides, training_part
-    from nat.data.tokenise import tokenise_folder
 
     file = ROOT / f"config/corpora/{CORPUS}.yaml"
     corpus = Corpus.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
@@ -210,7 +210,7 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     place = {each: Path(folder, each) for each in ("text", *STEPS)}
 
     def invent() -> None:
-        language, _ = read_options(generator, tuple(sizes))
+        language = language_of(generator)
         place["text"].mkdir()
         for split, number in sizes.items():
             for side, lines in zip(

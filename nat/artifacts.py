@@ -32,7 +32,6 @@ from nat.data.splits import (
     held_out,
     is_cut_out,
     local_files,
-    local_references,
     part_of,
     test_names,
     text_part,
@@ -69,13 +68,13 @@ class CorpusStep(Artifact):
         text, parent = replace(self, step="text"), derived_from(corpus)
         if self.step == "references":
             part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
-            return text, *self._kept(local_references(part, Path()))
+            return text, *self._kept(local_files(part, references=True))
         if self.step == "text" and parent is not None:
             return [replace(self, corpus=parent)]
         if self.step == "text" and test is not None and is_cut_out(corpus, test):
             return [CorpusStep(self.corpus, "text")]
         if self.step == "text":
-            return self._kept(local_files(text_part(corpus, test), Path()))
+            return self._kept(local_files(text_part(corpus, test)))
         if test is not None:
             return text, CorpusStep(self.corpus, "bpe")
         before = STEPS[: STEPS.index(self.step)]

@@ -6,12 +6,12 @@ from typing import Any
 
 from nat.data.binarised import binarise_folder
 from nat.data.bpe import bpe_folder
-from nat.data.clean import clean_folder
+from nat.data.clean import clean_folder, tokenise_folder
 from nat.data.corpus import Corpus
+from nat.data.sources import Place
 from nat.data.splits import text_part, training_part
-from nat.data.test_set import prepare_test_set
 from nat.data.text import GIVEN, make_text
-from nat.data.tokenise import tokenise_folder
+from nat.jobs.prepare import prepare_split
 from nat.options import validated
 
 PREPROCESSING = {
@@ -41,13 +41,13 @@ def as_corpus(content: Mapping[str, Any]) -> Corpus:
 def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     """Make all steps of a corpus and its set `test` as the rules do; returns its folder."""
     folder = root / "results/corpora" / name
-    for test, place in ((None, folder), ("test", folder / "tests/test")):
-        part = text_part(corpus, test)
-        make_text(name, part, place / "text", root=root, mirror=None, downloads=root / "downloads")
+    place = Place(name, root, None, root / "downloads")
+    for test, output in ((None, folder), ("test", folder / "tests/test")):
+        make_text(text_part(corpus, test), output / "text", place)
     part = training_part(corpus)
     clean_folder(part, folder / "text", folder / "clean")
     tokenise_folder(part, folder / "clean", folder / "tokens")
     bpe_folder(part, folder / "tokens", folder / "bpe", given=folder / "text" / GIVEN)
     binarise_folder(part, folder / "bpe", folder / "binarised")
-    prepare_test_set(corpus, "test", folder / "tests/test", folder / "bpe")
+    prepare_split(corpus, "test", folder / "tests/test", folder / "bpe")
     return folder

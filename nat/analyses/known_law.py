@@ -11,11 +11,10 @@ import numpy as np
 from nat.artifacts import Analysis, CorpusStep, step_of
 from nat.configuration.file_names import file_of
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import merge, segments_of
-from nat.data.invented.language import Language
-from nat.data.invented.subword_law import subword_law
-from nat.data.invented.text import read_options
+from nat.data.invented.language import Language, language_of
+from nat.data.invented.law import subword_law
 from nat.data.splits import sides
+from nat.data.subwords import merge, segments_of
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.job import Job
@@ -88,7 +87,7 @@ def sentences(job: Job[Analysis]) -> Known:
     folder = Path(job.inputs.subwords.path)
     corpus, description = job.artifact.corpus, job.corpus
     assert description.generator is not None
-    language, _ = read_options(description.generator, tuple(description.generator.pairs))
+    language = language_of(description.generator)
     segment = segments_of(folder, "target").split
     vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
     source, _ = sides(description)

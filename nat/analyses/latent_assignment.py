@@ -19,10 +19,10 @@ from scipy.spatial.distance import cdist
 from nat.analyses import analysis
 from nat.artifacts import Analysis, references
 from nat.data.batch import pad, source_tensor
-from nat.data.bpe import segments_of
 from nat.data.corpus import Corpus
 from nat.data.references import references_path
 from nat.data.splits import sides
+from nat.data.subwords import segments_of
 from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
 from nat.job import Job

@@ -35,10 +35,10 @@ from nat.analyses import analysis
 from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis, CorpusStep
 from nat.data.batch import Batch
-from nat.data.bpe import merge
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
+from nat.data.subwords import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_all
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary

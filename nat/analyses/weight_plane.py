@@ -22,8 +22,8 @@ from torch import Tensor
 from nat.analyses import analysis
 from nat.analyses.likelihood import losses
 from nat.artifacts import Analysis
-from nat.data.bpe import merge
 from nat.data.candidates import RAW, Text
+from nat.data.subwords import merge
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
 from nat.job import Job

@@ -13,7 +13,7 @@ from nat.configuration.json_values import copied
 from nat.configuration.lengths import in_proportion
 from nat.configuration.models import Latency, Recipe, Scale, Task, read_model
 from nat.data.candidates import Text
-from nat.data.splits import local_files, local_references, split_names
+from nat.data.splits import local_files, split_names
 from nat.errors import UserError, told_of
 from nat.options import validated
 from nat.transformer.architecture import Architecture
@@ -212,7 +212,7 @@ class AtScale(Entries):
         description = self.corpus(corpus)
         if not description.licensed_by:
             return ""
-        files = local_files(description, Path()) | local_references(description, Path())
+        files = local_files(description) | local_files(description, references=True)
         missing = _not_there(self.root, files.values())
         return missing and f"{missing} (licensed by {description.licensed_by})"
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from nat.configuration.file_names import file_of
 from nat.data.corpus import STEPS, Corpus, Part, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
-from nat.data.invented.parameters import Parameters, read_parameters
-from nat.data.sources import parts_of, test_set
-from nat.data.splits import TRAIN, VALID, is_cut_out, split_names
+from nat.data.invented.language import language_of
+from nat.data.sources import test_set
+from nat.data.splits import TRAIN, VALID, is_cut_out, parts_by_key, split_names
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -35,7 +35,7 @@ def check_corpus(name: str, corpus: Corpus) -> None:
         for problem in _problems(corpus):
             raise UserError(problem)
         if corpus.generator is not None:
-            read_parameters(corpus.generator, Parameters)
+            language_of(corpus.generator)
 
 
 def _problems(corpus: Corpus) -> Iterator[str]:
@@ -99,8 +99,7 @@ def _problems_of_split(name: str, split: Split, corpus: Corpus) -> Iterator[str]
         yield from _problems_of_origin(split, key)
     if split.every is not None and name == TRAIN:
         yield f"'{key}': key 'every': the training text cannot be cut out of itself"
-    for number, part in enumerate(parts_of(split) if split.every is None else ()):
-        place = f"{key}.parts[{number}]" if split.parts else key
+    for place, part in parts_by_key(name, split).items():
         yield from _problems_of_origin(
             part, place, {PAIRS} if part.format in TOGETHER else languages
         )

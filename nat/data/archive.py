@@ -61,7 +61,7 @@ def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
 
 
 def unpack(
-    archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path, key: str
+    archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path
 ) -> dict[str, list[Path]]:
     """Write the wanted members of an archive to `folder`, in one pass over it.
 
@@ -69,7 +69,6 @@ def unpack(
         archive: tar (compressed or not) or zip file, recognised by its content.
         wanted: names or shell patterns of members by label, such as a language.
         folder: existing folder for the files.
-        key: file and key of the configuration that name the members, for messages.
 
     Returns:
         The files of each label in the order of the patterns; those of one pattern sorted by name.
@@ -77,45 +76,41 @@ def unpack(
     Raises:
         UserError: if the archive is damaged, lacks a member, or has one outside its folder.
     """
-    found: dict[str, dict[tuple[int, str], Path]] = {label: {} for label in wanted}
+    written: dict[str, Path] = {}
     names: list[str] = []
+    patterns = [pattern for several in wanted.values() for pattern in several]
     try:
-        for name, opened in _members(archive):
-            clean = PurePosixPath(name)
+        for member, opened in _members(archive):
+            clean = PurePosixPath(member)
             if clean.is_absolute() or ".." in clean.parts:
                 raise UserError(
-                    f"{archive} ({key}) holds '{name}', which is outside its folder; do not "
-                    "use this archive, fetch it again from its publisher"
+                    f"{archive} holds '{member}', which is outside its folder; do not use this "
+                    "archive, fetch it again from its publisher"
                 )
-            if opened is None:
-                continue
-            names.append(str(clean))
-            places = [
-                (label, number)
-                for label, patterns in wanted.items()
-                for number, pattern in enumerate(patterns)
-                if fnmatchcase(str(clean), pattern)
-            ]
-            if places:
-                path = folder / str(len(names))
-                with path.open("wb") as file, opened() as content:
-                    shutil.copyfileobj(content, file, 1 << 20)
-                for label, number in places:
-                    found[label][number, str(clean)] = path
+            if opened is not None:
+                names.append(str(clean))
+                if any(fnmatchcase(names[-1], pattern) for pattern in patterns):
+                    written[names[-1]] = folder / str(len(names))
+                    with written[names[-1]].open("wb") as file, opened() as content:
+                        shutil.copyfileobj(content, file, 1 << 20)
     except (*DAMAGED, RuntimeError, OSError) as error:
         # the disk gives another number, bz2 and places outside the file one of these
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
-        fault = f"{archive} ({key}) is damaged or encrypted ({error})"
-        raise UserError(f"{fault}; fetch it again, or unpack it yourself") from error
-    for label, patterns in wanted.items():
-        for number, pattern in enumerate(patterns):
-            if all(index != number for index, _ in found[label]):
+        raise UserError(
+            f"{archive} is damaged or encrypted ({error}); fetch it again, or unpack it yourself"
+        ) from error
+    files: dict[str, list[Path]] = {label: [] for label in wanted}
+    for label, several in wanted.items():
+        for pattern in several:
+            matching = sorted(name for name in written if fnmatchcase(name, pattern))
+            if not matching:
                 raise UserError(
-                    f"{archive} has no file '{pattern}' ({key}.members.{label}); "
+                    f"{archive} has no file '{pattern}' ('members.{label}'); "
                     f"{hint(pattern, names[:50])}"
                 )
-    return {label: [files[place] for place in sorted(files)] for label, files in found.items()}
+            files[label] += [written[name] for name in matching]
+    return files
 
 
 def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | None]]:

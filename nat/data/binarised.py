@@ -16,7 +16,7 @@ from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.splits import sides, split_names
-from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary, copy_vocabularies
+from nat.data.vocabulary import Vocabularies, Vocabulary, copy_vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
 
@@ -27,18 +27,14 @@ def files_of(prefix: Path | str) -> tuple[Path, Path]:
 
 
 def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path | str) -> int:
-    """Write sentences of space-separated subwords as ids.
+    """Write sentences of space-separated subwords as ids; return their number.
 
     Args:
         lines: one sentence each; an empty line is a sentence of no tokens.
         vocabulary: of the language of these sentences.
         prefix: path of the two files without `.tokens.npy` and `.offsets.npy`.
-
-    Returns:
-        The number of sentences.
     """
-    dtype = np.min_scalar_type(len(vocabulary) - 1)
-    tokens = array(dtype.char)
+    tokens = array(np.min_scalar_type(len(vocabulary) - 1).char)
     offsets = array("q", [0])
     for line in lines:
         tokens.extend(vocabulary.encode(line))
@@ -54,6 +50,7 @@ class BinarisedText:
 
     Attributes:
         path: the file of the ids.
+        tokens: ids of all sentences, one after the other.
         lengths: tokens per sentence, int64 [n].
     """
 
@@ -63,25 +60,21 @@ class BinarisedText:
         Raises:
             UserError: if a file is missing or damaged, or the two do not belong together.
         """
-        paths = files_of(prefix)
-        tokens, offsets = map(mapped_array, paths)
-        self.lengths: np.ndarray = np.diff(offsets)
+        self.path, of_offsets = files_of(prefix)
+        self.tokens, self._offsets = mapped_array(self.path), mapped_array(of_offsets)
+        self.lengths: np.ndarray = np.diff(self._offsets)
         if (
-            tokens.ndim != 1
-            or tokens.dtype.kind != "u"
-            or offsets.ndim != 1
-            or offsets.dtype != np.int64
-            or len(offsets) == 0
-            or offsets[0] != 0
-            or offsets[-1] != len(tokens)
+            self.tokens.ndim != 1
+            or self.tokens.dtype.kind != "u"
+            or self._offsets.ndim != 1
+            or self._offsets.dtype != np.int64
+            or [*self._offsets[:1], *self._offsets[-1:]] != [0, len(self.tokens)]
             or (self.lengths < 0).any()
         ):
             raise UserError(
-                f"{paths[0]} ({len(tokens)} tokens) and {paths[1]} do not belong together; "
-                f"{remedy(paths[0])}"
+                f"{self.path} ({len(self.tokens)} tokens) and {of_offsets} do not belong together; "
+                f"{remedy(self.path)}"
             )
-        self.path = paths[0]
-        self._tokens, self._offsets = tokens, offsets
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -90,12 +83,7 @@ class BinarisedText:
         """Ids of sentence `index` (0 to n - 1), [T], in the type of the file."""
         if not 0 <= index < len(self):
             raise IndexError(f"sentence {index} of {len(self)}")
-        return self._tokens[self._offsets[index] : self._offsets[index + 1]]
-
-    @property
-    def tokens(self) -> np.ndarray:
-        """Ids of all sentences, one after the other."""
-        return self._tokens
+        return self.tokens[self._offsets[index] : self._offsets[index + 1]]
 
 
 def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
@@ -103,7 +91,7 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
     vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
-            for side, language in zip(SIDES, sides(corpus), strict=True):
+            for side, language in zip(("source", "target"), sides(corpus), strict=True):
                 name = f"{split}.{language}"
                 vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)

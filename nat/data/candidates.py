@@ -42,8 +42,8 @@ class Candidate:
         """As the configuration names it."""
         if self.system is None:
             return RAW
-        named: dict[str, Any] = {"system": self.system, "decoding": self.decoding}
-        return named if self.seed is None else {**named, "seed": self.seed}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return {"system": self.system, "decoding": self.decoding, **seed}
 
 
 @dataclass(frozen=True)
@@ -70,31 +70,33 @@ class Text:
         if kind == DISTILLED:
             return cls(kind, (Candidate(key, **content),))
         options = {name: content[name] for name in content if name not in (DISTILLED, _LIST)}
-        if _LIST in content:
-            key = f"{key}.{_LIST}"
-            found = [Candidate(key, **({} if each == RAW else each)) for each in content[_LIST]]
-        else:
-            found = [Candidate(key), Candidate(f"{key}.{DISTILLED}", **content[DISTILLED])]
-        return cls(kind, tuple(found), Method(method=kind, **options))
-
-    def with_seed(self, seed: int) -> "Text":
-        """The same, translated by systems of this seed."""
-        found = (
-            text if text.system is None else replace(text, seed=seed) for text in self.candidates
-        )
-        return replace(self, candidates=tuple(found))
+        choice = Method(method=kind, **options)
+        if _LIST not in content:
+            both = Candidate(key), Candidate(f"{key}.{DISTILLED}", **content[DISTILLED])
+            return cls(kind, both, choice)
+        named = ({} if each == RAW else each for each in content[_LIST])
+        return cls(kind, tuple(Candidate(f"{key}.{_LIST}", **each) for each in named), choice)
 
     def as_json(self) -> str | dict[str, Any]:
         """As the configuration has it."""
-        if self.kind == RAW:
-            return RAW
+        texts = [text.as_json() for text in self.candidates]
         if self.choice is None:
-            return {self.kind: self.candidates[0].as_json()}
-        last = self.candidates[-1]
-        named: dict[str, Any] = {_LIST: [text.as_json() for text in self.candidates]}
-        if last.key.endswith(DISTILLED):
-            named = {DISTILLED: last.as_json()}
+            return RAW if self.kind == RAW else {self.kind: texts[0]}
+        is_listed = self.candidates[-1].key.endswith(_LIST)
+        named = {_LIST: texts} if is_listed else {DISTILLED: texts[-1]}
         return {self.kind: {**named, **self.choice.options}}
+
+    def with_seed(self, seed: int) -> "Text":
+        """The same, translated by systems of this seed."""
+        seeded = (
+            text if text.system is None else replace(text, seed=seed) for text in self.candidates
+        )
+        return replace(self, candidates=tuple(seeded))
+
+    @property
+    def regulariser(self) -> dict[str, Any]:
+        """Options of the regulariser of the choice; empty without one."""
+        return (self.choice and self.choice.options.get("regulariser")) or {}
 
     @property
     def compared(self) -> tuple[Candidate, ...]:
@@ -105,12 +107,6 @@ class Text:
     def is_tuned(self) -> bool:
         """True if the weights of the regulariser are tuned on several references."""
         return self.regulariser.get("gamma") == TUNED
-
-    @property
-    def regulariser(self) -> dict[str, Any]:
-        """Options of the regulariser of the choice; empty without one."""
-        found = {} if self.choice is None else self.choice.options.get("regulariser")
-        return found or {}
 
     def with_regulariser(self, changes: Mapping[str, Any]) -> "Text":
         """The same, with changes of its regulariser where it has one."""

@@ -1,102 +1,78 @@
-"""The `clean` folder of a corpus: punctuation as configured, bad training pairs dropped.
+"""The folders `clean` and `tokens` of a corpus: bad training pairs are dropped, text is tokenised.
 
 Only training pairs are dropped. Every line of the other splits is kept, empty or not, so that they
 stay aligned with their published references; what would have been dropped is counted.
 """
 
 import hashlib
-import re
 from array import array
-from collections import Counter
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nat.data.corpus import Corpus, Preprocessing
-from nat.data.expected import check_expected
-from nat.data.lines import read_pairs, writing_pairs
-from nat.data.parallel import in_order
-from nat.data.splits import TRAIN, is_segmented, sides, split_names
+from nat.data.lines import in_order, read_pairs, writing_pairs
+from nat.data.splits import TRAIN, check_expected, is_segmented, sides, split_names
+from nat.data.tokenise import normaliser, tokenise
 from nat.files import atomic_directory, write_json
-
-# Control characters other than whitespace: 0 to 8, 14 to 31, and delete; and the two
-# marks of SentencePiece subwords, which must not occur in a text (see nat.data.bpe).
-_REPLACED = dict.fromkeys([*range(9), *range(14, 32), 127]) | {0x2581: "_", 0xFFED: "_"}
-
-# The first characters that rules of the punctuation normaliser can match. A line without them does
-# not change, so most lines need none of its fifty regular expressions.
-_PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''|  | [:;%]")
 
 REASONS = ("empty", "too_long", "ratio")
 
 
-def lengths(source: str, target: str, measure: str) -> tuple[int, int]:
-    """Lengths of a pair in `characters`, `words` between spaces, or `tokens` if it is tokenised."""
-    if measure == "characters":
-        return len(source), len(target)
-    return len(source.split()), len(target.split())
+def fault(source: str, target: str, options: Preprocessing, step: str) -> str | None:
+    """Why a pair cannot be used for training, one of `REASONS`; None if it can.
 
-
-def fault(
-    source: str, target: str, max_tokens: int, max_ratio: float, measure: str = "words"
-) -> str | None:
-    """Say why a pair cannot be used for training, one of `REASONS`, or None if it can.
-
-    Args:
-        source: source sentence.
-        target: target sentence.
-        max_tokens: largest length of either side.
-        max_ratio: largest length of one side per length of the other.
-        measure: unit of length.
+    Lengths in tokens are only known in the step `tokens`, others are judged in the step `clean`.
     """
-    both = lengths(source, target, measure)
-    if min(both) == 0:
+    if not (source.strip() and target.strip()):
         return "empty"
-    if max(both) > max_tokens:
+    if (options.measure == "tokens") != (step == "tokens"):
+        return None
+    both = [len(x if options.measure == "characters" else x.split()) for x in (source, target)]
+    if max(both) > options.max_tokens:
         return "too_long"
-    if max(both) > max_ratio * min(both):
-        return "ratio"
-    return None
+    return "ratio" if max(both) > options.max_ratio * min(both) else None
 
 
-def fault_in(options: Preprocessing, step: str) -> Callable[[str, str], str | None]:
-    """`fault` as a corpus configures it, for one of the steps `clean` and `tokens`.
+def normalised(
+    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
+) -> list[tuple[str, str, str | None]]:
+    """Pairs with normalised punctuation, and the fault of each."""
+    one, other = (
+        normaliser(name, normalise_punctuation=options.normalise_punctuation) for name in languages
+    )
+    both = ((one(source), other(target)) for source, target in pairs)
+    return [(*pair, fault(*pair, options, "clean")) for pair in both]
 
-    Lengths in tokens are only known after tokenisation; before it, the only fault is an empty side.
-    """
-    measure = options.measure
-    if (measure == "tokens") == (step == "tokens"):
-        return lambda source, target: fault(
-            source, target, options.max_tokens, options.max_ratio, measure
+
+def tokenised(
+    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
+) -> list[tuple[str, str, str | None]]:
+    """Tokens of pairs, and the fault of each."""
+    rows: list[tuple[str, str, str | None]] = []
+    for pair in pairs:
+        source, target = (
+            tokenise(line, language, options.tokeniser)
+            for line, language in zip(pair, languages, strict=True)
         )
-    return lambda source, target: "empty" if not (source.strip() and target.strip()) else None
+        if options.lowercase:
+            source, target = source.lower(), target.lower()
+        rows.append((source, target, fault(source, target, options, "tokens")))
+    return rows
 
 
-@cache
-def moses(tool: str, language: str) -> Any:
-    """A tool of sacremoses for a language, such as `MosesTokenizer`."""
-    import sacremoses  # takes as long as the rest of the program
+def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
+    """Return a function that is True for a raw pair that both steps keep, duplicates aside."""
+    options, languages = corpus.preparation(is_segmented(corpus, TRAIN)), sides(corpus)
 
-    return getattr(sacremoses, tool)(language)
+    def useful(source: str, target: str) -> bool:
+        [(source, target, reason)] = normalised([(source, target)], languages, options)
+        if reason is None and options.measure == "tokens":
+            [(_, _, reason)] = tokenised([(source, target)], languages, options)
+        return reason is None
 
-
-@cache
-def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str], str]:
-    """A function that normalises one line of `language`.
-
-    Whitespace of any kind becomes single spaces, and control characters are removed, since a
-    tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
-    the Moses script.
-    """
-    punctuation = moses("MosesPunctNormalizer", language) if normalise_punctuation else None
-
-    def normalise(line: str) -> str:
-        if punctuation is not None and _PUNCTUATION.search(line):
-            line = punctuation.normalize(line)
-        return " ".join(line.translate(_REPLACED).split())
-
-    return normalise
+    return useful
 
 
 class Seen:
@@ -111,7 +87,7 @@ class Seen:
         self._count = 0
 
     def add(self, pair: tuple[str, str]) -> bool:
-        """Add a pair; return whether it was seen before."""
+        """Add a pair; True if it was there."""
         digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
         if not self._insert(int.from_bytes(digest) or 1):
             return True
@@ -149,80 +125,45 @@ def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> 
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
     """
-    with atomic_directory(output) as folder:
-        splits = {
-            split: _clean_split(corpus, split, text, folder, threads)
-            for split in split_names(corpus)
-        }
-        kept = {split: counts["kept"] for split, counts in splits.items()}
-        check_expected(corpus, "clean", kept, output)
-        write_json(folder / "clean.json", {"splits": splits})
+    _write_step("clean", normalised, corpus, text, output, threads)
 
 
-def normalised(
-    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
-) -> list[tuple[str, str, str | None]]:
-    """Normalise pairs and say what is wrong with each before tokenisation (None: nothing)."""
-    one, other = (
-        normaliser(name, normalise_punctuation=options.normalise_punctuation) for name in languages
-    )
-    judge = fault_in(options, "clean")
-    both = ((one(source), other(target)) for source, target in pairs)
-    return [(source, target, judge(source, target)) for source, target in both]
+def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:
+    """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
 
-
-def _clean_split(
-    corpus: Corpus, split: str, text: Path, folder: Path, threads: int
-) -> dict[str, Any]:
-    drops = split == TRAIN
-    seen = Seen() if corpus.preprocessing.drop_duplicates and drops else None
-    read, kept, faults = write_kept(
-        corpus, split, text, folder, normalised, threads, drops=drops, seen=seen
-    )
-    reasons = REASONS if seen is None else (*REASONS, "duplicate")
-    counts = {reason: faults[reason] for reason in reasons}
-    return {"read": read, "kept": kept, "dropped" if drops else "faulty": counts}
-
-
-def write_kept(
-    corpus: Corpus,
-    split: str,
-    origin: Path,
-    folder: Path,
-    work: Callable[..., list[tuple[str, str, str | None]]],
-    threads: int,
-    *,
-    drops: bool,
-    seen: Seen | None = None,
-) -> tuple[int, int, Counter[str]]:
-    """Write what a step makes of the pairs of a split.
-
-    Args:
-        corpus: the corpus.
-        split: name of the split.
-        origin: folder of its text before the step.
-        folder: of its text after the step, in the making.
-        work: from pairs, their languages and the options to pairs and what is wrong with each.
-        threads: processes to share the work.
-        drops: whether pairs with which something is wrong are left out.
-        seen: the pairs so far, if one that comes again is wrong, too.
-
-    Returns:
-        The pairs read, those kept, and those with which something is wrong by reason.
+    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here;
+    `tokens.json` counts them in the same way as `clean.json`. Raises as `clean_folder`.
     """
-    options = corpus.preparation(is_segmented(corpus, split))
-    work = partial(work, languages=sides(corpus), options=options)
-    read = kept = 0
-    faults: Counter[str] = Counter()
-    with writing_pairs(folder, split, sides(corpus)) as write:
-        pairs = read_pairs(origin, split, *sides(corpus))
-        for source, target, reason in in_order(work, pairs, threads):
-            read += 1
-            if reason is None and seen is not None and seen.add((source, target)):
-                reason = "duplicate"
-            if reason is not None:
-                faults[reason] += 1
-            if reason is None or not drops:
-                kept += 1
-                write(source, target)
-    return read, kept, faults
+    _write_step("tokens", tokenised, corpus, clean, output, threads)
+
+
+def _write_step(
+    step: Any, work: Any, corpus: Corpus, origin: Path, output: Path, threads: int
+) -> None:
+    splits: dict[str, Any] = {}
+    with atomic_directory(output) as folder:
+        for split in split_names(corpus):
+            options = corpus.preparation(is_segmented(corpus, split))
+            drops = split == TRAIN and (step == "clean" or options.measure == "tokens")
+            seen = Seen() if step == "clean" and drops and options.drop_duplicates else None
+            faults = dict.fromkeys(REASONS if seen is None else (*REASONS, "duplicate"), 0)
+            counts = {"read": 0, "kept": 0}
+            pairs = read_pairs(origin, split, *sides(corpus))
+            work_here = partial(work, languages=sides(corpus), options=options)
+            with writing_pairs(folder, split, sides(corpus)) as write:
+                for source, target, reason in in_order(work_here, pairs, threads):
+                    counts["read"] += 1
+                    if reason is None and seen is not None and seen.add((source, target)):
+                        reason = "duplicate"
+                    if reason is not None:
+                        faults[reason] += 1
+                    if reason is None or not drops:
+                        counts["kept"] += 1
+                        write(source, target)
+            if step == "clean":
+                splits[split] = {**counts, "dropped" if drops else "faulty": faults}
+            else:
+                splits[split] = {**counts, "dropped": faults if drops else {}}
+        kept = {split: counts["kept"] for split, counts in splits.items()}
+        check_expected(corpus, step, kept, output)
+        write_json(folder / f"{step}.json", {"splits": splits})

@@ -26,8 +26,6 @@ SplitName = Annotated[
 Name = TypeVar("Name")
 Names: TypeAlias = Annotated[list[Name], Field(min_length=1)] | Name
 """One name, or several to be read one after the other."""
-Files = Annotated[dict[str, Names[Text]], Field(min_length=1)]
-LocalFiles = Annotated[dict[str, Names[LocalPath]], Field(min_length=1)]
 
 
 class Minimum(StrictModel):
@@ -38,34 +36,24 @@ class Minimum(StrictModel):
 
 
 class Checksum(NamedTuple):
-    """The checksum of a published file.
+    """The checksum of a published file; the digest is None if none is published."""
 
-    Attributes:
-        algorithm: `sha256` or `md5`.
-        digest: hexadecimal; None if none is published.
-    """
-
-    algorithm: str = "sha256"
+    algorithm: Literal["sha256", "md5"] = "sha256"
     digest: str | None = None
 
 
 class Source(StrictModel):
-    """Files of text, and where they come from.
+    """Files of text, and where they come from: local `files`, `urls`, or `members` of an archive.
 
-    Attributes:
-        files: local files, by language.
-        urls: files to download, likewise.
-        archive: a tar or zip file to download.
-        members: its files, likewise; shell patterns.
-        sha256: of the download; null: that of the first download is stored, and later downloads
-            must match it.
-        md5: of the download.
+    They are labelled by language; a file with both languages is `pairs`. Members may be shell
+    patterns. If `sha256` is null, that of the first download is stored, and later downloads must
+    match it.
     """
 
-    files: LocalFiles = {}
+    files: Annotated[dict[str, Names[LocalPath]], Field(min_length=1)] = {}
     urls: Annotated[dict[str, Url], Field(min_length=1)] = {}
     archive: OrAbsent[Url] = None
-    members: Files = {}
+    members: Annotated[dict[str, Names[Text]], Field(min_length=1)] = {}
     sha256: dict[str, Sha256 | None] | Sha256 | None = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
 
@@ -80,7 +68,8 @@ class Source(StrictModel):
     @property
     def origins(self) -> list[str]:
         """The keys that say where the text comes from; a valid file has one."""
-        return _given(urls=self.urls, files=self.files, archive=self.archive)
+        keys = ("urls", "files", "archive", "sacrebleu", "every", "parts")
+        return [key for key in keys if getattr(self, key, None)]
 
     @property
     def labelled(self) -> dict[str, str] | dict[str, str | list[str]]:
@@ -89,14 +78,12 @@ class Source(StrictModel):
 
 
 class Part(Source):
-    """An origin of pairs; a file with both languages is given under 'pairs'.
+    """An origin of pairs, which may also be a test set that sacreBLEU knows.
 
     Attributes:
-        sacrebleu: a test set that sacreBLEU knows.
-        format: of the files.
         columns: of tsv, from 0, by language.
-        minimum: of tsv: leave out lines with a smaller number in a column.
-        undecodable: whether to refuse lines of a tsv that are not UTF-8, or to treat them as empty.
+        minimum: of tsv.
+        undecodable: lines of a tsv that are not UTF-8 are refused, or count as empty.
     """
 
     sacrebleu: OrAbsent[str] = None
@@ -105,26 +92,18 @@ class Part(Source):
     minimum: OrAbsent[Minimum] = None
     undecodable: Literal["refuse", "empty"] = "refuse"
 
-    @property
-    def origins(self) -> list[str]:
-        """As of `Source`."""
-        return super().origins + _given(sacrebleu=self.sacrebleu)
-
 
 class FurtherReferences(Source):
-    """References of a split besides its own target.
+    """References of a split besides its own target, see `nat.data.references`.
 
-    Files are labelled by language: with the target alone if line n is a reference of sentence n,
-    with both languages if lines belong to the sentences with the same source.
-
-    Attributes:
-        format: of the files; extra_refs: of Ott et al. (2018), sources and references in one.
+    Files are labelled with the target alone if line n is a reference of sentence n, with both
+    languages if lines belong to the sentences with the same source.
     """
 
     format: Literal["lines", "segments", "extra_refs"] = "lines"
 
 
-class Subwords(Source):
+class GivenSubwords(Source):
     """Subwords that were learned elsewhere.
 
     Files are labelled `codes` (of subword-nmt) or `pieces` (a model of SentencePiece), and
@@ -132,7 +111,7 @@ class Subwords(Source):
     """
 
 
-class DistilledText(Source):
+class GivenTranslations(Source):
     """A teacher's translations of the training text: a file of the target language, line by line.
 
     Attributes:
@@ -143,15 +122,15 @@ class DistilledText(Source):
 
 
 class Split(Part):
-    """One origin: urls, files, archive, sacrebleu, parts, or every.
+    """One origin of pairs, or several.
 
     Attributes:
         parts: several origins, one after the other.
         every: hold out every nth usable pair of train.
         segmented: lines consist of subwords. They are joined, and the words are taken as they are:
             no punctuation is normalised, nothing is tokenised or lower-cased.
-        pairs: line pairs; checked.
-        references: further references, in order; of published sets those that papers measure with.
+        pairs: their number, which is checked.
+        references: in order; of published sets those that papers measure with.
     """
 
     parts: Annotated[list[Part], Field(min_length=1)] = []
@@ -160,18 +139,11 @@ class Split(Part):
     pairs: OrAbsent[Count] = None
     references: Annotated[list[FurtherReferences], Field(min_length=1)] = []
 
-    @property
-    def origins(self) -> list[str]:
-        """As of `Source`."""
-        return super().origins + _given(every=self.every, parts=self.parts)
 
-
-class Derived(StrictModel):
+class DerivedText(StrictModel):
     """Both sides are one side of another corpus; see preprocessing.corruption.
 
     Attributes:
-        source: the other corpus.
-        side: its language that is taken.
         splits: those of the other corpus; no key of a file.
     """
 
@@ -180,21 +152,21 @@ class Derived(StrictModel):
     splits: list[SplitName] = []
 
 
-class About(StrictModel):
+class SizeAbout(StrictModel):
     """A number of pairs or symbols, and a tolerance."""
 
     about: Count
     tolerance: float = Field(gt=0, le=1)
 
 
-def number_of(size: About | int) -> int:
+def number_of(size: SizeAbout | int) -> int:
     """A number that is expected, exactly or about."""
-    return size.about if isinstance(size, About) else size
+    return size.about if isinstance(size, SizeAbout) else size
 
 
 Step = Literal["text", "clean", "tokens", "vocabulary"]
 STEPS: tuple[Step, ...] = get_args(Step)
-Sizes = dict[str, About | Count]
+Sizes = dict[str, SizeAbout | Count]
 
 
 class Expected(StrictModel):
@@ -205,21 +177,15 @@ class Expected(StrictModel):
     tokens: Sizes = {}
     vocabulary: Sizes = {}
 
-    def after(self, step: Step) -> dict[str, About | int]:
+    def after(self, step: Step) -> Sizes:
         """The sizes after a step, by split; that of the vocabulary under `size`, or those of
         separate ones under `source` and `target`."""
-        sizes: dict[str, About | int] = getattr(self, step)
+        sizes: Sizes = getattr(self, step)
         return sizes
 
 
 class Corruption(StrictModel):
-    """Makes the source from corrupted subwords of the target.
-
-    Attributes:
-        replace: share of subwords replaced by random ones.
-        drop: share of subwords left out.
-        seed: of the random numbers.
-    """
+    """Shares of the target's subwords that are replaced by random ones, and dropped."""
 
     replace: Share
     drop: Share
@@ -230,12 +196,9 @@ class Preprocessing(StrictModel):
     """The preparation of the text.
 
     Attributes:
-        lowercase: whether the text is lower-cased.
-        normalise_punctuation: whether quotes, dashes and spaces are normalised.
         tokeniser: one for both languages, or one for each.
-        drop_duplicates: whether repeated pairs of train are removed.
-        measure: what max_tokens and max_ratio count: words between spaces (default), tokens of
-            the tokeniser, or characters.
+        drop_duplicates: remove repeated pairs of train.
+        measure: what max_tokens and max_ratio count.
         max_tokens: greatest length of a sentence of train.
         max_ratio: greatest ratio of the lengths of a pair of train.
         bpe_merges: number of merges of the joint byte pair encoding; or of each language's own, by
@@ -257,12 +220,9 @@ class Preprocessing(StrictModel):
     corruption: OrAbsent[Corruption] = None
 
 
-class Generator(StrictModel, extra="allow"):
-    """Invented text; its other keys are the fields of `nat.data.invented.parameters`.
-
-    Attributes:
-        pairs: of each split.
-    """
+class GeneratorOptions(StrictModel, extra="allow"):
+    """Pairs of each split of invented text; other keys are fields of its language
+    (`nat.data.invented.language`)."""
 
     pairs: dict[SplitName, Count]
 
@@ -271,19 +231,11 @@ class Corpus(StrictModel):
     """A directed language pair, as a file of `config/corpora` describes it.
 
     Attributes:
-        description: for readers.
         licensed_by: whom a user has to ask for the text. Where its files are not there, tables say
             that nothing was run on it, and nothing stops.
-        source: source language.
-        target: target language.
-        splits: train, valid, test and test_NAME.
-        generator: pairs of each split, and fields of nat.data.invented.parameters.
-        derived: both sides are one side of another corpus.
         subwords: learned elsewhere, instead of bpe_merges or sentencepiece.
         distilled: published translations of train, by the system whose own are not made then.
         diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
-        expected: sizes after each step.
-        preprocessing: how the text is prepared.
     """
 
     description: Text = ""
@@ -291,10 +243,10 @@ class Corpus(StrictModel):
     source: LanguageCode
     target: LanguageCode
     splits: dict[SplitName, Split] = {}
-    generator: OrAbsent[Generator] = None
-    derived: OrAbsent[Derived] = None
-    subwords: OrAbsent[Subwords] = None
-    distilled: dict[str, DistilledText] = {}
+    generator: OrAbsent[GeneratorOptions] = None
+    derived: OrAbsent[DerivedText] = None
+    subwords: OrAbsent[GivenSubwords] = None
+    distilled: dict[str, GivenTranslations] = {}
     diacritics: dict[str, Literal["normalise", "remove"]] = {}
     expected: Expected = Expected()
     preprocessing: Preprocessing
@@ -317,7 +269,3 @@ class Corpus(StrictModel):
             return self.preprocessing
         as_they_are = {"normalise_punctuation": False, "tokeniser": "none", "lowercase": False}
         return self.preprocessing.model_copy(update=as_they_are)
-
-
-def _given(**values: object) -> list[str]:
-    return [key for key, value in values.items() if value]

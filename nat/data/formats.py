@@ -8,11 +8,9 @@
   `train.tags`): title and description are text, the other headers are not;
 - `segments`: one file per language with a `<seg>` per sentence (the sgm files of WMT). Entities
   such as `&amp;` are kept, as in the test sets of sacreBLEU;
-- `extra_refs`: references only, one file for all of them (see `nat.data.references`);
 - `ted_segments`: the same of IWSLT's xml files; a typographic apostrophe becomes a plain one, as in
-  the test set that papers use.
-
-What is wrong with a file is a `ValueError`; whoever knows the key that names the file tells it.
+  the test set that papers use;
+- `extra_refs`: references only, one file for all of them (see `nat.data.references`).
 """
 
 import re
@@ -22,6 +20,7 @@ from xml.etree import ElementTree
 
 from nat.data.corpus import Part
 from nat.data.lines import read_lines, unpacked
+from nat.errors import UserError
 
 PAIRS = "pairs"
 """Label of a file that holds both languages."""
@@ -34,13 +33,8 @@ _KEPT_HEADERS = ("title", "description")
 _BEGIN = re.compile(r"<seg(?![\w:.-])", re.IGNORECASE)
 _SEGMENT = re.compile(r"<seg(?:[^<>]*/>|[^<>]*>(.*?)</seg\s*>)", re.IGNORECASE | re.DOTALL)
 _CODES = ("bpt", "ept", "it", "ph", "ut")
-"""Elements inside a segment of TMX whose content is formatting, not text."""
+"""Elements inside a segment of TMX whose content is formatting, not text (TMX 1.4b, 2.4)."""
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-
-
-def read_sentences(format: str, path: Path) -> Iterator[str]:
-    """Yield the sentences of a file that holds one language."""
-    return _READERS[format](path)
 
 
 def read_format(
@@ -58,45 +52,42 @@ def read_format(
         files: files per language, or under `PAIRS` those that hold both.
         source: source language.
         target: target language.
-        all_columns: whether every line of a `tsv` must have the columns, as in text that is not
-            cleaned; otherwise one line must.
+        all_columns: every line of a `tsv` must have the columns, as in text that is not cleaned;
+            otherwise one line must.
 
     Raises:
-        UserError: if a file cannot be read.
-        ValueError: if it lacks columns or is damaged, or one language has more sentences than the
-            other.
+        UserError: if a file cannot be read, lacks columns or is damaged, or one language has more
+            sentences than the other.
     """
-    format = part.format
-    if format == "tsv":
+    if part.format in TOGETHER:
         for path in files[PAIRS]:
-            yield from _tsv(path, part, source, target, all_columns)
-    elif format == "tmx":
-        for path in files[PAIRS]:
-            yield from _tmx(path, source, target)
-    else:
-        reader = _READERS[format]
-        for one, other in _together(files, source, target):
-            pairs = zip(reader(one), reader(other), strict=True)
-            try:
-                yield from pairs
-            except ValueError as error:
-                counts = [sum(1 for _ in reader(path)) for path in (one, other)]
-                raise ValueError(
-                    f"{one} has {counts[0]} lines but {other} has {counts[1]}; line n of one side "
-                    "must translate line n of the other"
-                ) from error
-
-
-def _together(
-    files: Mapping[str, Sequence[Path]], source: str, target: str
-) -> Iterator[tuple[Path, Path]]:
+            if part.format == "tsv":
+                yield from _tsv(path, part, source, target, all_columns)
+            else:
+                yield from _tmx(path, source, target)
+        return
     if len(files[source]) != len(files[target]):
-        raise ValueError(
+        raise UserError(
             f"there are {len(files[source])} files of {source} but {len(files[target])} of "
             f"{target} ({', '.join(map(str, [*files[source], *files[target]]))}); correct their "
             "names or patterns"
         )
-    yield from zip(files[source], files[target], strict=True)
+    for one, other in zip(files[source], files[target], strict=True):
+        try:
+            yield from zip(
+                read_sentences(part.format, one), read_sentences(part.format, other), strict=True
+            )
+        except ValueError as error:
+            counts = [sum(1 for _ in read_sentences(part.format, path)) for path in (one, other)]
+            raise UserError(
+                f"{one} has {counts[0]} lines but {other} has {counts[1]}; line n of one side "
+                "must translate line n of the other"
+            ) from error
+
+
+def read_sentences(format: str, path: Path) -> Iterator[str]:
+    """Yield the sentences of a file that holds one language."""
+    return _READERS[format](path)
 
 
 def _tsv(
@@ -113,11 +104,10 @@ def _tsv(
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         if len(fields) <= last:
-            at_hand = f"columns 0 to {len(fields) - 1}, but '{of_keys[last]}' is {last}"
-            fault = f"{path}, line {number}: {at_hand}"
+            there = f"columns 0 to {len(fields) - 1}, but '{of_keys[last]}' is {last}"
+            short = short or f"{path}, line {number}: {there}"
             if all_columns and (line or part.undecodable == "refuse"):
-                raise ValueError(fault)
-            short = short or fault
+                raise UserError(short)
             yield "", ""
             continue
         whole = True
@@ -125,7 +115,7 @@ def _tsv(
             try:
                 value = float(fields[minimum.column])
             except ValueError as error:
-                raise ValueError(
+                raise UserError(
                     f"{path}, line {number}: column {minimum.column} is "
                     f"'{fields[minimum.column]}', not a number; correct 'minimum.column'"
                 ) from error
@@ -133,7 +123,7 @@ def _tsv(
                 continue
         yield fields[part.columns[source]], fields[part.columns[target]]
     if short and not whole:
-        raise ValueError(short)
+        raise UserError(short)
 
 
 def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
@@ -151,7 +141,7 @@ def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
         whole = whole or bool(one and other)
         yield " ".join(one.split()), " ".join(other.split())
     if not whole:
-        raise ValueError(
+        raise UserError(
             f"{path} has no unit with text of '{source}' and of '{target}', only of "
             f"{', '.join(map(repr, seen)) or 'no language'}; correct the languages or the file"
         )
@@ -170,22 +160,16 @@ def _units(path: Path) -> Iterator[ElementTree.Element]:
                     if body is not None:
                         body.clear()  # frees the elements that have been read
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise ValueError(f"{path} is not a valid TMX file ({error}); fetch it again") from error
+        raise UserError(f"{path} is not a valid TMX file ({error}); fetch it again") from error
 
 
-def _text(element: ElementTree.Element) -> str:
-    """The text of a segment without the codes of its formatting (TMX 1.4b, section 2.4)."""
-    parts: list[str] = []
-    left: list[ElementTree.Element | str] = [element]  # a stack, for elements may be nested deeply
-    while left:
-        each = left.pop()
-        if isinstance(each, str):
-            parts.append(each)
-        elif each.tag not in _CODES:
-            parts.append(each.text or "")
-            for child in reversed(each):
-                left += [child.tail or "", child]
-    return "".join(parts)
+def _text(segment: ElementTree.Element) -> str:
+    """The text of a segment without the codes of its formatting."""
+    for code in [element for element in segment.iter() if element.tag in _CODES]:
+        tail = code.tail
+        code.clear()
+        code.tail = tail
+    return "".join(segment.itertext())
 
 
 def _of_language(texts: Mapping[str, str], language: str) -> str:
@@ -212,14 +196,13 @@ def _segments(path: Path) -> Iterator[str]:
         segment = _SEGMENT.match(text, begin.start())
         if segment is None or begin.start() < end:
             line = text.count("\n", 0, begin.start()) + 1
-            raise ValueError(f"{path}, line {line}: a <seg> without its own </seg>")
+            raise UserError(f"{path}, line {line}: a <seg> without its own </seg>")
         end = segment.end()
         yield " ".join((segment[1] or "").split())
 
 
 def _ted_segments(path: Path) -> Iterator[str]:
-    for line in _segments(path):
-        yield line.replace("\u2019", "'")
+    return (line.replace("\u2019", "'") for line in _segments(path))
 
 
 _READERS: dict[str, Callable[[Path], Iterator[str]]] = {

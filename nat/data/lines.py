@@ -1,15 +1,21 @@
 """Text files as streams of lines: the only reader and writer of text."""
 
 import gzip
+import multiprocessing
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from nat.checksums import remedy, unreadable
 from nat.errors import UserError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Characters that str.splitlines breaks at, other than the line feed.
 _SEPARATORS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
@@ -18,6 +24,9 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 22
 """Bytes. A longer line is no sentence, and a compressed file of a megabyte can hold one that does
 not fit in memory."""
+
+CHUNK = 2000  # lines in a task of a process
+_AHEAD = 4  # chunks per process that may be queued
 
 
 class BinaryStream(Protocol):
@@ -70,7 +79,7 @@ def decoded(
     undecodable: str = "refuse",
     remedy: str = "correct the file or its 'format'",
 ) -> Iterator[str]:
-    """Yield lines of UTF-8 as `read_lines` does.
+    """Yield the lines of a binary file as `read_lines` does.
 
     Args:
         file: open in binary mode.
@@ -137,14 +146,16 @@ def writing_pairs(
 ) -> Iterator[Callable[[str, str], None]]:
     """Yield a function that writes a pair to the two files of a split of a folder in the making."""
     with ExitStack() as stack:
-        paths = [folder / f"{split}.{language}" for language in languages]
-        source_file, target_file = (
-            stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths
-        )
+        files = [
+            stack.enter_context(
+                (folder / f"{split}.{language}").open("w", encoding="utf-8", newline="\n")
+            )
+            for language in languages
+        ]
 
-        def write(source: str, target: str) -> None:
-            source_file.write(source + "\n")
-            target_file.write(target + "\n")
+        def write(*pair: str) -> None:
+            for file, line in zip(files, pair, strict=True):
+                file.write(line + "\n")
 
         yield write
 
@@ -163,3 +174,29 @@ def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[t
         raise UserError(
             f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; {remedy(paths[0])}"
         ) from error
+
+
+def in_order(
+    work: Callable[[list[Item]], list[Result]], items: Iterable[Item], processes: int
+) -> Generator[Result, None, None]:
+    """Yield the results of `work` for chunks of `items`, one after the other.
+
+    Args:
+        work: maps a list of items to results; a function of a module, so that it can be pickled.
+        items: not read further ahead than the processes need.
+        processes: with 1, no process is started.
+    """
+    source = iter(items)
+    chunks = iter(lambda: list(islice(source, CHUNK)), [])
+    if processes <= 1:
+        for chunk in chunks:
+            yield from work(chunk)
+        return
+    # a fork of a process with threads may wait for ever for a lock that one of them held
+    with multiprocessing.get_context("forkserver").Pool(processes) as pool:
+        waiting = deque(
+            pool.apply_async(work, (chunk,)) for chunk in islice(chunks, _AHEAD * processes)
+        )
+        while waiting:
+            yield from waiting.popleft().get()
+            waiting.extend(pool.apply_async(work, (chunk,)) for chunk in islice(chunks, 1))

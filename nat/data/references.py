@@ -19,34 +19,20 @@ them; where they are missing, all references of a sentence count alike. The read
 
 import json
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nat.data.corpus import Corpus, FurtherReferences
-from nat.data.diacritics import line_change
 from nat.data.formats import EXTRA_REFERENCES, read_sentences
 from nat.data.lines import read_lines
 from nat.data.sources import Place, fetch
 from nat.data.splits import TRAIN, sides
+from nat.data.tokenise import line_change
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, write_json
 
 _NUMBERED = re.compile(r"([STR])(\d*)-(\d+)")
-
-
-@dataclass(frozen=True)
-class References:
-    """The references of a sentence.
-
-    Attributes:
-        texts: raw text, at least one.
-        weights: their probabilities, summing to 1; None where they are not known.
-    """
-
-    texts: Sequence[str]
-    weights: Sequence[float] | None = None
 
 
 def listed(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
@@ -54,16 +40,13 @@ def listed(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
 
     Those in the other language are left out: a corpus may reverse the direction of another one.
     """
-    _, target = sides(corpus)
     numbered = enumerate(corpus.splits[split].references if split in corpus.splits else [])
-    return [(number, part) for number, part in numbered if target in part.labelled]
+    return [(number, part) for number, part in numbered if corpus.target in part.labelled]
 
 
 def has_references(corpus: Corpus, split: str) -> bool:
     """Return True for a split with references: listed ones, or those of a generator."""
-    if corpus.generator is not None:
-        return split != TRAIN
-    return bool(listed(corpus, split))
+    return are_complete(corpus, split) or bool(listed(corpus, split))
 
 
 def are_complete(corpus: Corpus, split: str) -> bool:
@@ -79,12 +62,14 @@ def references_path(folder: Path, split: str, target: str) -> Path:
     return folder / f"{split}.{target}.jsonl"
 
 
-def write_references(path: Path, references: Mapping[int, References]) -> None:
-    """Write the references of sentences by their number."""
+def write_references(
+    path: Path, references: Mapping[int, Sequence[str] | Mapping[str, float]]
+) -> None:
+    """Write the references of sentences by their number, with weights where these are known."""
     rows = (
-        {"id": number, "references": list(one.texts)}
-        | ({} if one.weights is None else {"weights": list(one.weights)})
-        for number, one in references.items()
+        {"id": number, "references": list(several)}
+        | ({"weights": list(several.values())} if isinstance(several, Mapping) else {})
+        for number, several in references.items()
     )
     atomic_write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
@@ -105,30 +90,34 @@ def make_references(
         UserError: if a file cannot be obtained, or does not belong to the split, or none is listed.
     """
     source, target = sides(corpus)
+    change = line_change(corpus, target)
     with atomic_directory(output) as folder:
         facts = {}
         for split in splits:
             sentences = list(read_lines(text / f"{split}.{source}"))
-            texts: dict[int, list[str]] = {}
+            several: defaultdict[int, list[str]] = defaultdict(list)
             read_from = []
-            for number, description in listed(corpus, split):
-                key = f"config/corpora/{place.name}.yaml, splits.{split}.references[{number}]"
-                part = fetch(description, source, target, key, place)
-                read_from += part.read_from(target)
-                with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
-                    files = part.paths(Path(members))
-                    try:
-                        found = list(_references_of(corpus, description, files, sentences))
-                    except ValueError as error:
-                        named = " + ".join([*part.read_from(source), *part.read_from(target)])
-                        raise UserError(f"{key} ({named}): {error}") from error
-                for sentence, reference in found:
-                    texts.setdefault(sentence, []).append(reference)
-            several = {number: References(texts[number]) for number in sorted(texts)}
-            write_references(references_path(folder, split, target), several)
+            for number, part in listed(corpus, split):
+                fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
+                read_from += fetched.read_from(target)
+                with fetched.opened(folder) as files:
+                    known = False
+                    for ids, line in _references_of(corpus, part, files, sentences):
+                        if line.strip():
+                            known = known or bool(ids)
+                            for sentence in ids:
+                                several[sentence].append(change(line))
+                    if not known:
+                        named = " + ".join(map(str, [*files.get(source, ()), *files[target]]))
+                        raise UserError(
+                            f"{named}: no reference of a sentence of the split; remove the entry"
+                        )
+            write_references(
+                references_path(folder, split, target), {id: several[id] for id in sorted(several)}
+            )
             facts[split] = {
                 "sentences": len(several),
-                "references": sum(len(one.texts) for one in several.values()),
+                "references": sum(map(len, several.values())),
                 "read_from": read_from,
             }
         write_json(folder / "references.json", {"splits": facts})
@@ -136,72 +125,51 @@ def make_references(
 
 def _references_of(
     corpus: Corpus,
-    description: FurtherReferences,
+    part: FurtherReferences,
     files: Mapping[str, Sequence[Path]],
     sentences: Sequence[str],
-) -> Iterator[tuple[int, str]]:
-    """References with the numbers of their sentences; empty lines are skipped.
-
-    Raises:
-        ValueError: if they do not belong to the sentences, or there are none.
-    """
+) -> Iterator[tuple[Sequence[int], str]]:
+    """References with the numbers of their sentences, one reference at a time."""
     source, target = sides(corpus)
-    change = line_change(corpus, target)
-    found: Iterable[tuple[Sequence[int], str]]  # sentences of each reference
-    if source not in files and description.format != EXTRA_REFERENCES:
-        lines = _lines(description, files[target])
-        if len(lines) != len(sentences):
-            raise ValueError(
-                f"{len(lines)} lines for the {len(sentences)} sentences of the split; line n must "
-                f"be a reference of sentence n (or give their sources as well, under '{source}')"
-            )
-        found = (([number], line) for number, line in enumerate(lines))
+    if part.format == EXTRA_REFERENCES:
+        pairs = _extra_references(files[target])
     else:
-        numbers: dict[str, list[int]] = {}
-        for number, sentence in enumerate(sentences):
-            numbers.setdefault(" ".join(sentence.split()), []).append(number)
-        same_text = line_change(corpus, source)
-        found = (
-            (numbers.get(" ".join(same_text(its_source).split()), []), line)
-            for its_source, line in _with_sources(description, files, source, target)
+        sources, lines = (
+            [line for path in files.get(side, ()) for line in read_sentences(part.format, path)]
+            for side in (source, target)
         )
-    known = False
-    for places, line in found:
-        if line.strip():
-            known = known or bool(places)
-            yield from ((number, change(line)) for number in places)
-    if not known:
-        raise ValueError("no reference of a sentence of the split; remove the entry")
-
-
-def _lines(description: FurtherReferences, paths: Sequence[Path]) -> list[str]:
-    return [line for path in paths for line in read_sentences(description.format, path)]
-
-
-def _with_sources(
-    description: FurtherReferences, files: Mapping[str, Sequence[Path]], source: str, target: str
-) -> Iterator[tuple[str, str]]:
-    """Sources and references, one reference at a time.
-
-    In the format of Ott et al. (2018) a file has lines `S-7<tab>source`, `T-7<tab>published
-    reference`, `R1-7<tab>further reference` ...; only the further ones are references here.
-    """
-    if description.format != EXTRA_REFERENCES:
-        given, lines = (_lines(description, files[side]) for side in (source, target))
-        if len(given) != len(lines):
-            raise ValueError(
-                f"{len(given)} lines of '{source}' but {len(lines)} of '{target}'; line n of one "
-                "must be the source of the reference in line n of the other"
+        due, of = (sources, f"'{source}'") if source in files else (sentences, "the split")
+        if len(lines) != len(due):
+            named = " + ".join(map(str, [*files.get(source, ()), *files[target]]))
+            raise UserError(
+                f"{named}: {len(lines)} lines of '{target}' for {len(due)} of {of}; line n of one "
+                "must belong to line n of the other"
             )
-        yield from zip(given, lines, strict=True)
-        return
-    for path in files[target]:
+        if source not in files:
+            yield from (([number], line) for number, line in enumerate(lines))
+            return
+        pairs = zip(sources, lines, strict=True)
+    change = line_change(corpus, source)
+    numbers: defaultdict[str, list[int]] = defaultdict(list)
+    for number, sentence in enumerate(sentences):
+        numbers[" ".join(sentence.split())].append(number)
+    for its_source, line in pairs:
+        yield numbers.get(" ".join(change(its_source).split()), []), line
+
+
+def _extra_references(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Sources and references of files in the format of Ott et al. (2018).
+
+    It has lines `S-7<tab>source`, `T-7<tab>published reference`, `R1-7<tab>further reference` ...;
+    only the further ones are references here.
+    """
+    for path in paths:
         sources: dict[str, str] = {}
         for number, line in enumerate(read_lines(path), start=1):
             label, _, text = line.partition("\t")
             match = _NUMBERED.fullmatch(label)
             if match is None or (match[1] == "R" and match[3] not in sources):
-                raise ValueError(
+                raise UserError(
                     f"{path}, line {number}: expected a label such as S-1, T-1 or R1-1 before a "
                     f"tab, and S-1 before R1-1; found '{label[:20]}'"
                 )

@@ -1,4 +1,4 @@
-"""Languages and splits of a corpus, and the folder of each split.
+"""Splits of a corpus: their names, folders, origins and expected sizes.
 
 The text that trainings read, `train` and `valid`, lies at `results/corpora/{corpus}`. Every test
 set has its own folder in it, `tests/{split}`, with the same steps, so that an additional test set
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nat.data.corpus import Corpus, FurtherReferences
-from nat.data.sources import sources_of
+from nat.data.corpus import Corpus, FurtherReferences, Part, SizeAbout, Source, Split, Step
+from nat.errors import UserError
 
-Kind = TypeVar("Kind")
+Value = TypeVar("Value")
 
 TRAIN, VALID = "train", "valid"
 
@@ -31,8 +31,7 @@ def split_names(corpus: Corpus) -> list[str]:
         names = list(corpus.generator.pairs)
     else:
         names = list(corpus.splits if corpus.derived is None else corpus.derived.splits)
-    order = [TRAIN, VALID, "test", *names]
-    return sorted(names, key=order.index)
+    return sorted(names, key=[TRAIN, VALID, "test", *names].index)
 
 
 def test_names(corpus: Corpus) -> list[str]:
@@ -40,9 +39,9 @@ def test_names(corpus: Corpus) -> list[str]:
     return [split for split in split_names(corpus) if split not in (TRAIN, VALID)]
 
 
-def held_out(description: Corpus) -> list[str]:
+def held_out(corpus: Corpus) -> list[str]:
     """The splits of a corpus besides the training text."""
-    return [split for split in split_names(description) if split != TRAIN]
+    return [split for split in split_names(corpus) if split != TRAIN]
 
 
 def is_cut_out(corpus: Corpus, split: str) -> bool:
@@ -52,8 +51,8 @@ def is_cut_out(corpus: Corpus, split: str) -> bool:
 
 def is_segmented(corpus: Corpus, split: str) -> bool:
     """Return True if the lines of a split consist of subwords, see `nat.data.corpus.Split`."""
-    of = TRAIN if is_cut_out(corpus, split) else split
-    return of in corpus.splits and corpus.splits[of].segmented
+    origin = TRAIN if is_cut_out(corpus, split) else split
+    return origin in corpus.splits and corpus.splits[origin].segmented
 
 
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
@@ -64,13 +63,10 @@ def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
 
 def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
     """A corpus, restricted to some of its splits."""
-    kept = list(splits)
-    expected = corpus.expected
-    of_splits = {
-        step: _only(getattr(expected, step), kept)
-        for step in expected.model_fields_set - {"vocabulary"}
-    }
-    changes: dict[str, Any] = {"expected": expected.model_copy(update=of_splits)}
+    kept = set(splits)
+    steps = corpus.expected.model_fields_set - {"vocabulary"}
+    sizes = {step: _only(getattr(corpus.expected, step), kept) for step in steps}
+    changes: dict[str, Any] = {"expected": corpus.expected.model_copy(update=sizes)}
     if corpus.generator is not None:
         pairs = _only(corpus.generator.pairs, kept)
         changes["generator"] = corpus.generator.model_copy(update={"pairs": pairs})
@@ -80,6 +76,10 @@ def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
     else:
         changes["splits"] = _only(corpus.splits, kept)
     return corpus.model_copy(update=changes)
+
+
+def _only(values: Mapping[str, Value], names: set[str]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name in names}
 
 
 def training_part(corpus: Corpus) -> Corpus:
@@ -94,12 +94,11 @@ def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
         corpus: the corpus.
         test: name of a test set; None for the training text, `valid`, and what is cut out of it.
     """
-    if test is not None:
-        of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
-        given = {key: of_training[key] for key in of_training if key in corpus.model_fields_set}
-        return part_of(corpus, [test]).model_copy(update=given)
-    cut = [split for split in test_names(corpus) if is_cut_out(corpus, split)]
-    return part_of(corpus, [TRAIN, VALID, *cut])
+    if test is None:
+        cut = [split for split in test_names(corpus) if is_cut_out(corpus, split)]
+        return part_of(corpus, [TRAIN, VALID, *cut])
+    of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
+    return part_of(corpus, [test]).model_copy(update=_only(of_training, corpus.model_fields_set))
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
@@ -107,43 +106,79 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
 
     Keys that change no text, such as sizes that are only checked, are left out.
     """
-    found = text_part(corpus, None if split in (TRAIN, VALID) else split).as_written()
-    for description in found.get("splits", {}).values():
+    written = text_part(corpus, None if split in (TRAIN, VALID) else split).as_written()
+    for description in written.get("splits", {}).values():
         description.pop("pairs", None)
     left_out = ("description", "licensed_by", "expected")
-    return {key: found[key] for key in found if key not in left_out}
-
-
-def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:
-    """The local files that the text of a corpus is made from, by the key that names them.
-
-    Downloads and generators have none.
-    """
-    return _local(corpus, root, references=False)
-
-
-def local_references(corpus: Corpus, root: Path) -> dict[str, Path]:
-    """The local files with further references, by the key that names them."""
-    return _local(corpus, root, references=True)
-
-
-def _local(corpus: Corpus, root: Path, references: bool) -> dict[str, Path]:
-    found = {}
-    for key, source in sources_of(corpus).items():
-        if isinstance(source, FurtherReferences) == references:
-            for label, names in source.files.items():
-                if isinstance(names, str):
-                    found[f"{key}.files.{label}"] = root / names
-                else:
-                    each = enumerate(names)
-                    found |= {f"{key}.files.{label}[{n}]": root / name for n, name in each}
-    return found
-
-
-def _only(values: Mapping[str, Kind], names: Iterable[str]) -> dict[str, Kind]:
-    return {name: value for name, value in values.items() if name in names}
+    return {key: value for key, value in written.items() if key not in left_out}
 
 
 def derived_from(corpus: Corpus) -> str | None:
     """The corpus that this one is derived from, whose text must be made first."""
     return None if corpus.derived is None else corpus.derived.source
+
+
+def parts_by_key(name: str, split: Split) -> dict[str, Part]:
+    """The parts of a split by their key in the corpus file; none if it is cut out of `train`."""
+    if split.parts:
+        return {f"splits.{name}.parts[{number}]": part for number, part in enumerate(split.parts)}
+    return {} if split.every is not None else {f"splits.{name}": split}
+
+
+def sources_of(corpus: Corpus) -> dict[str, Source]:
+    """All descriptions of files of a corpus by their key in the corpus file."""
+    sources: dict[str, Source] = {} if corpus.subwords is None else {"subwords": corpus.subwords}
+    sources |= {f"distilled.{teacher}": text for teacher, text in corpus.distilled.items()}
+    for name, split in corpus.splits.items():
+        sources |= parts_by_key(name, split)
+        for number, part in enumerate(split.references):
+            sources[f"splits.{name}.references[{number}]"] = part
+    return sources
+
+
+def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
+    """The local files of the text of a corpus, or of its further references, by their keys.
+
+    Downloads and generators have none.
+    """
+    files = {}
+    for key, source in sources_of(corpus).items():
+        if isinstance(source, FurtherReferences) == references:
+            for label, names in source.files.items():
+                if isinstance(names, str):
+                    files[f"{key}.files.{label}"] = Path(names)
+                else:
+                    several = enumerate(names)
+                    files |= {f"{key}.files.{label}[{n}]": Path(name) for n, name in several}
+    return files
+
+
+def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:
+    """Compare the counts of a step with `expected` in the corpus file.
+
+    A mistake in the preparation is noticed here, before a model is trained on the text.
+
+    Args:
+        corpus: the corpus.
+        step: `text`, `clean`, `tokens` (pairs of each split) or `vocabulary` (symbols).
+        counts: by split; for the vocabulary under `size`, or `source` and `target`.
+        folder: of the step, for the message.
+
+    Raises:
+        UserError: for the first count outside its tolerance, or if no training pair is left.
+    """
+    if counts.get(TRAIN) == 0:
+        limits = corpus.preprocessing.max_tokens, corpus.preprocessing.max_ratio
+        raise UserError(
+            f"{folder}: no training pair is left with preprocessing.max_tokens {limits[0]} and "
+            f"preprocessing.max_ratio {limits[1]:g}; widen these limits"
+        )
+    for name, due in corpus.expected.after(step).items():
+        number, tolerance = (due.about, due.tolerance) if isinstance(due, SizeAbout) else (due, 0)
+        if abs(counts[name] - number) > tolerance * number:
+            margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
+            raise UserError(
+                f"{folder}: {name} is {counts[name]:,} where 'expected.{step}.{name}' of the "
+                f"corpus file says {number:,}{margin}; look for a mistake in the preprocessing or "
+                "the downloads, or correct the key"
+            )

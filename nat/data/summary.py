@@ -5,13 +5,13 @@ from typing import Any
 
 from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import PIECES, segments_of, subwords_file
 from nat.data.corpus import Corpus
-from nat.data.invented.subword_law import corpus_subword_entropies
-from nat.data.invented.text import read_options
+from nat.data.invented.language import language_of
+from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
-from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies, Vocabulary
+from nat.data.subwords import PIECES, segments_of, subwords_file
+from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -33,60 +33,50 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     Raises:
         UserError: if a step is missing or two steps disagree on a count.
     """
-    vocabularies = Vocabularies.load(folder / "binarised")
     splits: dict[str, Any] = {}
     origins: dict[str, None] = {}
     entropies: dict[str, Any] = {}
     for split in split_names(corpus):
         its_folder = folder_of(folder.name, split, folder.parent)
         text = read_json(its_folder / "text" / "text.json")
-        facts = read_json(its_folder / "clean" / "clean.json")["splits"][split]
+        cleaned = read_json(its_folder / "clean" / "clean.json")["splits"][split]
         tokenised = read_json(its_folder / "tokens" / "tokens.json")["splits"][split]
         origins |= dict.fromkeys(text["origin"].split(" and "))
-        if "entropies" in text:
+        if "entropies" in text and corpus.generator is not None:
             entropies[split] = text["entropies"][split]
             if split != TRAIN:
-                entropies[split] |= {"subwords": _of_subwords(corpus, folder, its_folder, split)}
-        _check(its_folder / "clean/clean.json", facts["read"], text["pairs"][split])
-        kept = tokenised["kept"]
-        languages = {
-            language: _describe(its_folder, f"{split}.{language}", facts["kept"], kept)
-            for language in sides(corpus)
+                segments = segments_of(folder / "bpe", "target")
+                sources = read_lines(its_folder / "text" / f"{split}.{corpus.source}")
+                law = language_of(corpus.generator), segments.split, sources
+                entropies[split] |= {"subwords": corpus_subword_entropies(*law)}
+        _check(its_folder / "clean/clean.json", cleaned["read"], text["pairs"][split])
+        kept = cleaned.pop("kept")
+        splits[split] = {
+            "pairs": tokenised["kept"],
+            **cleaned,
+            "languages": {
+                language: _describe(its_folder, f"{split}.{language}", kept, tokenised["kept"])
+                for language in sides(corpus)
+            },
         }
-        splits[split] = {"pairs": kept, **facts, "languages": languages}
         for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
-        del splits[split]["kept"]
-    source, target = sides(corpus)
+    vocabularies = Vocabularies.load(folder / "binarised")
+    of_sides = {side: _vocabulary(vocabularies, folder, side) for side in SIDES}
     summary = {
         "corpus": name,
-        "source": source,
-        "target": target,
+        "source": corpus.source,
+        "target": corpus.target,
         "origin": " and ".join(origins),
         "splits": splits,
-        "vocabulary": (
-            _vocabulary(vocabularies.target, folder, "target")
-            if vocabularies.is_joint
-            else {side: _vocabulary(getattr(vocabularies, side), folder, side) for side in SIDES}
-        ),
+        "vocabulary": of_sides["target"] if vocabularies.is_joint else of_sides,
     }
-    if entropies:
-        summary["entropies"] = entropies
-    return summary
+    return summary | ({"entropies": entropies} if entropies else {})
 
 
-def _of_subwords(corpus: Corpus, folder: Path, its_folder: Path, split: str) -> dict[str, float]:
-    """Exact entropies of the subwords of a split of a generated corpus, see `subword_law`."""
-    assert corpus.generator is not None
-    language, _ = read_options(corpus.generator, tuple(corpus.generator.pairs))
-    source, _ = sides(corpus)
-    sources = read_lines(its_folder / "text" / f"{split}.{source}")
-    return corpus_subword_entropies(language, segments_of(folder / "bpe", "target").split, sources)
-
-
-def _vocabulary(vocabulary: Vocabulary, folder: Path, side: Side) -> dict[str, Any]:
+def _vocabulary(vocabularies: Vocabularies, folder: Path, side: Side) -> dict[str, Any]:
     """Sizes of a vocabulary, and what its subwords are."""
-    sizes = {"size": len(vocabulary), "special": len(SPECIALS)}
+    sizes = {"size": len(getattr(vocabularies, side)), "special": len(SPECIALS)}
     path = subwords_file(folder / "bpe", side)
     if path.name == PIECES:
         return {**sizes, "kind": "sentencepiece"}
@@ -94,12 +84,10 @@ def _vocabulary(vocabulary: Vocabulary, folder: Path, side: Side) -> dict[str, A
 
 
 def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, Any]:
+    for step, due in (("clean", cleaned), ("tokens", pairs), ("bpe", pairs)):
+        _check(folder / step / name, count_lines(folder / step / name), due)
     binarised = BinarisedText(folder / "binarised" / name)
-    due = {"clean": cleaned, "tokens": pairs, "bpe": pairs, "binarised": pairs}
-    found = {step: count_lines(folder / step / name) for step in ("clean", "tokens", "bpe")}
-    found["binarised"] = len(binarised)
-    for step, count in found.items():
-        _check(folder / step / name, count, due[step])
+    _check(folder / "binarised" / name, len(binarised), pairs)
     tokens = int(binarised.lengths.sum())
     return {
         "words": sum(len(line.split()) for line in read_lines(folder / "tokens" / name)),

@@ -1,34 +1,53 @@
-"""The `tokens` folder of a corpus, and detokenisation.
+"""From raw lines to tokens and subwords, and back.
 
-Moses tokens are not escaped for XML (`&`, `<`, `|`, quotes and brackets are not replaced), so that
-detokenised output is compared with the original references. Text is lower-cased here, after the
-tokeniser, whose rules depend on case.
+A line is changed in its diacritics, which belong to the text that translations are compared with,
+then in its punctuation, is tokenised and, since the rules of tokenisers depend on case, lower-cased
+last. Moses tokens are not escaped for XML (`&`, `<`, `|`, quotes and brackets stay), so that
+detokenised output is compared with the original references.
 """
 
 import logging
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any
 
-import jieba
+from nat.data.corpus import Corpus
+from nat.data.lines import single_line
+from nat.data.subwords import Segments, joined, merge
 
-from nat.data.bpe import joined
-from nat.data.clean import REASONS, fault_in, moses, normalised, normaliser, write_kept
-from nat.data.corpus import Corpus, Preprocessing
-from nat.data.diacritics import line_change
-from nat.data.expected import check_expected
-from nat.data.splits import TRAIN, is_segmented, sides, split_names
-from nat.files import atomic_directory, write_json
+# Romanian text has comma or cedilla below s and t, which are one letter for a reader but two for a
+# model. Most published results use text without any diacritics (Sennrich et al. 2016). The last
+# four are combining characters.
+_DIACRITICS: dict[str, dict[int, Any]] = {
+    "normalise": str.maketrans("ŞşŢţ", "ȘșȚț"),
+    "remove": str.maketrans("ŞşŢţȘșȚțĂăÂâÎî", "SsTtSsTtAaAaIi", "\u0302\u0306\u0326\u0327"),
+}
+
+# Control characters other than whitespace: 0 to 8, 14 to 31, and delete; and the two
+# marks of SentencePiece subwords, which must not occur in a text (see nat.data.subwords).
+_REPLACED = dict.fromkeys([*range(9), *range(14, 32), 127]) | {0x2581: "_", 0xFFED: "_"}
+
+# The first characters that rules of the punctuation normaliser can match. A line without them does
+# not change, so most lines need none of its fifty regular expressions.
+_PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''|  | [:;%]")
 
 # A space beside a character that is not a letter or digit of a Western script.
 _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
 
 @cache
-def _jieba() -> jieba.Tokenizer:
+def _moses(tool: str, language: str) -> Any:
+    import sacremoses  # takes as long as the rest of the program
+
+    return getattr(sacremoses, tool)(language)
+
+
+@cache
+def _jieba() -> Any:
+    import jieba  # only text in Chinese needs it
+
     jieba.setLogLevel(logging.WARNING)
     tokeniser = jieba.Tokenizer()
     # By default it loads its cache from a folder that all users of the machine can write to.
@@ -38,9 +57,28 @@ def _jieba() -> jieba.Tokenizer:
     return tokeniser
 
 
-def tokeniser_of(tokeniser: str | Mapping[str, str], language: str) -> str:
-    """The tokeniser of a language: one for both, or one for each."""
-    return tokeniser if isinstance(tokeniser, str) else tokeniser[language]
+def line_change(corpus: Corpus, language: str) -> Callable[[str], str]:
+    """Return the change of raw lines of a language (key `diacritics` of the corpus)."""
+    table = _DIACRITICS.get(corpus.diacritics.get(language, ""))
+    return str if table is None else lambda line: line.translate(table)
+
+
+@cache
+def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str], str]:
+    """Return a function that normalises one line of `language`.
+
+    Whitespace of any kind becomes single spaces, and control characters are removed, since a
+    tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
+    the Moses script.
+    """
+    punctuation = _moses("MosesPunctNormalizer", language) if normalise_punctuation else None
+
+    def normalise(line: str) -> str:
+        if punctuation is not None and _PUNCTUATION.search(line):
+            line = punctuation.normalize(line)
+        return " ".join(line.translate(_REPLACED).split())
+
+    return normalise
 
 
 def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
@@ -51,26 +89,39 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
         language: code of its language.
         tokeniser: `moses`; `moses_dashes`, which also splits words at dashes (`@-@`), as most
             recipes for WMT14 do; `jieba` for Chinese; or `none` for text whose words are already
-            separate, or that is split into subwords as it is. It may be given per language."""
-    tokeniser = tokeniser_of(tokeniser, language)
-    if tokeniser in ("moses", "moses_dashes"):
-        dashes = tokeniser == "moses_dashes"
-        moses_tokeniser = moses("MosesTokenizer", language)
-        tokens = moses_tokeniser.tokenize(line, aggressive_dash_splits=dashes, escape=False)
-    elif tokeniser == "jieba":
+            separate, or that is split into subwords as it is. It may be given per language.
+    """
+    name = tokeniser if isinstance(tokeniser, str) else tokeniser[language]
+    tokens = [line]
+    if name in ("moses", "moses_dashes"):
+        tokens = _moses("MosesTokenizer", language).tokenize(
+            line, aggressive_dash_splits=name == "moses_dashes", escape=False
+        )
+    elif name == "jieba":
         tokens = _jieba().lcut(line)
-    else:
-        tokens = [line]
     return " ".join(" ".join(tokens).split())
 
 
+def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
+    """Join the tokens of a line to text: the inverse of `tokenise`.
+
+    It is exact where the tokens determine the text (99.7% of the lines of Multi30k, English and
+    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words).
+    """
+    name = tokeniser if isinstance(tokeniser, str) else tokeniser[language]
+    if name in ("moses", "moses_dashes"):
+        return str(_moses("MosesDetokenizer", language).detokenize(line.split(), unescape=False))
+    text = " ".join(line.split())
+    return _NO_SPACE.sub("", text) if name == "jieba" else text
+
+
 def tokens_of(corpus: Corpus, language: str, segmented: bool = False) -> Callable[[str], str]:
-    """A function that makes tokens of a raw line of a language, as the steps of a corpus do.
+    """Return a function that makes tokens of a raw line, as the steps of a corpus do.
 
     Args:
         corpus: its diacritics and preprocessing.
         language: one of its languages.
-        segmented: whether lines consist of subwords, see `nat.data.corpus.Split`.
+        segmented: lines consist of subwords, see `nat.data.corpus.Split`.
     """
     options = corpus.preparation(segmented)
     change = line_change(corpus, language)
@@ -89,83 +140,18 @@ def target_tokens(lines: Sequence[str], corpus: Corpus) -> list[str]:
     return list(map(tokens_of(corpus, corpus.target), lines))
 
 
-def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
-    """Join the tokens of a line to text: the inverse of `tokenise`.
+class RawText:
+    """Raw source lines to subwords, and subwords of the target to text, as a corpus has them."""
 
-    It is exact where the tokens determine the text (99.7% of the lines of Multi30k, English and
-    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words).
-    """
-    tokeniser = tokeniser_of(tokeniser, language)
-    if tokeniser in ("moses", "moses_dashes"):
-        return str(moses("MosesDetokenizer", language).detokenize(line.split(), unescape=False))
-    if tokeniser == "jieba":
-        return _NO_SPACE.sub("", " ".join(line.split()))
-    return " ".join(line.split())
+    def __init__(self, corpus: Corpus, segments: Segments) -> None:
+        self._target, self._tokeniser = corpus.target, corpus.preprocessing.tokeniser
+        self._prepared = tokens_of(corpus, corpus.source)
+        self._segments = segments
 
+    def subwords(self, line: str) -> str:
+        """The subwords of a source line, joined by spaces."""
+        return self._segments.split(self._prepared(single_line(line)))
 
-def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:
-    """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
-
-    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here;
-    `tokens.json` counts them in the same way as `clean.json`.
-
-    Args:
-        corpus: the corpus.
-        clean: folder of the cleaned text.
-        output: folder to make; it appears whole or not at all.
-        threads: processes to share the work.
-
-    Raises:
-        UserError: if no training pair is left, or their number is not the expected one.
-    """
-    by_tokens = corpus.preprocessing.measure == "tokens"
-    splits: dict[str, dict[str, Any]] = {}
-    with atomic_directory(output) as folder:
-        for split in split_names(corpus):
-            drops = split == TRAIN and by_tokens
-            read, kept, faults = write_kept(
-                corpus, split, clean, folder, _tokenise_pairs, threads, drops=drops
-            )
-            dropped = {reason: faults[reason] for reason in REASONS} if drops else {}
-            splits[split] = {"read": read, "kept": kept, "dropped": dropped}
-        kept_pairs = {split: counts["kept"] for split, counts in splits.items()}
-        check_expected(corpus, "tokens", kept_pairs, output)
-        write_json(folder / "tokens.json", {"splits": splits})
-
-
-def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
-    """A function that says whether cleaning and tokenisation will keep a raw pair.
-
-    Duplicates are not detected.
-    """
-    options, languages = corpus.preparation(is_segmented(corpus, TRAIN)), sides(corpus)
-    if options.measure == "tokens":
-        work = partial(_tokenise_pairs, languages=languages, options=options)
-    else:
-        work = None
-
-    def useful(source: str, target: str) -> bool:
-        ((source, target, reason),) = normalised([(source, target)], languages, options)
-        if reason is None and work is not None:
-            ((_, _, reason),) = work([(source, target)])
-        return reason is None
-
-    return useful
-
-
-def _tokenise_pairs(
-    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
-) -> list[tuple[str, str, str | None]]:
-    """Tokens of pairs, and what is wrong with their lengths (None: nothing)."""
-    judge = fault_in(options, "tokens")
-    lowercase, tokeniser = options.lowercase, options.tokeniser
-    done = []
-    for pair in pairs:
-        source, target = (
-            tokenise(line, language, tokeniser)
-            for line, language in zip(pair, languages, strict=True)
-        )
-        if lowercase:
-            source, target = source.lower(), target.lower()
-        done.append((source, target, judge(source, target)))
-    return done
+    def text(self, *parts: str) -> str:
+        """The text of lines of subwords of the target, one after the other."""
+        return detokenise(" ".join(map(merge, parts)), self._target, self._tokeniser)

@@ -39,9 +39,8 @@ class Vocabulary:
 
     def __init__(self, symbols: Iterable[str], counts: Iterable[int] | None = None) -> None:
         self.symbols = [*SPECIALS, *symbols]
-        self.counts = [0] * len(SPECIALS) + (
-            list(counts) if counts is not None else [0] * (len(self.symbols) - len(SPECIALS))
-        )
+        own = [0] * (len(self.symbols) - len(SPECIALS)) if counts is None else counts
+        self.counts = [*[0] * len(SPECIALS), *own]
         self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         if len(self.ids) != len(self.symbols):
             raise ValueError("a symbol comes twice, or is a special one")
@@ -91,14 +90,12 @@ class Vocabulary:
 
     def encode(self, line: str) -> list[int]:
         """Ids of the subwords of a line; unknown subwords and written specials become UNK."""
-        found = (self.ids.get(symbol, UNK) for symbol in line.split())
-        return [number if number >= len(SPECIALS) else UNK for number in found]
+        ids = (self.ids.get(symbol, UNK) for symbol in line.split())
+        return [number if number >= len(SPECIALS) else UNK for number in ids]
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Subwords of ids, joined by spaces; padding, begin, end, mask and blank are left out."""
-        return " ".join(
-            self.symbols[token] for token in tokens if token not in (PAD, BOS, EOS, MASK, BLANK)
-        )
+        return " ".join(self.symbols[token] for token in tokens if token not in NEVER_WRITTEN)
 
 
 class VocabularySizes(NamedTuple):
@@ -136,23 +133,19 @@ class Vocabularies:
 
     @classmethod
     def read(cls, source: Path, target: Path) -> "Vocabularies":
-        """Read two files, or one that is given twice, as `vocabulary_files` finds them.
-
-        Raises:
-            UserError: if one is missing or damaged.
-        """
-        found = Vocabulary.load(target)
-        return cls(found if source == target else Vocabulary.load(source), found)
-
-    @property
-    def sizes(self) -> VocabularySizes:
-        """Their numbers of symbols."""
-        return VocabularySizes(len(self.target), None if self.is_joint else len(self.source))
+        """Read two files, or one that is given twice; raises as `load`."""
+        of_target = Vocabulary.load(target)
+        return cls(of_target if source == target else Vocabulary.load(source), of_target)
 
     @property
     def is_joint(self) -> bool:
         """True if there is only one."""
         return self.source is self.target
+
+    @property
+    def sizes(self) -> VocabularySizes:
+        """Their numbers of symbols."""
+        return VocabularySizes(len(self.target), None if self.is_joint else len(self.source))
 
     @property
     def by_file(self) -> dict[str, Vocabulary]:
@@ -177,10 +170,6 @@ def vocabulary_files(folder: Path, suffix: str = ".txt") -> tuple[Path, Path]:
 
 
 def copy_vocabularies(folder: Path, output: Path) -> None:
-    """Copy the files of the vocabularies from one folder to another.
-
-    Raises:
-        UserError: if one is damaged.
-    """
+    """Copy the files of the vocabularies from one folder to another; raises as `nat.files.copy`."""
     for path in dict.fromkeys(vocabulary_files(folder)):
         copy(path, output / path.name)

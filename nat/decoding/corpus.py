@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.data.bpe import merge
+from nat.data.subwords import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary

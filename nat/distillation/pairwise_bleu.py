@@ -16,10 +16,10 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
 from nat.data.arrays import mapped_array
-from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, sides
+from nat.data.subwords import merge
 from nat.data.translations import shard_of
 from nat.errors import UserError
 from nat.files import atomic_path, write_json

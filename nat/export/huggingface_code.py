@@ -12,9 +12,9 @@ from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizer
 from transformers.utils import cached_file
 
 from nat.data.batch import pad, padded_right
-from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
-from nat.data.raw_text import RawText
+from nat.data.subwords import segments_at
+from nat.data.tokenise import RawText
 from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabularies
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError

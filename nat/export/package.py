@@ -17,9 +17,9 @@ from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
 from nat.checksums import PACKAGE, remedy
 from nat.configuration import Configuration, differences, read
 from nat.configuration.named_runs import choice_of
-from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
+from nat.data.subwords import subwords_file
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json

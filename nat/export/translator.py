@@ -16,9 +16,9 @@ import torch
 
 from nat import registry
 from nat.checksums import PACKAGE
-from nat.data.bpe import merge, segments_at
 from nat.data.lines import decoded
-from nat.data.raw_text import RawText
+from nat.data.subwords import merge, segments_at
+from nat.data.tokenise import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
 from nat.errors import UserError, told_of
@@ -130,7 +130,7 @@ class TextTranslator:
                 what = "line" if line_of.count(number) == 1 else "a part of line"
                 why = "an empty translation" if translation.status == OK else translation.status
                 _LOG.warning("%s %d is not translated: %s", what, first + number, why)
-        return [self.raw_text.joined(each) for each in words]
+        return [self.raw_text.text(*each) for each in words]
 
 
 def load(

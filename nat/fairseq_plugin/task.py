@@ -20,7 +20,7 @@ from nat.checksums import remedy
 from nat.data.arrays import mapped_array
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import merge
+from nat.data.subwords import merge
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.distillation.pairwise_bleu import distortion
 from nat.errors import UserError

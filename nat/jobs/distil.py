@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from nat.artifacts import ComparisonShard, Distilled, DistilledText, Ngrams
-from nat.data.distilled import distil, distil_published
+from nat.artifacts import ComparisonShard, Distilled, Ngrams
+from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.splits import sides
 from nat.data.text import GIVEN
 from nat.distillation import pairwise_bleu
@@ -19,18 +19,16 @@ def distil_text(job: Job[Distilled]) -> None:
     """
     inputs, corpus = job.inputs, job.corpus
     bpe = Path(inputs.corpus.path)
-    text, binarised = Path(DistilledText(**vars(job.artifact)).path), job.path
-    outputs = text, binarised, binarised.with_name("distillation.json")
     teacher = job.configuration.published
     if teacher is None:
-        translations = inputs.translations
-        traits = job.configuration.decodings[translations.decoding].traits
-        engine = traits.converted or "pytorch"
-        made_by = {"decoding": translations.decoding, "engine": engine}
-        distil(corpus, bpe, Path(translations.path), *outputs, made_by)
+        decoding, origin = inputs.translations.decoding, Path(inputs.translations.path)
+        engine = job.configuration.decodings[decoding].traits.converted or "pytorch"
+        made_by = {"decoding": decoding, "engine": engine}
+        distil(corpus, bpe, of_teacher(origin), origin, job.path.parent, made_by)
         return
-    published = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
-    distil_published(corpus, bpe, published, corpus.distilled[teacher].segmented, *outputs)
+    origin = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
+    published = of_published(origin, corpus, bpe, corpus.distilled[teacher].segmented)
+    distil(corpus, bpe, published, origin, job.path.parent)
 
 
 def compare_texts(job: Job[ComparisonShard]) -> None:

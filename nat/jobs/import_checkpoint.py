@@ -5,7 +5,7 @@ from pathlib import Path
 from nat.artifacts import Model
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
-from nat.data.bpe import read_dictionary
+from nat.data.subwords import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.fairseq_plugin.published import converted, read_checkpoint

@@ -13,8 +13,8 @@ import torch
 from nat.artifacts import TIMED, Decoded, Inputs, Latency
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import merge
 from nat.data.splits import sides
+from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json

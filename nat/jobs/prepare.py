@@ -5,17 +5,17 @@ from pathlib import Path
 from nat.artifacts import CorpusStep
 from nat.checksums import DOWNLOADS, RESULTS
 from nat.data.binarised import binarise_folder
+from nat.data.bpe import apply_bpe as apply_learned
 from nat.data.bpe import bpe_folder
-from nat.data.clean import clean_folder
+from nat.data.clean import clean_folder, tokenise_folder
+from nat.data.corpus import Corpus
 from nat.data.references import has_references
 from nat.data.references import make_references as collect_references
 from nat.data.sources import Place
-from nat.data.splits import TRAIN, VALID, text_part, training_part
+from nat.data.splits import TRAIN, VALID, part_of, text_part, training_part
 from nat.data.summary import summarise
-from nat.data.test_set import prepare_test_set as prepare_split
 from nat.data.text import GIVEN
 from nat.data.text import make_text as write_text
-from nat.data.tokenise import tokenise_folder
 from nat.files import write_json
 from nat.job import Job
 
@@ -24,15 +24,9 @@ Step = Job[CorpusStep]
 
 def make_text(job: Step) -> None:
     """Make the raw text of a corpus, or of one of its test sets."""
-    split, place = job.artifact.split, _place(job)
-    write_text(
-        job.artifact.corpus,
-        text_part(job.corpus, None if split == TRAIN else split),
-        job.path,
-        root=place.root,
-        mirror=place.mirror,
-        downloads=place.downloads,
-    )
+    split = job.artifact.split
+    part = text_part(job.corpus, None if split == TRAIN else split)
+    write_text(part, job.path, _place(job))
 
 
 def make_references(job: Step) -> None:
@@ -76,8 +70,24 @@ def binarise(job: Step) -> None:
 
 
 def prepare_test_set(job: Step) -> None:
-    """Prepare a test set."""
+    """Make all steps of a test set, with the subwords learned from the training text."""
     prepare_split(job.corpus, job.artifact.split, job.path.parent, _before(job))
+
+
+def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> None:
+    """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
+
+    Args:
+        corpus: the corpus.
+        split: name of the test set.
+        folder: of the test set, with its `text`.
+        learned: the folder `bpe` of the training text.
+    """
+    part = part_of(corpus, [split])
+    clean_folder(part, folder / "text", folder / "clean")
+    tokenise_folder(part, folder / "clean", folder / "tokens")
+    apply_learned(part, folder / "tokens", learned, folder / "bpe")
+    binarise_folder(part, folder / "bpe", folder / "binarised")
 
 
 def summarise_corpus(job: Step) -> None:

@@ -19,9 +19,9 @@ import numpy as np
 
 from nat import artifacts
 from nat.checksums import remedy, sha256_of
-from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
+from nat.data.subwords import merge
 from nat.data.tokenise import target_tokens
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError

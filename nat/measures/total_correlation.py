@@ -86,7 +86,7 @@ def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, A
     """Add, for an invented language, the exact C of the same subwords, and what the models lose.
 
     `given_length` is C for a parallel model that predicts the length and knows it, `padded` for one
-    that makes nothing of it (`nat.data.invented.subword_law`). The estimate is the first of them +
+    that makes nothing of it (`nat.data.invented.law`). The estimate is the first of them +
     `parallel_excess`, by which the loss of the NAT is above its optimum, minus
     `autoregressive_excess`, by which that of the AT is above H(Y|X). The optima are expectations
     over targets, the losses those of the drawn ones, so the excesses of a small split are noisy.

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from sacrebleu.metrics import BLEU
 
 from nat.artifacts import Score
-from nat.data.bpe import merge
 from nat.data.lines import read_lines
+from nat.data.subwords import merge
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions

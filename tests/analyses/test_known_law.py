@@ -11,8 +11,9 @@ from nat.analyses import likelihood
 from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
-from nat.data.invented.subword_law import corpus_subword_entropies
-from nat.data.invented.text import generate, read_options
+from nat.data.invented.language import language_of
+from nat.data.invented.law import corpus_subword_entropies
+from nat.data.invented.text import generate
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.jobs.train import train_system
@@ -65,7 +66,7 @@ def test_estimate_and_truth_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path("config/scales/words.yaml").write_text(yaml.safe_dump(SCALE))
     configuration = read("words", Path())
     corpus = configuration.corpus(CORPUS)
-    language, pairs = read_options(corpus.generator, tuple(corpus.generator.pairs))
+    language, pairs = language_of(corpus.generator), corpus.generator.pairs
     texts = {split: list(generate(language, split, number)) for split, number in pairs.items()}
     vocabulary = Vocabulary.from_lines(line for pair in texts["train"] for line in pair)
     for split, lines in texts.items():

@@ -16,7 +16,7 @@ from nat.analyses.latent_assignment import (
     reordered,
     segmenter,
 )
-from nat.data.bpe import learn, segments_at
+from nat.data.subwords import learn, segments_at
 from tests.tiny import make_model
 
 

@@ -9,10 +9,10 @@ import pytest
 from made_up_corpus import as_corpus, prepare_corpus
 
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.splits import folder_of
+from nat.data.subwords import merge
 from nat.data.summary import summarise
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from tests.messages import told

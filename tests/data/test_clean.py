@@ -1,4 +1,6 @@
-import json
+"""Lines become tokens and text again; pairs that are no use leave the training text alone."""
+
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -6,100 +8,33 @@ import pytest
 from made_up_corpus import as_corpus
 from sacremoses import MosesPunctNormalizer
 
-from nat.data.clean import REASONS, clean_folder, fault, fault_in, normaliser
-from nat.data.lines import read_lines, write_lines
+from nat.data.clean import REASONS, clean_folder, fault, tokenise_folder, usefulness
+from nat.data.lines import CHUNK, in_order, read_lines, write_lines
+from nat.data.splits import check_expected
+from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
+from nat.files import read_json
 from tests.messages import told
 
-OPTIONS = {"lowercase": False, "normalise_punctuation": True, "max_tokens": 10, "max_ratio": 2.0}
-PAIRS = [
-    ("A man  walks .", "Ein Mann geht ."),
-    ("", "leer"),
-    (" \u00a0\u200a ", "leer"),
-    ("\x07", "leer"),
-    ("word " * 5000, "Wort " * 5000),
-    ("one two three", "eins"),
-    ("“quoted”", "„zitiert“"),
-]
+SIDES = {"source": "en", "target": "de"}
+OPTIONS = {"normalise_punctuation": True, "max_tokens": 10, "max_ratio": 2.0}
 
 
-def write(folder: Path, pairs: dict[str, list[tuple[str, str]]]) -> dict[str, Any]:
-    folder.mkdir()
-    for split, rows in pairs.items():
-        write_lines(folder / f"{split}.en", [row[0] for row in rows])
-        write_lines(folder / f"{split}.de", [row[1] for row in rows])
-    splits = {split: {"pairs": len(rows)} for split, rows in pairs.items()}
-    return {"source": "en", "target": "de", "splits": splits, "preprocessing": OPTIONS}
-
-
-def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> None:
-    corpus = write(tmp_path / "text", {"train": PAIRS, "valid": PAIRS[:1], "test": PAIRS})
-    output = tmp_path / "clean"
-    clean_folder(as_corpus(corpus), tmp_path / "text", output)
-    counts = json.loads((output / "clean.json").read_text())["splits"]
-    reasons = {"empty": 3, "too_long": 1, "ratio": 1}
-    assert counts["train"] == {"read": 7, "kept": 2, "dropped": reasons}
-    assert counts["test"] == {"read": 7, "kept": 7, "faulty": reasons}
-    assert list(read_lines(output / "train.en")) == ["A man walks .", '"quoted"']
-    assert list(read_lines(output / "train.de")) == ["Ein Mann geht .", '"zitiert"']
-    kept = list(read_lines(output / "test.en"))
-    assert kept[:4] == ["A man walks .", "", "", ""]
-    assert len(kept[4].split()) == 5000
-    assert len(list(read_lines(output / "test.de"))) == 7
-
-
-def test_nothing_left_to_train(tmp_path: Path) -> None:
-    corpus = write(tmp_path / "text", {"train": PAIRS[1:6], "valid": PAIRS[:1]})
-    with told("max_tokens 10", "max_ratio"):
-        clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
-    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+# Lines
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "expected"),
+    ("how", "text", "changed"),
     [
-        ("a b", "c", None),
-        ("a b c", "d", "ratio"),
-        ("d", "a b c", "ratio"),
-        ("a " * 10, "b " * 10, None),
-        ("a " * 11, "b " * 10, "too_long"),
-        ("a", " ", "empty"),
+        ("normalise", "Ştiinţă, țări şi Ţară", "Știință, țări și Țară"),
+        ("remove", "Știință şi țărâna Îngheţată ÂŢĂ", "Stiinta si tarana Inghetata ATA"),
+        ("remove", "s\u0326i a\u0306 t\u0327", "si a t"),
+        ("remove", "Müller, façade, é", "Müller, façade, é"),
     ],
 )
-def test_faults(source: str, target: str, expected: str | None) -> None:
-    assert fault(source, target, max_tokens=10, max_ratio=2.0) == expected
-
-
-@pytest.mark.parametrize(
-    ("measure", "step", "expected"),
-    [
-        ("words", "clean", "ratio"),
-        ("words", "tokens", None),
-        ("characters", "clean", None),
-        ("tokens", "clean", None),
-        ("tokens", "tokens", "ratio"),
-    ],
-)
-def test_lengths_are_judged_where_they_are_known(
-    measure: str, step: str, expected: str | None
-) -> None:
-    options = OPTIONS | {"measure": measure, "max_tokens": 20}
-    corpus = as_corpus({"source": "en", "target": "de", "preprocessing": options})
-    judge = fault_in(corpus.preprocessing, step)
-    assert judge("a b c", "a_long_one" if measure != "characters" else "a b") == expected
-    assert judge("", "b") == "empty"
-
-
-def test_processes_and_duplicates(tmp_path: Path) -> None:
-    pairs = [(f"s {n % 3000}", f"t {n % 3000} {n // 3000 % 2}") for n in range(6500)]
-    corpus = write(tmp_path / "text", {"train": pairs, "test": pairs[:1] * 2})
-    corpus["preprocessing"] = OPTIONS | {"drop_duplicates": True}
-    clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
-    counts = json.loads((tmp_path / "clean" / "clean.json").read_text())["splits"]
-    assert counts["train"]["kept"] == 6000
-    assert counts["train"]["dropped"]["duplicate"] == 500  # a source with another target is none
-    assert counts["test"] == {"read": 2, "kept": 2, "faulty": dict.fromkeys(REASONS, 0)}
-    kept = list(read_lines(tmp_path / "clean" / "train.en"))
-    assert kept == [f"s {n}" for n in range(3000)] * 2
+def test_diacritics(how: str, text: str, changed: str) -> None:
+    corpus = as_corpus({**SIDES, "diacritics": {"de": how}})
+    assert line_change(corpus, "de")(text) == changed
+    assert line_change(corpus, "en")(text) == text
 
 
 def test_lines_without_special_characters_need_no_rules() -> None:
@@ -121,12 +56,213 @@ def test_lines_without_special_characters_need_no_rules() -> None:
         assert [ours(x) for x in lines] == [" ".join(library.normalize(x).split()) for x in lines]
 
 
-def test_marks_of_sentencepieces_leave_the_text() -> None:
-    assert normaliser("ja", normalise_punctuation=False)("a\u2581b \uffed") == "a_b _"
-
-
-def test_normalisation_is_optional() -> None:
+def test_normalisation_is_optional_but_for_spaces_and_marks_of_subwords() -> None:
     plain = normaliser("en", normalise_punctuation=False)
     assert plain(" “It’s”\tME\u3000! ") == "“It’s” ME !"
-    changed = normaliser("en", normalise_punctuation=True)
-    assert changed("“It’s”  ME !") == '"It\'s" ME !'
+    assert plain("a\u2581b \uffed \x07") == "a_b _"
+    assert normaliser("en", normalise_punctuation=True)("“It’s”  ME !") == '"It\'s" ME !'
+
+
+DASHES = "A well-known, 21-year-old - and English-German - test."
+
+
+@pytest.mark.parametrize(
+    ("language", "tokeniser", "text", "tokens"),
+    [
+        ("en", "moses", "Don't stop, Mr. Smith!", "Don 't stop , Mr. Smith !"),
+        ("en", "moses", 'AT&T says "1 < 2" [a|b].', 'AT & T says " 1 < 2 " [ a | b ] .'),
+        ("de", "moses", "Ein T-Shirt für 3,50 Euro...", "Ein T-Shirt für 3,50 Euro ..."),
+        (
+            *("en", "moses_dashes", DASHES),
+            "A well @-@ known , 21 @-@ year @-@ old - and English @-@ German - test .",
+        ),
+        ("zh", "jieba", "我来到北京清华大学，GPU 很快。", "我 来到 北京 清华大学 ， GPU 很快 。"),
+        ("zh", {"zh": "jieba", "en": "moses"}, "我来到北京", "我 来到 北京"),
+        ("en", {"zh": "jieba", "en": "moses"}, "It's here.", "It 's here ."),
+        ("xx", "none", " ka tu\u00a0ri ", "ka tu ri"),
+        ("en", "moses", "", ""),
+    ],
+)
+def test_tokens(language: str, tokeniser: Any, text: str, tokens: str) -> None:
+    assert tokenise(text, language, tokeniser) == tokens
+
+
+@pytest.mark.parametrize(
+    ("language", "tokeniser", "text"),
+    [
+        ("en", "moses", "Don't stop, Mr. Smith's dog (the big one) won't bite!"),
+        ("en", "moses", 'She said: "It costs $3.50, or 10%."'),
+        ("en", "moses_dashes", DASHES),
+        ("de", "moses", 'Er sagte: "Das T-Shirt, z.B. in Größe 38, kostet 3,50 €?"'),
+        ("fr", "moses", "L'homme n'a pas d'idée."),
+        ("ro", "moses", "Aceștia, însă, nu știu (încă) nimic."),
+        ("xx", "moses", "Words of no known language, all the same."),
+        ("zh", "jieba", "我来到北京清华大学，GPU很快。"),
+        ("xx", "none", "ka tu ri"),
+    ],
+)
+def test_detokenised_text_is_as_it_was(language: str, tokeniser: str, text: str) -> None:
+    assert detokenise(tokenise(text, language, tokeniser), language, tokeniser) == text
+
+
+# Steps
+
+PAIRS = [
+    ("A man  walks .", "Ein Mann geht ."),
+    ("", "leer"),
+    (" \u00a0\u200a ", "leer"),
+    ("\x07", "leer"),
+    ("word " * 5000, "Wort " * 5000),
+    ("one two three", "eins"),
+    ("“quoted”", "„zitiert“"),
+]
+
+
+def write(folder: Path, **splits: list[tuple[str, str]]) -> dict[str, Any]:
+    """Write the text of a corpus; returns its description."""
+    folder.mkdir()
+    for split, pairs in splits.items():
+        for side, lines in zip(("en", "de"), zip(*pairs, strict=True), strict=True):
+            write_lines(folder / f"{split}.{side}", lines)
+    return {**SIDES, "splits": {split: {} for split in splits}, "preprocessing": OPTIONS}
+
+
+def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> None:
+    corpus = write(tmp_path / "text", train=PAIRS, valid=PAIRS[:1], test=PAIRS)
+    output = tmp_path / "clean"
+    clean_folder(as_corpus(corpus), tmp_path / "text", output)
+    counts = read_json(output / "clean.json")["splits"]
+    reasons = {"empty": 3, "too_long": 1, "ratio": 1}
+    assert counts["train"] == {"read": 7, "kept": 2, "dropped": reasons}
+    assert counts["test"] == {"read": 7, "kept": 7, "faulty": reasons}
+    assert list(read_lines(output / "train.en")) == ["A man walks .", '"quoted"']
+    assert list(read_lines(output / "train.de")) == ["Ein Mann geht .", '"zitiert"']
+    kept = list(read_lines(output / "test.en"))
+    assert kept[:4] == ["A man walks .", "", "", ""] and len(kept[4].split()) == 5000
+    assert len(list(read_lines(output / "test.de"))) == 7
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "measure", "in_clean", "in_tokens"),
+    [
+        ("a b", "c", "words", None, None),
+        ("a b c", "d", "words", "ratio", None),
+        ("d", "a b c", "tokens", None, "ratio"),
+        ("a b c", "d", "characters", "ratio", None),
+        ("a b c d e", "a_long_one", "characters", None, None),
+        ("a " * 10, "b " * 10, "words", None, None),
+        ("a " * 11, "b " * 10, "words", "too_long", None),
+        ("a", " ", "words", "empty", "empty"),
+    ],
+)
+def test_lengths_are_judged_where_they_are_known(
+    source: str, target: str, measure: str, in_clean: str | None, in_tokens: str | None
+) -> None:
+    corpus = as_corpus({**SIDES, "preprocessing": {**OPTIONS, "measure": measure}})
+    assert fault(source, target, corpus.preprocessing, "clean") == in_clean
+    assert fault(source, target, corpus.preprocessing, "tokens") == in_tokens
+
+
+def test_duplicates_go_and_processes_keep_the_order(tmp_path: Path) -> None:
+    pairs = [(f"s, {n % 3000}", f"t {n % 3000} {n // 3000 % 2}") for n in range(6500)]
+    corpus = write(tmp_path / "text", train=pairs, test=pairs[:1] * 2)
+    options = {**OPTIONS, "tokeniser": "moses", "drop_duplicates": True}
+    corpus["preprocessing"] = options
+    clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
+    counts = read_json(tmp_path / "clean/clean.json")["splits"]
+    assert counts["train"]["kept"] == 6000
+    assert counts["train"]["dropped"]["duplicate"] == 500  # a source with another target is none
+    assert counts["test"] == {"read": 2, "kept": 2, "faulty": dict.fromkeys(REASONS, 0)}
+    for threads in (1, 2):
+        output = tmp_path / str(threads)
+        tokenise_folder(as_corpus(corpus), tmp_path / "clean", output, threads)
+        assert list(read_lines(output / "train.en")) == [f"s , {n}" for n in range(3000)] * 2
+
+
+def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
+    pairs = [
+        ("A house, yes.", "Ein Haus, ja."),  # 5 and 5 tokens
+        ("One", "Eins, zwei, drei."),  # 1 and 6
+        ("A word " * 6, "Ein Wort " * 6),  # 12 and 12
+        ("The end.", "Ende."),  # 3 and 2
+    ]
+    content = write(tmp_path / "clean", train=pairs, test=pairs)
+    options = {"tokeniser": "moses", "lowercase": True, "measure": "tokens", "max_ratio": 1.5}
+    content["preprocessing"] = {**OPTIONS, **options}
+    corpus = as_corpus(content)
+    tokenise_folder(corpus, tmp_path / "clean", tmp_path / "tokens")
+    counts = read_json(tmp_path / "tokens/tokens.json")["splits"]
+    dropped = {"empty": 0, "too_long": 1, "ratio": 1}
+    assert counts["train"] == {"read": 4, "kept": 2, "dropped": dropped}
+    assert counts["test"] == {"read": 4, "kept": 4, "dropped": {}}
+    assert list(read_lines(tmp_path / "tokens/train.de")) == ["ein haus , ja .", "ende ."]
+    tokens = list(read_lines(tmp_path / "tokens/test.de"))
+    assert target_tokens([pair[1] for pair in pairs], corpus) == tokens
+    useful = usefulness(corpus)
+    assert [useful(*pair) for pair in pairs] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"max_ratio": 1.0}, ["max_tokens 10", "max_ratio 1"]),
+        ({"expected": {"clean": {"train": 2, "test": 1}}}, ["'expected.clean.train'", "1", "2"]),
+    ],
+)
+def test_a_size_that_is_not_expected_keeps_nothing(
+    tmp_path: Path, changes: dict[str, Any], parts: list[str]
+) -> None:
+    corpus = write(tmp_path / "text", train=[("a b", "c"), ("", "d")], test=[("", "d")])
+    expected = changes.pop("expected", {})
+    corpus |= {"preprocessing": {**OPTIONS, **changes}, "expected": expected}
+    with told(tmp_path / "clean", *parts):
+        clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
+    assert not (tmp_path / "clean").exists()
+
+
+def test_expected_sizes_may_have_a_tolerance() -> None:
+    sizes = {"train": {"about": 1000, "tolerance": 0.01}, "test": 50}
+    corpus, folder = as_corpus({**SIDES, "expected": {"tokens": sizes}}), Path("results/x/tokens")
+    for train in (990, 1000, 1010):
+        check_expected(corpus, "tokens", {"train": train, "valid": 7, "test": 50}, folder)
+    check_expected(corpus, "text", {"train": 1}, folder)
+    for train in (989, 1011):
+        with told(folder, f"{train:,}", "'expected.tokens.train'", "1,000", "1 %"):
+            check_expected(corpus, "tokens", {"train": train, "test": 50}, folder)
+    with told("'expected.tokens.test'", "49", "50"):
+        check_expected(corpus, "tokens", {"train": 1000, "test": 49}, folder)
+
+
+# Streams
+
+
+def double(items: list[int]) -> list[int]:
+    return [2 * item for item in items]
+
+
+def fail(items: list[int]) -> list[int]:
+    raise ValueError(f"item {items[0]}")
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_stream_keeps_its_order(processes: int) -> None:
+    count = 9 * CHUNK + 5
+    assert list(in_order(double, range(count), processes)) == list(range(0, 2 * count, 2))
+    assert list(in_order(double, [], processes)) == []
+    with told("item 0", error=ValueError):
+        list(in_order(fail, range(5), processes))
+
+
+def test_a_stream_is_not_read_far_ahead() -> None:
+    read = 0
+
+    def numbers() -> Iterator[int]:
+        nonlocal read
+        for number in range(100 * CHUNK):
+            read = number
+            yield number
+
+    results = in_order(double, numbers(), 2)
+    next(results)
+    assert read < 10 * CHUNK
+    results.close()

@@ -11,11 +11,9 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.configuration.families import expanded
 from nat.configuration.reading import read, with_splits_of_parents
-from nat.data.clean import clean_folder
 from nat.data.corpus import STEPS, Corpus
-from nat.data.sources import parts_of
 from nat.data.sources import test_set as a_test_set
-from nat.data.splits import derived_from, split_names
+from nat.data.splits import derived_from, parts_by_key, split_names
 from nat.options import validated
 from tests.messages import told
 
@@ -42,8 +40,8 @@ def test_corpora_of_the_project(configuration: Configuration, name: str) -> None
     assert (corpus.source, corpus.target) == pair
     assert name in configuration.tasks or name in CORPORA[-2:]
     assert {"train", "valid", "test"} <= set(split_names(corpus))
-    for split in corpus.splits.values():
-        for part in parts_of(split):
+    for split_name, split in corpus.splits.items():
+        for part in parts_by_key(split_name, split).values():
             if part.sacrebleu is not None:
                 a_test_set(part.sacrebleu, *pair)
     # the size of the training text after a step is published, or known from those who made it
@@ -66,22 +64,6 @@ def test_both_directions_share_their_downloads(
     configuration: Configuration, one: str, other: str
 ) -> None:
     assert configuration.corpus(one).splits == configuration.corpus(other).splits
-
-
-def test_a_size_after_cleaning_that_is_not_expected_keeps_nothing(tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    text.mkdir()
-    for split in ("train", "valid", "test"):
-        for side in ("en", "de"):
-            (text / f"{split}.{side}").write_text("a b\n\n" if split == "train" else "a b\n")
-    (text / "train.en").write_text("a b\nc\n")
-    one = as_corpus(OWN | {"expected": {"clean": {"train": 1, "test": 1}}})
-    clean_folder(one, text, tmp_path / "one")
-    assert (tmp_path / "one/clean.json").is_file()
-    with told("'expected.clean.train'", "1", "2"):
-        two = as_corpus(OWN | {"expected": {"clean": {"train": 2}}})
-        clean_folder(two, text, tmp_path / "two")
-    assert not (tmp_path / "two").exists()
 
 
 def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -> None:

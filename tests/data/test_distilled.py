@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nat.data.binarised import BinarisedText
-from nat.data.distilled import distil
+from nat.data.distilled import distil, of_teacher
 from nat.data.lines import read_lines
 from nat.data.translations import write_translations
 from nat.data.vocabulary import UNK, Vocabulary
@@ -51,7 +51,7 @@ def make(tmp_path: Path, bpe: Path, translations: list[dict[str, Any]]) -> dict[
     path = tmp_path / "train.jsonl"
     write_translations(path, translations)
     out = tmp_path / "distilled"
-    return distil(CORPUS, bpe, path, out / "text", out / "binarised", out / "distillation.json")
+    return distil(CORPUS, bpe, of_teacher(path), path, out)
 
 
 def test_lines_stay_where_they_are(tmp_path: Path, bpe: Path) -> None:

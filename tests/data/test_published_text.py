@@ -19,8 +19,8 @@ from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import Pieces, Segmenter, joined, learn, learn_pieces
 from nat.data.lines import read_lines
+from nat.data.subwords import Pieces, Segmenter, joined, learn, learn_pieces
 from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json

@@ -1,7 +1,6 @@
 """Further references of a split: by line, by source sentence, and those of Ott et al."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from made_up_corpus import as_corpus
 from nat.configuration.corpora import check_corpus
 from nat.data.references import has_references, make_references
 from nat.data.sources import Place
-from nat.data.splits import local_files, local_references
+from nat.data.splits import local_files
 from nat.files import read_json
 from nat.measures.score import read_references
 from tests.messages import told
@@ -25,11 +24,9 @@ def corpus_of(*references: dict[str, Any], **keys: Any) -> dict[str, Any]:
 
 
 def make(root: Path, corpus: dict[str, Any]) -> dict[int, list[str]]:
-    text = root / "text"
-    text.mkdir()
-    (text / "test.de").write_text("".join(f"{line}\n" for line in SOURCES))
+    write(root / "text/test.de", *SOURCES)
     place = Place("own", root, root / "mirror", root / "downloads")
-    make_references(as_corpus(corpus), ["test"], text, root / "references", place)
+    make_references(as_corpus(corpus), ["test"], root / "text", root / "references", place)
     return read_references(root / "references/test.en.jsonl", len(SOURCES))
 
 
@@ -39,13 +36,16 @@ def write(path: Path, *lines: str) -> None:
 
 
 def test_references_by_line_and_by_source(tmp_path: Path) -> None:
-    write(tmp_path / "one.en", "a house", "a cat", "", "cats")
+    write(tmp_path / "one.en", "“a” house", "a cat", "", "caţs")
     write(tmp_path / "some.de", "eine Katze .", "eine Maus .")
     write(tmp_path / "some.en", "one cat", "one mouse")
     by_source = {"files": {"de": "some.de", "en": "some.en"}}
-    corpus = corpus_of({"files": {"en": "one.en"}}, by_source)
-    found = make(tmp_path, corpus)
-    assert found == {0: ["a house"], 1: ["a cat", "one cat"], 3: ["cats", "one cat"]}
+    one = {"files": {"en": "one.en"}}
+    corpus = corpus_of(one, by_source, diacritics={"en": "remove"})
+    several = make(tmp_path, corpus)
+    assert several == {0: ["“a” house"], 1: ["a cat", "one cat"], 3: ["cats", "one cat"]}
+    first = (tmp_path / "references/test.en.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert first == '{"id": 0, "references": ["“a” house"]}'
     facts = read_json(tmp_path / "references/references.json")["splits"]["test"]
     assert (facts["sentences"], facts["references"]) == (3, 5)
     assert facts["read_from"] == [str(tmp_path / "one.en"), str(tmp_path / "some.en")]
@@ -57,20 +57,17 @@ def test_references_of_ott_et_al(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
     url = {"urls": {"en": "https://host/test.extra_refs.gz"}, "sha256": {"en": None}}
-    corpus = corpus_of({**url, "format": "extra_refs"})
-    assert make(tmp_path, corpus) == {2: ["one dog", "dogs"]}
-
-
-def test_diacritics_are_changed_as_in_the_text(tmp_path: Path) -> None:
-    write(tmp_path / "one.en", "a", "b", "c", "ş")
-    corpus = corpus_of({"files": {"en": "one.en"}}, diacritics={"en": "remove"})
-    assert make(tmp_path, corpus)[3] == ["s"]
+    assert make(tmp_path, corpus_of({**url, "format": "extra_refs"})) == {2: ["one dog", "dogs"]}
+    for wrong in ("R1-8\tone dog", "a dog"):
+        write(tmp_path / "one", wrong)
+        with told("line 1", f"'{wrong.partition(chr(9))[0]}'"):
+            make(tmp_path, corpus_of({"files": {"en": "one"}, "format": "extra_refs"}))
 
 
 @pytest.mark.parametrize(
     ("files", "lines", "parts"),
     [
-        ({"en": "one"}, {"one": ["a", "b"]}, ["references[0]", "2 lines", "4 sentences"]),
+        ({"en": "one"}, {"one": ["a", "b"]}, ["references[0]", "2 lines", "4"]),
         ({"en": "one"}, {}, ["references[0].files.en", "one"]),
         (
             {"de": "one", "en": "two"},
@@ -85,7 +82,7 @@ def test_diacritics_are_changed_as_in_the_text(tmp_path: Path) -> None:
         (
             {"de": "one", "en": "two"},
             {"one": ["a"], "two": ["a", "b"]},
-            ["references[0]", "one", "1 lines", "two", "2"],
+            ["references[0]", "one", "2 lines", "two", "1"],
         ),
     ],
 )
@@ -97,16 +94,6 @@ def test_references_that_do_not_fit(
     with told("config/corpora/own.yaml", "splits.test.", *parts):
         make(tmp_path, corpus_of({"files": files}))
     assert not (tmp_path / "references").exists()
-
-
-def test_labels_of_extra_references(tmp_path: Path) -> None:
-    for lines, part in ((["R1-8\tone dog"], "'R1-8'"), (["a dog"], "'a dog'")):
-        write(tmp_path / "one", *lines)
-        corpus = corpus_of({"files": {"en": "one"}, "format": "extra_refs"})
-        with told("line 1", part):
-            make(tmp_path, corpus)
-        (tmp_path / "text/test.de").unlink()
-        (tmp_path / "text").rmdir()
 
 
 def test_which_splits_have_references() -> None:
@@ -123,21 +110,19 @@ def test_which_splits_have_references() -> None:
     assert not has_references(derived, "test")
 
 
-def test_local_files_have_keys(tmp_path: Path) -> None:
-    part = {"files": {"de": ["a.de", "b.de"], "en": ["a.en", "b.en"]}}
+def test_local_files_have_keys() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
-    content["splits"]["train"] = {"parts": [part]}
+    content["splits"]["train"] = {"parts": [{"files": {"de": ["a.de", "b.de"], "en": "a.en"}}]}
     corpus = as_corpus(content)
-    assert local_files(corpus, tmp_path) == {
-        "splits.test.files.de": tmp_path / "test.de",
-        "splits.test.files.en": tmp_path / "test.en",
-        "splits.train.parts[0].files.de[0]": tmp_path / "a.de",
-        "splits.train.parts[0].files.de[1]": tmp_path / "b.de",
-        "splits.train.parts[0].files.en[0]": tmp_path / "a.en",
-        "splits.train.parts[0].files.en[1]": tmp_path / "b.en",
+    assert local_files(corpus) == {
+        "splits.test.files.de": Path("test.de"),
+        "splits.test.files.en": Path("test.en"),
+        "splits.train.parts[0].files.de[0]": Path("a.de"),
+        "splits.train.parts[0].files.de[1]": Path("b.de"),
+        "splits.train.parts[0].files.en": Path("a.en"),
     }
-    assert local_references(corpus, tmp_path) == {
-        "splits.test.references[0].files.en": tmp_path / "one.en"
+    assert local_files(corpus, references=True) == {
+        "splits.test.references[0].files.en": Path("one.en")
     }
 
 
@@ -147,11 +132,8 @@ def test_local_files_have_keys(tmp_path: Path) -> None:
         ({}, ["'urls'", "'files'", "'archive'"]),
         ({"files": {"fr": "one"}}, ["'files'", "fr"]),
         ({"urls": {"en": "https://host/a"}}, ["'sha256'"]),
-        ({"urls": {"en": "https://host/a"}, "sha256": None}, ["'sha256'"]),
-        ({"archive": "https://host/a", "sha256": None}, ["'members'"]),
         ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["'files'", "de, en"]),
         ({"files": {"en": "a"}, "members": {"en": "b"}}, ["'members'"]),
-        ({"files": {"en": "a"}, "md5": "0" * 32}, ["'md5'"]),
     ],
 )
 def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:
@@ -160,10 +142,3 @@ def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> Non
     corpus = as_corpus(content | {"splits": {"train": text, "valid": text, **content["splits"]}})
     with told("config/corpora/own.yaml", "references[0]", *parts):
         check_corpus("own", corpus)
-
-
-def test_rows_as_they_are_written(tmp_path: Path) -> None:
-    write(tmp_path / "one.en", "“a”", "b", "c", "d")
-    make(tmp_path, corpus_of({"files": {"en": "one.en"}}))
-    first = (tmp_path / "references/test.en.jsonl").read_text(encoding="utf-8").splitlines()[0]
-    assert json.loads(first) == {"id": 0, "references": ["“a”"]}

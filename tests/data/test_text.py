@@ -1,26 +1,38 @@
+"""The text of a corpus, wherever it comes from, up to its folder `text`."""
+
 import errno
 import gzip
 import hashlib
-import json
+import io
+import re
+import tarfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from made_up_corpus import as_corpus
+from repository import configured
+from sacrebleu.dataset import DATASETS
 
 import nat.data.text as module
-from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
+from nat.data.clean import clean_folder, tokenise_folder
+from nat.data.lines import count_lines, read_lines
+from nat.data.sources import Place, addresses
+from nat.data.sources import test_set as a_test_set
 from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
-from nat.files import atomic_directory, read_json
+from nat.files import read_json
 from tests.messages import told
+
+ROOT = Path(__file__).resolve().parents[2]
+SPLITS = ("train", "valid", "test")
 
 
 def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
     splits = {}
-    for split in ("train", "valid", "test"):
+    for split in SPLITS:
         files = {}
         for language in ("en", "de"):
             path = root / "data" / f"{split}.{language}"
@@ -31,55 +43,103 @@ def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
     return {"source": "en", "target": "de", "splits": splits}
 
 
-def make(root: Path, corpus: dict[str, Any], mirror: Path | None = None) -> Path:
-    output = root / "out" / "text"
-    make_text(
-        "toy", as_corpus(corpus), output, root=root, mirror=mirror, downloads=root / "downloads"
-    )
+def make(
+    root: Path,
+    corpus: dict[str, Any],
+    name: str = "own",
+    test: str | None = None,
+    part: bool = False,
+) -> Path:
+    """Make the text of a corpus, or of a part of it."""
+    typed = as_corpus(corpus)
+    typed = text_part(typed, test) if part else typed
+    output = folder_of(name, test or "train", root / "corpora") / "text"
+    make_text(typed, output, Place(name, root, root / "mirror", root / "down"), root / "corpora")
     return output
 
 
-def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_bytes("\ufeffone\u2028two\r\nthree\x85\x0cfour\rfive\n\n\tsix  ".encode())
-    assert list(read_lines(path)) == ["one two", "three  four five", "", "\tsix  "]
-    assert count_lines(path) == 4
+def left_nothing(root: Path) -> bool:
+    return not list((root / "corpora").rglob("*.en"))
 
 
-def test_packed_lines_are_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "text"  # the content tells, not the name
-    path.write_bytes(gzip.compress(b"one\ntwo\n"))
-    assert list(read_lines(path)) == ["one", "two"]
-    path.write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
-    with told(path, "gzip"):
-        list(read_lines(path))
+# Local files
 
 
-def test_written_lines_come_back(tmp_path: Path) -> None:
-    lines = ["", "Größe 東京", " spaces ", ""]
-    assert write_lines(tmp_path / "text", lines) == 4
-    assert list(read_lines(tmp_path / "text")) == lines
+def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    packed = tmp_path / "elsewhere.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "data/test.de").read_bytes()))
+    corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
+    folder = make(tmp_path, corpus)
+    names = {f"{split}.{side}" for split in SPLITS for side in ("en", "de")}
+    assert {path.name for path in folder.glob("[!.]*")} == {*names, "text.json"}
+    text = (folder / "test.de").read_bytes()
+    assert text == (tmp_path / "data/test.de").read_bytes()
+    facts = read_json(folder / "text.json")
+    assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
+    assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
+    assert facts["read_from"]["test.de"] == [str(packed)]
+    assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
+
+
+def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    with (tmp_path / "data/test.de").open("a") as file:
+        file.write("one more\n")
+    sides = f"{tmp_path}/data/test.en", "3 lines", f"{tmp_path}/data/test.de", "4"
+    with told("config/corpora/own.yaml", "splits.test", *sides):
+        make(tmp_path, corpus)
+    assert left_nothing(tmp_path)
+
+
+def test_faults_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_of(tmp_path)
+    corpus["splits"]["train"]["pairs"] = 4
+    with told("splits.train.pairs", "4", "3"):
+        make(tmp_path, corpus)
+    del corpus["splits"]["train"]["pairs"]
+    (tmp_path / "data/valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
+    with told("valid.de", "line 2", "UTF-8", "byte 4"):
+        make(tmp_path, corpus)
+    (tmp_path / "data/valid.en").unlink()
+    with told("splits.valid.files.en"):
+        make(tmp_path, corpus)
+    with told("splits.train"):
+        make(tmp_path, corpus_of(tmp_path, lines=0))
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(module, "check_expected", full)
+    with told("text", "disk is full"):
+        make(tmp_path, corpus_of(tmp_path))
+    assert left_nothing(tmp_path)
+
+
+# Splits
+
+
+def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
+    expected = {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}
+    corpus = as_corpus(corpus_of(tmp_path) | {"expected": expected})
+    part = text_part(corpus)
+    assert split_names(part) == ["train", "valid"]
+    assert part.as_written()["expected"] == {"text": {"train": 3}, "clean": {}}
+    assert split_names(text_part(corpus, "test")) == ["test"]
+    assert names_of_tests(corpus) == ["test"]
+    assert split_names(corpus) == [*SPLITS]
+    assert folder_of("toy", "valid") == Path("results/corpora/toy")
+    assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
 
 
 def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, lines=9)
     corpus["splits"]["test"] = {"every": 3}
-    corpus["preprocessing"] = {
-        "lowercase": False,
-        "normalise_punctuation": False,
-        "tokeniser": "none",
-        "max_tokens": 10,
-        "max_ratio": 2.0,
-    }
-    typed = as_corpus(corpus)
-    assert text_part(typed).splits.keys() == {"train", "valid", "test"}
-    places = {"root": tmp_path, "mirror": None, "downloads": tmp_path, "corpora": tmp_path}
-    whole, test = tmp_path / "toy/text", tmp_path / "toy/tests/test/text"
-    make_text("toy", text_part(typed), whole, **places)
-    make_text("toy", text_part(typed, "test"), test, **places)
+    whole = make(tmp_path, corpus, part=True)
+    test = make(tmp_path, corpus, test="test", part=True)
     assert list(read_lines(test / "test.en")) == [f"train en {n}" for n in (2, 5, 8)]
     assert count_lines(whole / "train.en") == 6
     assert read_json(test / "text.json")["pairs"] == {"test": 3}
+    corpus["splits"]["test"]["every"] = 10
+    with told("splits.test.every", "10"):
+        make(tmp_path, corpus, part=True)
 
 
 @pytest.mark.parametrize("order", [("valid", "test", "test_b"), ("test_b", "test", "valid")])
@@ -100,114 +160,224 @@ def test_several_splits_that_are_cut_out_share_no_pair(
     assert read_json(folder / "text.json")["pairs"] == pairs
 
 
-def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
-    corpus = as_corpus(
-        corpus_of(tmp_path) | {"expected": {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}}
+# Downloads and archives, from the mirror
+
+
+def tgz(path: Path, files: dict[str, str]) -> str:
+    """Write an archive; return its SHA-256."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def segments(lines: list[str]) -> str:
+    return "".join(f'<seg id="{n}"> {line} </seg>\n' for n, line in enumerate(lines, start=1))
+
+
+TALK = "<url>http://ted/{0}</url>\n<talkid>{0}</talkid>\n<title>{1} {0}</title>\n"
+PREPROCESSING = {
+    "lowercase": True,
+    "tokeniser": "moses",
+    "measure": "tokens",
+    "max_tokens": 175,
+    "max_ratio": 1.5,
+}
+
+
+def iwslt(root: Path) -> dict[str, Any]:
+    """A corpus with the structure of IWSLT14: 20 talks, each with a title and ten lines."""
+    train = {"de": "", "en": ""}
+    for language, word in (("de", "Zeile"), ("en", "Line")):
+        for talk in range(20):
+            train[language] += TALK.format(talk, word)
+            for line in range(10):
+                extra = " far too many words on this side" if (language, line) == ("en", 7) else ""
+                train[language] += f"{word} {talk}-{line}, \u201eso\u201d{extra}.\n"
+    address = "https://data.example/iwslt/de-en.tgz"
+    texts = {f"{side}.tags": text for side, text in train.items()}
+    for name in ("tst2010", "dev2010"):
+        for side in ("de", "en"):
+            lines = [f"{name} {side} {n}, it\u2019s so." for n in range(5)]
+            texts[f"{name}.{side}.xml"] = segments(lines)
+    tgz(root / "mirror" / address.removeprefix("https://"), texts)
+    archive = {"archive": address, "sha256": None}
+    tests = {side: [f"{name}.{side}.xml" for name in ("tst2010", "dev2010")] for side in train}
+    tags = {side: f"{side}.tags" for side in train}
+    return {
+        "source": "de",
+        "target": "en",
+        "preprocessing": PREPROCESSING,
+        "splits": {
+            "train": {**archive, "format": "ted", "members": tags},
+            "valid": {"every": 23},
+            "test": {**archive, "format": "ted_segments", "members": tests},
+        },
+    }
+
+
+def test_every_23rd_useful_pair_becomes_validation(tmp_path: Path) -> None:
+    corpus = iwslt(tmp_path)
+    text = make(tmp_path, corpus)
+    folder = text.parent
+    clean_folder(as_corpus(corpus), text, folder / "clean")
+    tokenise_folder(as_corpus(corpus), folder / "clean", folder / "tokens")
+    # 20 talks of a title and ten lines, one of which is too unlike: 200 useful ones, 8 cut out
+    facts = read_json(text / "text.json")
+    assert facts["pairs"] == {"train": 212, "valid": 8, "test": 10}
+    assert facts["pairs_of_parts"] == {"train": [220], "test": [10]}
+    kept = read_json(folder / "tokens" / "tokens.json")["splits"]
+    assert (kept["train"]["kept"], kept["valid"]["kept"]) == (192, 8)
+    useful = [
+        (f"Zeile {talk}" if line < 0 else f"Zeile {talk}-{line}, \u201eso\u201d.")
+        for talk in range(20)
+        for line in range(-1, 10)
+        if line != 7
+    ]
+    assert list(read_lines(text / "valid.de")) == useful[22::23]
+    assert next(read_lines(folder / "tokens" / "valid.en")).startswith("line 2-1 , \u201e so")
+    assert list(read_lines(text / "test.en"))[4:6] == [
+        "tst2010 en 4, it's so.",
+        "dev2010 en 0, it's so.",
+    ]
+    [(url, digest)] = facts["downloads"].items()
+    record = tmp_path / f"down/{url.removeprefix('https://')}.sha256"
+    assert digest in record.read_text()
+
+
+def parts(root: Path) -> dict[str, Any]:
+    one = {"a/x.en": "Ana Ştie\nunu\n", "a/x.ro": "Ana Ştie\nunu\n"}
+    checksum = tgz(root / "mirror/data.example/one.tgz", one)
+    tmx = "<tmx><body>" + "".join(
+        f"<tu><tuv xml:lang='en'><seg>e{n}</seg></tuv><tuv xml:lang='ro'><seg>ț{n}</seg></tuv></tu>"
+        for n in range(3)
     )
-    part = text_part(corpus)
-    assert split_names(part) == ["train", "valid"]
-    assert part.as_written()["expected"] == {"text": {"train": 3}, "clean": {}}
-    assert split_names(text_part(corpus, "test")) == ["test"]
-    assert names_of_tests(corpus) == ["test"]
-    assert split_names(corpus) == ["train", "valid", "test"]
-    assert folder_of("toy", "valid") == Path("results/corpora/toy")
-    assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
+    packed = gzip.compress((tmx + "</body></tmx>").encode())
+    (root / "mirror/data.example/two.tmx.gz").write_bytes(packed)
+    (root / "own.tsv").write_text("0.9\tlast\tultima\n")
+    for side in ("en", "ro"):
+        (root / f"t.{side}").write_text("t\n")
+    files = {"files": {side: f"t.{side}" for side in ("en", "ro")}}
+    train: list[dict[str, Any]] = [
+        {
+            "archive": "https://data.example/one.tgz",
+            "sha256": checksum,
+            "members": {"en": "a/*.en", "ro": "a/*.ro"},
+        },
+        {
+            "urls": {"pairs": "https://data.example/two.tmx.gz"},
+            "sha256": {"pairs": hashlib.sha256(packed).hexdigest()},
+            "format": "tmx",
+        },
+        {
+            "files": {"pairs": ["own.tsv"]},
+            "format": "tsv",
+            "columns": {"en": 1, "ro": 2},
+            "minimum": {"column": 0, "value": 0.5},
+        },
+    ]
+    splits = {"train": {"parts": train}, "valid": files, "test": files}
+    return {"source": "en", "target": "ro", "diacritics": {"ro": "remove"}, "splits": splits}
 
 
-def test_invalid_utf8_names_file_and_line(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    (tmp_path / "data" / "valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
-    with told("valid.de", "line 2", "UTF-8", "byte 4"):
+def test_parts_follow_each_other_and_diacritics_go(tmp_path: Path) -> None:
+    text = make(tmp_path, parts(tmp_path))
+    assert list(read_lines(text / "train.ro")) == ["Ana Stie", "unu", "t0", "t1", "t2", "ultima"]
+    assert list(read_lines(text / "train.en")) == ["Ana Ştie", "unu", "e0", "e1", "e2", "last"]
+    facts = read_json(text / "text.json")
+    assert facts["pairs_of_parts"]["train"] == [2, 3, 1]
+    assert facts["origin"] == "urls and archive and files"
+
+
+def test_faults_name_the_part_and_leave_nothing(tmp_path: Path) -> None:
+    corpus = parts(tmp_path)
+    first, second, last = corpus["splits"]["train"]["parts"]
+    with told("6", "expected.text.train"):
+        make(tmp_path, corpus | {"expected": {"text": {"train": {"about": 9, "tolerance": 0.1}}}})
+    first["members"]["ro"] = "a/*.rum"
+    with told("own.yaml", "splits.train.parts[0]", "members.ro"):
         make(tmp_path, corpus)
-    assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    packed = tmp_path / "elsewhere.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "data" / "test.de").read_bytes()))
-    corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
-    folder = make(tmp_path, corpus)
-    assert sorted(path.name for path in folder.glob("[!.]*")) == sorted(
-        [f"{s}.{code}" for s in ("train", "valid", "test") for code in ("en", "de")] + ["text.json"]
-    )
-    text = (folder / "test.de").read_bytes()
-    assert text == (tmp_path / "data" / "test.de").read_bytes()
-    facts = json.loads((folder / "text.json").read_text())
-    assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
-    assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
-    assert facts["read_from"]["test.de"] == [str(packed)]
-    assert local_files(as_corpus(corpus), tmp_path)["splits.test.files.de"] == packed
-
-
-def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    with (tmp_path / "data" / "test.de").open("a") as file:
-        file.write("one more\n")
-    sides = f"{tmp_path}/data/test.en", "3 lines", f"{tmp_path}/data/test.de", "4"
-    with told("config/corpora/toy.yaml", "splits.test", *sides):
+    last["files"]["pairs"] = ["absent.tsv"]
+    with told("own.yaml", "splits.train.parts[2].files.pairs", "absent.tsv"):
         make(tmp_path, corpus)
-    assert list((tmp_path / "out").iterdir()) == []
-
-
-@pytest.mark.parametrize(("lines", "key"), [(3, "splits.valid.files.en"), (0, "splits.train")])
-def test_a_missing_file_and_an_empty_split(tmp_path: Path, lines: int, key: str) -> None:
-    corpus = corpus_of(tmp_path, lines)
-    if lines:
-        (tmp_path / "data/valid.en").unlink()
-    with told(key):
+    second["sha256"]["pairs"] = "0" * 64
+    with told("own.yaml", "splits.train.parts[1].urls.pairs", "checksum"):
         make(tmp_path, corpus)
+    assert left_nothing(tmp_path)
 
 
-def test_expected_pairs_are_checked(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    corpus["splits"]["train"]["pairs"] = 3
-    make(tmp_path, corpus)
-    corpus["splits"]["train"]["pairs"] = 4
-    with told("splits.train.pairs", "4", "3"):
-        make(tmp_path, corpus)
-    assert (tmp_path / "out" / "text" / "text.json").exists()  # the earlier result stays
-    del corpus["splits"]["train"]["pairs"]
-    corpus["splits"]["test"]["every"] = 10
-    with told("splits.test.every", "10"):
-        make(tmp_path, corpus)
+@pytest.mark.parametrize(
+    ("name", "source", "target", "member"),
+    [
+        ("wmt14/full", "en", "de", "test-full/newstest2014-deen-src.en.sgm"),
+        ("wmt14/full", "de", "en", "test-full/newstest2014-deen-src.de.sgm"),
+        ("wmt20", "ja", "en", "sgm/newstest2020-jaen-src.ja.sgm"),
+    ],
+)
+def test_test_sets_of_sacrebleu(name: str, source: str, target: str, member: str) -> None:
+    part = a_test_set(name, source, target)
+    assert part.members[source] == member
+    assert (part.archive, part.md5) == (DATASETS[name].data[0], DATASETS[name].md5[0])
 
 
-def test_urls_come_through_the_mirror(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path)
-    mirror = tmp_path / "mirror"
-    for split, description in corpus["splits"].items():
-        urls, sums = {}, {}
-        for language in description.pop("files"):
-            content = (tmp_path / "data" / f"{split}.{language}").read_bytes()
-            path = mirror / "data.example" / f"{split}.{language}.gz"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(gzip.compress(content))
-            urls[language] = f"https://data.example/{split}.{language}"
-            sums[language] = hashlib.sha256(content).hexdigest()
-        description.update(urls=urls, sha256=sums)
-    folder = make(tmp_path, corpus, mirror)
-    assert (folder / "train.en").read_text() == "train en 0\ntrain en 1\ntrain en 2\n"
-    assert read_json(folder / "text.json")["origin"] == "urls"
-    corpus["splits"]["train"]["sha256"]["de"] = "0" * 64
-    with told("splits.train.urls.de"):
-        make(tmp_path, corpus, mirror)
+def test_unknown_test_sets() -> None:
+    with told("wmt14/ful", "wmt14/full"):
+        a_test_set("wmt14/ful", "en", "de")
+    with told("wmt16", "en-ja", "en-ro"):
+        a_test_set("wmt16", "en", "ja")
 
 
-def test_pairs_of_unequal_files(tmp_path: Path) -> None:
-    folder = tmp_path / "results/corpora/toy/text"
-    with atomic_directory(folder) as partial:
-        write_lines(partial / "train.en", ["a", "b"])
-        write_lines(partial / "train.de", ["a"])
-    with told("train.en", "2 lines", "train.de", "1", "results/corpora/toy/text"):
-        list(read_pairs(folder, "train", "en", "de"))
+def test_a_test_set_through_the_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = DATASETS["wmt14/full"]
+    place = tmp_path / "mirror" / known.data[0].removeprefix("https://")
+    sides = {side: [f"{side} {n} AT&amp;T" for n in range(4)] for side in ("en", "de")}
+    members = {name: segments(sides[name.split(".")[-2]]) for name in known.langpairs["de-en"][:2]}
+    tgz(place, members)
+    monkeypatch.setattr(known, "md5", [hashlib.md5(place.read_bytes()).hexdigest()])
+    splits = dict.fromkeys(SPLITS, {"sacrebleu": "wmt14/full", "pairs": 4})
+    text = make(tmp_path, {"source": "de", "target": "en", "splits": splits})
+    assert list(read_lines(text / "test.de")) == sides["de"]
+    assert list(read_lines(text / "test.en")) == sides["en"]
 
 
-def test_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = corpus_of(tmp_path)
+def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
+    text = make(tmp_path, parts(tmp_path), "parent")
+    test = text.parent / "tests/test/text"
+    test.mkdir(parents=True)
+    for path in text.glob("test.*"):
+        path.rename(test / path.name)
+    derived = {"from": "parent", "side": "en", "splits": [*SPLITS]}
+    output = make(tmp_path, {"source": "noisy", "target": "en", "derived": derived}, "child")
+    for side in ("noisy", "en"):
+        assert (output / f"train.{side}").read_bytes() == (text / "train.en").read_bytes()
+        assert (output / f"test.{side}").read_bytes() == (test / "test.en").read_bytes()
+    facts = read_json(output / "text.json")
+    assert facts["pairs"] == {"train": 6, "valid": 1, "test": 1}
+    assert facts["origin"] == "en of parent"
 
-    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-    monkeypatch.setattr(module, "check_expected", full)
-    with told("text", "disk is full"):
-        make(tmp_path, corpus)
-    assert list((tmp_path / "out").iterdir()) == []
+
+def test_every_address_of_a_corpus_is_known(tmp_path: Path) -> None:
+    configuration = configured("paper")
+    for name in configuration.corpora:
+        written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
+        written = re.sub(r"(?m)#.*$", "", written)
+        known = addresses(configuration.corpus(name))
+        assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name
+    corpus = iwslt(tmp_path)
+    given = {
+        "subwords": {
+            "archive": "https://data.example/bpe.zip",
+            "members": {"codes": "codes", "vocabulary": "dict.txt"},
+        },
+        "distilled": {
+            "at-base": {"urls": {"en": "https://data.example/distilled.en"}},
+            "at-big": {"files": {"en": "data/distilled.en"}},
+        },
+    }
+    assert addresses(as_corpus(corpus | given)) == addresses(as_corpus(corpus)) | {
+        "distilled.at-base.urls.en": "https://data.example/distilled.en",
+        "subwords.archive": "https://data.example/bpe.zip",
+    }

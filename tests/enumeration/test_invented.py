@@ -6,26 +6,24 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import yaml
 from made_up_corpus import as_corpus
 
-from nat.data.corpus import Generator
-from nat.data.invented.language import END, Language
-from nat.data.invented.subword_law import (
+from nat.data.corpus import GeneratorOptions
+from nat.data.invented.language import Language, language_of
+from nat.data.invented.law import (
+    END,
+    corpus_entropies,
     corpus_subword_entropies,
+    entropies,
+    marginals,
+    modes,
     subword_entropies,
     subword_law,
 )
-from nat.data.invented.text import (
-    corpus_entropies,
-    generate,
-    read_options,
-    split_of,
-    write_corpus,
-)
+from nat.data.invented.text import generate, split_of, write_corpus
+from nat.data.splits import part_of
 from nat.options import validated
 from tests.messages import told
 
@@ -49,7 +47,7 @@ def shortest(language, count, longest=7):
     short = (
         source
         for source in dict.fromkeys(sources)
-        if len(next(iter(language.modes(source))).split()) <= longest
+        if len(next(iter(modes(language, source))).split()) <= longest
     )
     return list(itertools.islice(short, count))
 
@@ -117,14 +115,14 @@ def test_exact_law_is_that_of_enumeration(name):
         law = {tuple(target.split()): p for target, p in enumerate_law(language, source).items()}
         assert subword_law(language, str, source) == pytest.approx(law)
         positions = enumerate_marginals(law)
-        marginals = language.marginals(source)
+        found = marginals(language, source)
         if language.drop_probability == 1:
-            assert marginals.pop() == {END: 1.0}
-        assert len(marginals) == len(positions)
-        for position, expected in zip(marginals, positions, strict=True):
+            assert found.pop() == {END: 1.0}
+        assert len(found) == len(positions)
+        for position, expected in zip(found, positions, strict=True):
             assert position == pytest.approx(expected)
             assert sum(position.values()) == pytest.approx(1)
-        found = language.entropies(source)
+        [found] = entropies(language, [source])
         assert found.joint == pytest.approx(entropy(law.values()), abs=1e-9)
         expected = [entropy(position.values()) for position in positions]
         assert list(found.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
@@ -164,9 +162,10 @@ def test_entropies_of_subwords_are_those_of_enumeration(split):
 def test_entropies_of_a_long_sentence_are_those_of_its_own_marginals():
     # shapes are shared between sentences: the entropies must still be those of each sentence
     language = Language(seed=5)
-    for source, _ in generate(language, "train", 300):
-        expected = [entropy(position.values()) for position in language.marginals(source)]
-        assert list(language.entropies(source).marginals) == pytest.approx(expected, abs=1e-9)
+    sources = [source for source, _ in generate(language, "train", 300)]
+    for source, found in zip(sources, entropies(language, sources), strict=True):
+        expected = [entropy(position.values()) for position in marginals(language, source)]
+        assert list(found.marginals) == pytest.approx(expected, abs=1e-9)
 
 
 def test_draws_follow_the_law():
@@ -206,24 +205,24 @@ def test_total_correlation_is_zero_without_modes(front_probability):
         drop_probability=0.0,
         slip_probability=0.1,
     )
-    for source, _ in generate(language, "test", 50):
-        found = language.entropies(source)
+    sources = [source for source, _ in generate(language, "test", 50)]
+    for source, found in zip(sources, entropies(language, sources), strict=True):
         assert found.joint > 0.3
         assert found.total_correlation == pytest.approx(0, abs=1e-9)
-        assert len(language.modes(source)) == 1
+        assert len(modes(language, source)) == 1
 
 
 def test_modes_are_the_targets_without_noise():
     language = replace(SKEWED, synonym_share=0.4, **NOISELESS)
     seen, merged = Counter(), 0
     for source, target in generate(language, "train", 2000):
-        modes = language.modes(source)
-        assert sum(modes.values()) == pytest.approx(1)
-        assert list(modes.values()) == sorted(modes.values(), reverse=True)
+        law = modes(language, source)
+        assert sum(law.values()) == pytest.approx(1)
+        assert list(law.values()) == sorted(law.values(), reverse=True)
         # registers that sound alike are one mode
-        assert len(modes) in (2, 6)
-        merged += len(modes) == 2
-        seen[list(modes).index(target)] += len(modes) == 6
+        assert len(law) in (2, 6)
+        merged += len(law) == 2
+        seen[list(law).index(target)] += len(law) == 6
     assert 0 < merged < 2000
     assert all(seen[rank] > 0 for rank in range(6))
 
@@ -234,14 +233,14 @@ def test_an_optional_particle_is_a_mode():
     mode = replace(noise, optional_particle=True)
     pairs = list(generate(noise, "test", 200))
     assert pairs == list(generate(mode, "test", 200))
-    assert all(target in mode.modes(source) for source, target in pairs)
-    outside = sum(target not in noise.modes(source) for source, target in pairs)
+    assert all(target in modes(mode, source) for source, target in pairs)
+    outside = sum(target not in modes(noise, source) for source, target in pairs)
     assert 50 < outside < 110
     for source, _ in pairs[:20]:
-        modes = mode.modes(source)
-        assert sum(modes.values()) == pytest.approx(1)
-        whole = {target: modes[target] / 0.6 for target in noise.modes(source)}
-        assert whole == pytest.approx(noise.modes(source))
+        law = modes(mode, source)
+        assert sum(law.values()) == pytest.approx(1)
+        whole = {target: law[target] / 0.6 for target in modes(noise, source)}
+        assert whole == pytest.approx(modes(noise, source))
 
 
 def test_generation_is_the_same_everywhere_and_prefixes_agree():
@@ -279,11 +278,11 @@ def test_forms_are_distinct_and_the_shares_kept():
     assert len(varied) == round(0.9 * len(content))
 
 
-def test_corpus_entropies_are_means():
+def test_entropies_of_a_corpus_are_means():
     language = Language()
     sources = [source for source, _ in generate(language, "valid", 50)]
     found = corpus_entropies(language, sources)
-    each = [language.entropies(source) for source in sources]
+    each = list(entropies(language, sources))
     assert found["sentences"] == 50
     for scope, units in (("per_sentence", 50), ("per_word", sum(one.words for one in each))):
         joint = sum(one.joint for one in each) / units
@@ -294,84 +293,62 @@ def test_corpus_entropies_are_means():
         assert found[scope]["bits"]["joint_entropy"] == pytest.approx(joint / math.log(2))
 
 
-def generator(options):
-    return validated(Generator, options)
+PAIRS = {"train": 60, "valid": 20, "test": 10}
 
 
-def test_write_corpus(tmp_path):
-    text, references = tmp_path / "text", tmp_path / "references"
-    options = {"pairs": {"train": 60, "valid": 20, "test": 10}, "seed": 4}
-    facts = write_corpus(generator(options), "ka", "lu", text, references)
-    assert json.loads((text / "text.json").read_text()) == json.loads(json.dumps(facts))
-    assert {path.name for path in text.glob("[!.]*")} == {*facts["sha256"], "text.json"}
-    assert {path.name for path in references.glob("[!.]*")} == {"test.lu.jsonl", "valid.lu.jsonl"}
+def written(folder, *splits):
+    """Write these splits of a corpus; returns its facts and the contents of its files."""
+    corpus = as_corpus({"source": "ka", "target": "lu", "generator": {"pairs": PAIRS, "seed": 4}})
+    folder.mkdir()
+    facts = write_corpus(part_of(corpus, splits), folder, folder)
+    return facts, {path.name: path.read_bytes() for path in folder.glob("[!.]*")}
+
+
+def test_a_corpus_and_its_references_are_written(tmp_path):
+    facts, files = written(tmp_path / "whole", *PAIRS)
+    assert files.keys() == {*facts["sha256"], "test.lu.jsonl", "valid.lu.jsonl"}
     language = Language(seed=4)
-    for split, count in options["pairs"].items():
-        sources, targets = (
-            (text / f"{split}.{code}").read_text().splitlines() for code in ("ka", "lu")
-        )
+    for split, count in PAIRS.items():
+        sources, targets = (files[f"{split}.{side}"].decode().splitlines() for side in ("ka", "lu"))
         assert list(zip(sources, targets, strict=True)) == list(generate(language, split, count))
         assert facts["entropies"][split] == corpus_entropies(language, sources)
         if split != "train":
-            rows = map(json.loads, (references / f"{split}.lu.jsonl").read_text().splitlines())
+            rows = map(json.loads, files[f"{split}.lu.jsonl"].decode().splitlines())
             for number, (row, source) in enumerate(zip(rows, sources, strict=True)):
                 assert row["id"] == number
                 law = dict(zip(row["references"], row["weights"], strict=True))
-                assert law == language.modes(source)
+                assert law == modes(language, source)
     for name, checksum in facts["sha256"].items():
-        assert hashlib.sha256((text / name).read_bytes()).hexdigest() == checksum
-    parameters = dict(facts["parameters"])
-    assert read_options(generator({"pairs": options["pairs"], **parameters}))[0] == language
+        assert hashlib.sha256(files[name]).hexdigest() == checksum
+    assert language_of(generator(facts["parameters"])) == language
+    # a test set that is written alone is the same
+    alone = written(tmp_path / "alone", "test")[1]
+    assert {name for name in alone if not name.startswith("test")} == set()
+    assert written(tmp_path / "rest", "train", "valid")[1] | alone == files
 
 
-def test_a_test_set_written_alone_is_the_same(tmp_path):
-    pairs = {"train": 60, "valid": 20, "test": 10}
-    made = {}
-    for name, splits in (("whole", pairs), ("rest", ["train", "valid"]), ("alone", ["test"])):
-        chosen = generator({"pairs": {split: pairs[split] for split in splits}, "seed": 4})
-        write_corpus(chosen, "ka", "lu", tmp_path / name, tmp_path / name)
-        files = (tmp_path / name).glob("[!.]*")
-        made[name] = {each.name: each.read_bytes() for each in files if each.name != "text.json"}
-    assert {name for name in made["alone"] if not name.startswith("test")} == set()
-    assert not made["rest"].keys() & made["alone"].keys()
-    assert made["rest"] | made["alone"] == made["whole"]
-
-
-PAIRS = {"train": 2, "valid": 1, "test": 1}
+def generator(options):
+    return validated(GeneratorOptions, {"pairs": PAIRS, **options})
 
 
 @pytest.mark.parametrize(
-    ("options", "parts"),
+    ("options", "part"),
     [
-        ({}, ["pairs"]),
-        ({"pairs": {"train": 1}}, ["train", "valid", "test"]),
-        ({"pairs": {**PAIRS, "tset": 1}}, ["'pairs'", "'tset'", "test"]),
-        ({"pairs": {**PAIRS, "valid": 0}}, ["pairs.valid"]),
-        ({"pairs": {**PAIRS, "test_a": 0}}, ["pairs.test_a"]),
-        ({"pairs": PAIRS, "slip_probabilty": 0.1}, ["slip_probability"]),
-        ({"pairs": PAIRS, "slip_probability": 1.5}, ["slip_probability"]),
-        ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, ["register_probabilities"]),
-        ({"pairs": PAIRS, "nouns": 4}, ["nouns"]),
+        ({"pairs": {**PAIRS, "tset": 1}}, "'tset'"),
+        ({"pairs": {**PAIRS, "valid": 0}}, "pairs.valid"),
+        ({"slip_probabilty": 0.1}, "slip_probability"),
+        ({"slip_probability": 1.5}, "slip_probability"),
+        ({"register_probabilities": [0.5, 0.4]}, "register_probabilities"),
+        ({"nouns": 4}, "nouns"),
     ],
 )
-def test_bad_options(options, parts):
-    with told(*parts):
-        read_options(generator(options))
+def test_bad_options(options, part):
+    with told(part):
+        language_of(generator(options))
 
 
 def test_what_is_no_sentence_of_the_language_is_told():
     source = next(generate(Language(), "train", 1))[0]
     for wrong in ("", "hello", source.split()[0], f"{source} {source}"):
         with told(f"'{wrong}'", error=ValueError):
-            Language().entropies(wrong)
-
-
-def test_configured_corpus_is_valid():
-    path = Path(__file__).parents[2] / "config/corpora/toy-ka-lu.yaml"
-    corpus = as_corpus(yaml.safe_load(path.read_text()))
-    language, pairs = read_options(corpus.generator)
-    assert pairs == {"train": 20000, "valid": 4000, "test": 2000}
-    limit = corpus.preprocessing.max_ratio
-    for source, target in generate(language, "train", 5000):
-        words = len(source.split()), len(target.split())
-        assert max(words) <= limit * min(words)
+            modes(Language(), wrong)

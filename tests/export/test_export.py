@@ -26,11 +26,11 @@ from benchmarks import exports
 from nat.artifacts import Shard
 from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import read
-from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
-from nat.data.raw_text import RawText
 from nat.data.splits import prepared_as
+from nat.data.subwords import segments_at
+from nat.data.tokenise import RawText
 from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis

@@ -11,7 +11,7 @@ from nat.export.flat import flattened
 
 
 def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
-    code = flattened(["nat.decoding.onnx_parallel", "nat.data.raw_text"])
+    code = flattened(["nat.decoding.onnx_parallel", "nat.data.tokenise"])
     names = list(code)
     assert {"nat_transformer_model.py", "nat_alignment_ctc.py", "nat_files.py"} < set(names)
     folder = tmp_path / "travelled"
@@ -26,7 +26,7 @@ def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
                 assert not str(node.module).startswith("nat"), name
         assert "onnxruntime" not in get_imports(folder / name)
     program = (
-        "import sys, travelled.nat_data_raw_text, travelled.nat_decoding_onnx_parallel as code\n"
+        "import sys, travelled.nat_data_tokenise, travelled.nat_decoding_onnx_parallel as code\n"
         "assert code.METHOD.__name__ == 'OnnxParallel'\n"
         "assert not {'nat', 'onnxruntime'} & set(sys.modules)"
     )

@@ -31,8 +31,8 @@ import pytest
 import nat.data.download as download_module
 from nat.data.archive import is_whole_zip, unpack
 from nat.data.corpus import Part
+from nat.data.formats import read_format
 from nat.data.lines import read_lines
-from nat.data.sources import FetchedSource
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
 from nat.jobs.evaluate import SCORED_FROM
@@ -152,7 +152,7 @@ def in_format(name: str, **keys: Any) -> Callable[[Path], Any]:
 
     def read(path: Path) -> Any:
         files = {"pairs": [path]} if together else {"en": [path], "ro": [path]}
-        return list(FetchedSource(part, "key", files).pairs("ro", "en", Path(), False))
+        return list(read_format(part, files, "ro", "en"))
 
     return read
 
@@ -160,7 +160,7 @@ def in_format(name: str, **keys: Any) -> Callable[[Path], Any]:
 def members(path: Path) -> Any:
     folder = path.with_name("members")
     folder.mkdir(exist_ok=True)
-    [found] = unpack(path, {"en": ["a.en"]}, folder, "key")["en"]
+    [found] = unpack(path, {"en": ["a.en"]}, folder)["en"]
     return found.read_bytes()
 
 

@@ -15,7 +15,7 @@ from benchmarks.exports import BATCH, IN_TRANSFORMERS
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
 from nat.configuration import read
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import merge
+from nat.data.subwords import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import merge_shards, read_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes

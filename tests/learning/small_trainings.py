@@ -24,8 +24,8 @@ from nat.artifacts import Model, target_text
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
-from nat.data.invented.language import Language
-from nat.data.invented.text import generate, read_options
+from nat.data.invented.language import Language, language_of
+from nat.data.invented.text import generate
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
@@ -272,8 +272,7 @@ def _texts() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def _language() -> Language:
-    language, _ = read_options(configuration().corpus(CORPUS).generator, tuple(PAIRS))
-    return language
+    return language_of(configuration().corpus(CORPUS).generator)
 
 
 @cache

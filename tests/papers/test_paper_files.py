@@ -13,7 +13,7 @@ from repository import configured
 from nat.analyses import known_law, schedule_bounds, step_errors
 from nat.configuration import Configuration, read
 from nat.configuration import at_scale as module
-from nat.data.splits import local_files, local_references
+from nat.data.splits import local_files
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import LATENCY, MEASURES
 from nat.papers import published, reports, values
@@ -76,7 +76,8 @@ def test_nothing_is_run_on_licensed_text_that_is_not_there(tmp_path: Path) -> No
     missing = f"not run: data/{corpus}/train.zh is not there (licensed by the LDC)"
     assert (False, missing) in nist() and {there for there, _ in nist()} == {False}
     described = read("paper", tmp_path).corpus(corpus)
-    for path in (local_files(described, tmp_path) | local_references(described, tmp_path)).values():
+    files = local_files(described) | local_files(described, references=True)
+    for path in (tmp_path / file for file in files.values()):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     assert (True, "") in nist() and missing not in {reason for _, reason in nist()}

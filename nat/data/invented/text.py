@@ -2,20 +2,21 @@
 
 import hashlib
 import itertools
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nat.data.corpus import Generator
-from nat.data.invented.language import Language
-from nat.data.invented.parameters import FURTHER_TEST, SPLITS, read_parameters
-from nat.data.references import References, references_path, write_references
+from nat.checksums import sha256_of
+from nat.data.corpus import Corpus
+from nat.data.invented.language import SPLITS, Language, language_of
+from nat.data.invented.law import corpus_entropies, modes
+from nat.data.lines import write_lines
+from nat.data.references import references_path, write_references
+from nat.data.splits import TRAIN, sides, split_names
 from nat.errors import UserError
-from nat.files import atomic_write_text, write_json
 
 HELD_OUT_SHARE = 0.05
 """Share of the space of source sentences that belongs to `valid`, and likewise to test sets."""
@@ -49,16 +50,13 @@ def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, 
         pairs: number of pairs.
 
     Raises:
-        ValueError: if there is no such split.
-        UserError: if the grammar has no sentences for it.
+        UserError: if the grammar has no sentences for the split.
     """
-    kind = "test" if split.startswith(FURTHER_TEST) else split
-    if kind not in SPLITS:
-        raise ValueError(f"unknown split '{split}'; known: {', '.join(SPLITS)}, {FURTHER_TEST}NAME")
-    return itertools.islice(_draw(language, split, kind), pairs)
+    return itertools.islice(_draw(language, split), pairs)
 
 
-def _draw(language: Language, split: str, kind: str) -> Iterator[tuple[str, str]]:
+def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
+    kind = split.partition("_")[0]
     own = split.removeprefix(kind).encode()  # of a further test set, so that it is another one
     generator = np.random.default_rng([language.seed, SPLITS.index(kind), *own])
     registers = np.cumsum(language.register_probabilities)[:-1]
@@ -68,25 +66,19 @@ def _draw(language: Language, split: str, kind: str) -> Iterator[tuple[str, str]
         register = np.searchsorted(registers, generator.random(_BLOCK), side="right").tolist()
         front = (generator.random(_BLOCK) < language.front_probability).tolist()
         dropped = (generator.random(_BLOCK) < language.drop_probability).tolist()
-        slips = (
-            generator.random((_BLOCK, _MOST_CONTENT_WORDS)) < language.slip_probability
-        ).tolist()
+        shape = _BLOCK, _MOST_CONTENT_WORDS
+        slips = (generator.random(shape) < language.slip_probability).tolist()
         misses += 1
         for number, source in enumerate(sources):
             if split_of(language, source) != kind:
                 continue
             misses = 0
-            words = language.clause(source).layout(front[number], dropped[number])
             slip = iter(slips[number])
-            yield (
-                source,
-                " ".join(
-                    word.slip
-                    if word.slip is not None and next(slip)
-                    else word.forms[register[number]]
-                    for word in words
-                ),
-            )
+            target = [
+                word.slip if word.slip is not None and next(slip) else word.forms[register[number]]
+                for word in language.clause(source).layout(front[number], dropped[number])
+            ]
+            yield source, " ".join(target)
         if misses >= 30:
             raise UserError(
                 f"the invented language has no source sentence for the split '{split}'; "
@@ -96,11 +88,10 @@ def _draw(language: Language, split: str, kind: str) -> Iterator[tuple[str, str]
 
 def _draw_sources(language: Language, generator: np.random.Generator) -> list[str]:
     """One block of source sentences, from all splits."""
-    nouns = _draw_distinct(language, "N", 5, generator)
-    adjectives = _draw_distinct(language, "A", 5, generator)
-    prepositions = _draw_distinct(language, "P", 3, generator)
-    verbs = _draw_distinct(language, "V", 1, generator)
-    adverbs = _draw_distinct(language, "T", 1, generator)
+    nouns, adjectives, prepositions, verbs, adverbs = (
+        _draw_distinct(language, letter, count, generator)
+        for letter, count in (("N", 5), ("A", 5), ("P", 3), ("V", 1), ("T", 1))
+    )
     with_adjective = (generator.random((_BLOCK, 5)) < language.adjective_probability).tolist()
     with_attribute = (generator.random((_BLOCK, 2)) < language.attribute_probability).tolist()
     with_object = (generator.random(_BLOCK) < language.object_probability).tolist()
@@ -109,9 +100,7 @@ def _draw_sources(language: Language, generator: np.random.Generator) -> list[st
     for row in range(_BLOCK):
 
         def noun(place: int, row: int = row) -> list[str]:
-            if with_adjective[row][place]:
-                return [nouns[row][place], adjectives[row][place]]
-            return [nouns[row][place]]
+            return [nouns[row][place], *([adjectives[row][place]] * with_adjective[row][place])]
 
         words = noun(0)
         if with_attribute[row][0]:
@@ -141,95 +130,37 @@ def _draw_distinct(
     return [[words[place] for place in row] for row in order.tolist()]
 
 
-def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, Any]:
-    """Exact means of the entropies over source sentences.
+def write_corpus(corpus: Corpus, text: Path, references: Path) -> dict[str, Any]:
+    """Write the text and the references of a generated corpus.
+
+    Writes `{split}.{language}` into `text`, and for held-out splits `{split}.{target}.jsonl` into
+    `references` (see `nat.data.references`): all modes of each sentence, the most probable first,
+    and their exact probabilities.
 
     Returns:
-        `sentences`, `words_per_sentence` (expected length of a target), and `per_sentence` and
-        `per_word` (sum over the corpus divided by the sum of expected lengths), each in `nats`
-        and `bits`: `joint_entropy` H(Y|X), `marginal_entropies` sum_i H(y_i|X), and
-        `total_correlation` C(X).
-
+        Pairs and checksums, all parameters of the language, and the exact entropies of each split.
     """
-    found = [language.entropies(source) for source in sources]
-    words = math.fsum(each.words for each in found)
-    sums = {
-        "joint_entropy": math.fsum(each.joint for each in found),
-        "marginal_entropies": math.fsum(math.fsum(each.marginals) for each in found),
-        "total_correlation": math.fsum(each.total_correlation for each in found),
-    }
-
-    def means(divisor: float) -> dict[str, dict[str, float]]:
-        return {
-            unit: {name: value / divisor / size for name, value in sums.items()}
-            for unit, size in (("nats", 1.0), ("bits", math.log(2)))
-        }
-
-    return {
-        "sentences": len(found),
-        "words_per_sentence": words / len(found),
-        "per_sentence": means(len(found)),
-        "per_word": means(words),
-    }
-
-
-def read_options(
-    options: Generator, splits: tuple[str, ...] = SPLITS
-) -> tuple[Language, dict[str, int]]:
-    """Read the language and the pairs of each split, as `read_parameters`."""
-    return read_parameters(options, Language, splits)
-
-
-def write_corpus(
-    options: Generator,
-    source_language: str,
-    target_language: str,
-    directory: Path,
-    references: Path,
-) -> dict[str, Any]:
-    """Write the text, the facts and the references of a generated corpus.
-
-    Writes `{split}.{language}` and, last, `text.json` into `directory`, and for `valid` and
-    `test` `{split}.{target_language}.jsonl` into `references` (see `nat.data.references`): all
-    modes of each sentence, the most probable first, and their exact probabilities.
-
-    Args:
-        options: the section `generator` of the corpus (`read_options`); `pairs` may leave out
-            splits, which are not written.
-        source_language: code of the source language, used in file names.
-        target_language: code of the target language, used in file names.
-        directory: folder of the text.
-        references: folder of the references.
-
-    Returns:
-        The content of `text.json`: pairs and checksums, all parameters of the language, and the
-        exact entropies of each split (`corpus_entropies`).
-    """
-    language, pairs = read_options(options, tuple(options.pairs))
+    assert corpus.generator is not None
+    language = language_of(corpus.generator)
+    pairs = {split: corpus.generator.pairs[split] for split in split_names(corpus)}
     checksums: dict[str, str] = {}
     entropies: dict[str, dict[str, Any]] = {}
     for split, count in pairs.items():
         sources, targets = zip(*generate(language, split, count), strict=True)
-        for code, sentences in ((source_language, sources), (target_language, targets)):
-            text = "\n".join(sentences) + "\n"
-            atomic_write_text(directory / f"{split}.{code}", text)
-            checksums[f"{split}.{code}"] = hashlib.sha256(text.encode()).hexdigest()
+        for side, sentences in zip(sides(corpus), (sources, targets), strict=True):
+            path = text / f"{split}.{side}"
+            write_lines(path, sentences)
+            checksums[path.name] = sha256_of(path)
         entropies[split] = corpus_entropies(language, sources)
-        if split != "train":
-            modes = (language.modes(source) for source in sources)
-            several = {
-                number: References(list(law), list(law.values()))
-                for number, law in enumerate(modes)
-            }
-            write_references(references_path(references, split, target_language), several)
-    facts = {
+        if split != TRAIN:
+            laws = {number: modes(language, source) for number, source in enumerate(sources)}
+            write_references(references_path(references, split, corpus.target), laws)
+    return {
         "origin": "generator",
-        "source": source_language,
-        "target": target_language,
+        "source": corpus.source,
+        "target": corpus.target,
         "pairs": pairs,
         "sha256": checksums,
         "parameters": asdict(language),
         "entropies": entropies,
     }
-    write_json(directory / "text.json", facts)
-    return facts

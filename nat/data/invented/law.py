@@ -1,0 +1,292 @@
+"""The exact law of an invented language: its targets, their probabilities, and their entropies.
+
+With n content words, m of them with synonyms, and h the binary entropy, the steps in which a target
+is drawn (`nat.data.invented.language`) give
+
+    H(Y|X) = h(O) + h(D) + n h(N) + (1 - P(N)^m) H(R).
+
+The marginals are mixtures over the layouts (O, D). A dropped particle makes the target one word
+shorter, so every target is padded with the end symbol `END` to the greatest length that its source
+allows: the length is then part of the distribution, and the padded target is equivalent to the
+target.
+
+H(Y|X) does not depend on how words are split into subwords, but the entropies of single positions
+do: forms of one word may have different numbers of subwords, so a register or a slip shifts all
+later positions. Given layout and register, words are independent of each other. So the probability
+that a word starts at a position, and that of the length of what follows, are sums over the words
+before and after it (forward and backward), and nothing is enumerated.
+
+Two models bound what a parallel model can reach. One predicts the length and knows it in all
+positions, as models with a length predictor do: H(L|X) + sum over i of H(y_i | X, L). The other
+makes nothing of it: the sum over i of H(y_i | X) of the target padded to its greatest length. What
+either has above H(Y|X) is the total correlation for a model of this kind (Huang et al. 2022, MPLE,
+section 2.3).
+"""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from nat.data.invented.language import Clause, Language, binary
+
+END = ""
+"""The symbol that pads a target to the greatest length its source allows; no word is empty."""
+
+Splitter = Callable[[str], str]
+"""Splits a word into subwords with spaces between them."""
+
+Lengths = dict[int, float]
+"""Probability of numbers of subwords."""
+
+Forms = list[tuple[tuple[str, ...], float]]
+"""The forms of a word, in subwords, and their probabilities."""
+
+
+class Entropies(NamedTuple):
+    """Exact entropies of the target given one source sentence, in nats.
+
+    Attributes:
+        joint: H(Y|X).
+        marginals: H(y_i|X) of each position of the padded target.
+        words: expected length of the target, in words.
+    """
+
+    joint: float
+    marginals: tuple[float, ...]
+    words: float
+
+    @property
+    def total_correlation(self) -> float:
+        """C(X) = sum_i H(y_i|X) - H(Y|X)."""
+        return math.fsum(self.marginals) - self.joint
+
+
+class SubwordEntropies(NamedTuple):
+    """Exact entropies of the subwords of the target of one source sentence, in nats.
+
+    Attributes:
+        joint: H(Y|X).
+        length: H(L|X), of the number of subwords.
+        given_length: expectation over L of sum over i of H(y_i | X, L).
+        padded: sum over i of H(y_i | X), the end symbol at all positions after the last.
+        tokens: expected number of subwords.
+    """
+
+    joint: float
+    length: float
+    given_length: float
+    padded: float
+    tokens: float
+
+
+def modes(language: Language, source: str) -> dict[str, float]:
+    """All noise-free targets of a source with their probabilities, the most probable first.
+
+    The probabilities sum to one: this is the distribution of the target without noise.
+
+    Raises:
+        ValueError: if `source` is not a sentence of the language (likewise all functions here).
+    """
+    clause = language.clause(source)
+    law: defaultdict[str, float] = defaultdict(float)
+    orders = binary(language.front_probability)
+    drops = binary(language.drop_probability) if language.optional_particle else ((False, 1.0),)
+    for (front, order), (dropped, drop) in itertools.product(orders, drops):
+        for register, p in enumerate(language.register_probabilities):
+            if p * order * drop > 0:
+                words = clause.layout(front, dropped)
+                law[" ".join(word.forms[register] for word in words)] += p * order * drop
+    return dict(sorted(law.items(), key=lambda item: -item[1]))
+
+
+def marginals(language: Language, source: str) -> list[dict[str, float]]:
+    """The distribution of each position of the padded target: word (or `END`) to probability.
+
+    P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
+    """
+    clause = language.clause(source)
+    length = len(clause.main) + len(clause.adverbial)
+    positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(length)]
+    for front, dropped, share in language.layouts():
+        words = clause.layout(front, dropped)
+        for position, word in zip(positions, words, strict=False):
+            for register, p in enumerate(language.register_probabilities):
+                for form, weight in language.forms(word, register):
+                    if share * p * weight > 0:
+                        position[form] += share * p * weight
+        for position in positions[len(words) :]:
+            position[END] += share
+    return [dict(position) for position in positions]
+
+
+def joint_entropy(language: Language, clause: Clause) -> float:
+    """Exact H(Y|X) in nats, by the equation above."""
+    words = clause.main + clause.adverbial
+    content = sum(word.slip is not None for word in words)
+    varied = sum(len(set(word.forms)) > 1 for word in words)
+    return (
+        _binary_entropy(language.front_probability)
+        + _binary_entropy(language.drop_probability)
+        + content * _binary_entropy(language.slip_probability)
+        + (1 - language.slip_probability**varied) * entropy(language.register_probabilities)
+    )
+
+
+def entropies(language: Language, sources: Iterable[str]) -> Iterator[Entropies]:
+    """Exact H(Y|X), H(y_i|X) and so C(X) of each source sentence, in nats."""
+    known: dict[Any, Entropies] = {}
+    for source in sources:
+        clause = language.clause(source)
+        words = clause.main + clause.adverbial
+        # sentences of one shape share their entropies, because no word occurs twice in any
+        shape = tuple((word.slip is None, len(set(word.forms))) for word in words)
+        key = shape, clause.particle, len(clause.main)
+        if key not in known:
+            positions = marginals(language, source)
+            known[key] = Entropies(
+                joint_entropy(language, clause),
+                tuple(entropy(position.values()) for position in positions),
+                len(words) - language.drop_probability,
+            )
+        yield known[key]
+
+
+def subword_entropies(language: Language, split: Splitter, source: str) -> SubwordEntropies:
+    """Entropies of the subwords of one source sentence."""
+    # P(L, y_i = s) by length and position
+    by_length: defaultdict[int, defaultdict[int, defaultdict[str, float]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(float))
+    )
+    lengths: defaultdict[int, float] = defaultdict(float)
+    for share, words in _frames(language, split, source):
+        starts = list(itertools.accumulate(words, _longer, initial={0: 1.0}))
+        rests = list(itertools.accumulate(reversed(words), _longer, initial={0: 1.0}))[-2::-1]
+        for forms, start, rest in zip(words, starts[:-1], rests, strict=True):
+            for subwords, weight in forms:
+                for (before, p), (after, q) in itertools.product(start.items(), rest.items()):
+                    positions = by_length[before + len(subwords) + after]
+                    for place, subword in enumerate(subwords, before):
+                        positions[place][subword] += share * p * weight * q
+        for length, p in starts[-1].items():
+            lengths[length] += share * p
+    padded = 0.0
+    for place in range(max(lengths)):
+        marginal: defaultdict[str, float] = defaultdict(float)
+        for length in lengths:
+            for subword, p in by_length[length].get(place, {}).items():
+                marginal[subword] += p
+        ended = math.fsum(weight for length, weight in lengths.items() if length <= place)
+        padded += entropy([*marginal.values(), ended])
+    return SubwordEntropies(
+        joint=joint_entropy(language, language.clause(source)),
+        length=entropy(lengths.values()),
+        given_length=math.fsum(
+            weight * math.fsum(entropy(place.values(), weight) for place in by_length[n].values())
+            for n, weight in lengths.items()
+        ),
+        padded=padded,
+        tokens=math.fsum(length * weight for length, weight in lengths.items()),
+    )
+
+
+def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, Any]:
+    """Exact means of the entropies over source sentences.
+
+    Returns:
+        `sentences`, `words_per_sentence` (expected length of a target), and `per_sentence` and
+        `per_word` (sum over the corpus divided by the sum of expected lengths), each in `nats`
+        and `bits`: `joint_entropy` H(Y|X), `marginal_entropies` sum_i H(y_i|X), and
+        `total_correlation` C(X).
+    """
+    rows = list(entropies(language, sources))
+    words = math.fsum(row.words for row in rows)
+    sums = {
+        "joint_entropy": math.fsum(row.joint for row in rows),
+        "marginal_entropies": math.fsum(math.fsum(row.marginals) for row in rows),
+        "total_correlation": math.fsum(row.total_correlation for row in rows),
+    }
+
+    def means(divisor: float) -> dict[str, dict[str, float]]:
+        return {
+            unit: {name: value / divisor / size for name, value in sums.items()}
+            for unit, size in (("nats", 1.0), ("bits", math.log(2)))
+        }
+
+    return {
+        "sentences": len(rows),
+        "words_per_sentence": words / len(rows),
+        "per_sentence": means(len(rows)),
+        "per_word": means(words),
+    }
+
+
+def corpus_subword_entropies(
+    language: Language, split: Splitter, sources: Iterable[str]
+) -> dict[str, float]:
+    """Means of the entropies over source sentences, nats a sentence, and the expected tokens."""
+    rows = list(map(cache(partial(subword_entropies, language, split)), sources))
+    return {
+        name: math.fsum(getattr(row, name) for row in rows) / len(rows)
+        for name in SubwordEntropies._fields
+    }
+
+
+def subword_law(language: Language, split: Splitter, source: str) -> dict[tuple[str, ...], float]:
+    """All targets of one source sentence, in subwords, and their probabilities.
+
+    Their number doubles with each content word: some thousands for a typical sentence.
+    """
+    law: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    for share, words in _frames(language, split, source):
+        targets: dict[tuple[str, ...], float] = {(): share}
+        for forms in words:
+            targets = {
+                before + subwords: weight * q
+                for before, weight in targets.items()
+                for subwords, q in forms
+            }
+        for target, weight in targets.items():
+            law[target] += weight
+    return dict(law)
+
+
+def _frames(
+    language: Language, split: Splitter, source: str
+) -> Iterator[tuple[float, list[Forms]]]:
+    """Each layout in each register: its probability, and its words."""
+    clause = language.clause(source)
+    for front, dropped, share in language.layouts():
+        for register, p in enumerate(language.register_probabilities):
+            if p:
+                yield (
+                    share * p,
+                    [
+                        [
+                            (tuple(split(form).split()), weight)
+                            for form, weight in language.forms(word, register)
+                            if weight
+                        ]
+                        for word in clause.layout(front, dropped)
+                    ],
+                )
+
+
+def _longer(lengths: Lengths, forms: Forms) -> Lengths:
+    """Lengths with one more word."""
+    longer: defaultdict[int, float] = defaultdict(float)
+    for length, p in lengths.items():
+        for subwords, weight in forms:
+            longer[length + len(subwords)] += p * weight
+    return longer
+
+
+def entropy(weights: Iterable[float], total: float = 1.0) -> float:
+    """Entropy in nats of weights with this sum, with 0 log 0 = 0."""
+    return -math.fsum(p / total * math.log(p / total) for p in weights if p > 0) + 0.0
+
+
+def _binary_entropy(probability: float) -> float:
+    return entropy((probability, 1 - probability))

@@ -1,0 +1,192 @@
+"""Subwords: byte pair encoding, or SentencePiece.
+
+Byte pair encoding (Sennrich et al. 2016) marks a subword that is not the last of its token with
+`@@` at its end. A SentencePiece (Kudo and Richardson 2018) that does not begin a word is marked
+with a halfwidth black square (U+FFED) at its beginning instead, since Japanese text has no words to
+split; a beginning that belongs to no subword is a lower one eighth block (U+2581). Therefore each
+subword shows how it is joined, and `merge` works for both kinds.
+"""
+
+import contextlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from subword_nmt.apply_bpe import BPE
+from subword_nmt.learn_bpe import learn_bpe
+
+from nat.checksums import remedy, unreadable, verified
+from nat.data.vocabulary import SPECIALS, Side, Vocabulary
+from nat.errors import UserError
+
+CODES = "codes"
+PIECES = "pieces.model"
+"""Files of subwords. The codes of one side have its name at their end, as in `codes.source`."""
+
+# Byte pair encoding is learned from the most frequent types; the others occur once or twice, and
+# each type costs more than a kilobyte of memory.
+MOST_TYPES = 1_000_000
+_MOST_CACHED = 200_000  # types whose subwords a segmenter caches
+
+_NO_CODES = "#version: 0.2\n"
+_SPACE = "\u2581"
+_JOINED = "\uffed"
+_CONTINUED = re.compile(f"@@(?: |$)|{_SPACE}(?: {_JOINED})?| ?{_JOINED}")
+
+
+class Segments(Protocol):
+    """Splits lines of tokens into lines of subwords."""
+
+    def split(self, line: str) -> str:
+        """Subwords of a tokenised line, joined by spaces."""
+
+
+class Segmenter:
+    """Byte pair encoding; codes without any merge (`bpe_merges: 0`) leave the tokens whole."""
+
+    def __init__(self, codes: str) -> None:
+        self._bpe = BPE(io.StringIO(codes)) if codes != _NO_CODES else None
+
+    def split(self, line: str) -> str:
+        """Subwords of a tokenised line, joined by spaces."""
+        if self._bpe is None:
+            return line
+        if len(self._bpe.cache) > _MOST_CACHED:
+            self._bpe.cache.clear()
+        return str(self._bpe.segment(line))
+
+
+class Pieces:
+    """SentencePieces, with the marks described above."""
+
+    def __init__(self, model: bytes) -> None:
+        self._model = SentencePieceProcessor()
+        self._model.LoadFromSerializedProto(model)  # unlike the constructor, refuses an empty one
+
+    def split(self, line: str) -> str:
+        """Pieces of a line, joined by spaces."""
+        return " ".join(map(_marked, self._model.encode(line, out_type=str)))
+
+
+def _marked(piece: str) -> str:
+    """A piece as SentencePiece writes it, with the marks that it has here."""
+    if piece.startswith(_SPACE):
+        return piece.removeprefix(_SPACE) or _SPACE
+    return _JOINED + piece
+
+
+def merge(line: str) -> str:
+    """Join subwords to tokens: the inverse of `Segments.split`.
+
+    A model may end a sentence with a subword that should be continued; its mark is removed too.
+    """
+    return _CONTINUED.sub("", line)
+
+
+def joined(line: str, in_pieces: bool) -> str:
+    """The words of a line of subwords that others have written, by the marks of their programs."""
+    if in_pieces:
+        return "".join(line.split()).replace(_SPACE, " ").strip()
+    return merge(line)
+
+
+def read_dictionary(path: Path, in_pieces: bool) -> Vocabulary:
+    """Read a dictionary of others, with the marks that subwords have here."""
+    theirs = Vocabulary.load(path)
+    own = slice(len(SPECIALS), None)
+    names = [_marked(symbol) if in_pieces else symbol for symbol in theirs.symbols[own]]
+    return Vocabulary(names, theirs.counts[own])
+
+
+def learn(lines: Iterable[str], merges: int) -> str:
+    """Learn `merges` merge operations (fewer if no pair is left that occurs twice; 0: none).
+
+    Args:
+        lines: tokenised text of the languages that share the codes. Of more than `MOST_TYPES`
+            types the most frequent count.
+        merges: number of merge operations.
+
+    Returns:
+        The codes in the format of subword-nmt.
+
+    Raises:
+        UserError: if there is nothing to merge.
+    """
+    if merges == 0:
+        return _NO_CODES
+    types: Counter[str] = Counter()
+    for line in lines:
+        types.update(line.split())
+    counted = (f"{word} {count}" for word, count in types.most_common(MOST_TYPES))
+    codes = io.StringIO()
+    # subword-nmt draws its own progress bar on standard error, and fails where there is no pair
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(ValueError):
+        learn_bpe(counted, codes, merges, is_dict=True)
+    if codes.getvalue() in ("", _NO_CODES):
+        raise UserError("no pair of letters occurs twice in the training text; give more text")
+    return codes.getvalue()
+
+
+def learn_pieces(lines: Iterable[str], size: int) -> bytes:
+    """Train a SentencePiece model (unigram, its own defaults).
+
+    Args:
+        lines: text of both languages; 2.6 kB of memory each.
+        size: number of pieces, including that for unknown characters; fewer if the text is too
+            small.
+
+    Returns:
+        The model as SentencePiece writes it to a file.
+
+    Raises:
+        UserError: if there is nothing to learn from.
+    """
+    model = io.BytesIO()
+    try:
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            bos_id=-1,
+            eos_id=-1,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise UserError(f"SentencePiece learns nothing from the training text: {error}") from error
+    return model.getvalue()
+
+
+def subwords_file(folder: Path, side: Side) -> Path:
+    """The file of a folder `bpe` with which the text of a side is split into subwords."""
+    own, pieces = folder / f"{CODES}.{side}", folder / PIECES
+    return next((path for path in (own, pieces) if path.exists()), folder / CODES)
+
+
+def segments_of(folder: Path, side: Side) -> Segments:
+    """Return the splitter of the text of a side of a corpus, by its folder `bpe`."""
+    return segments_at(subwords_file(folder, side))
+
+
+def segments_at(path: Path) -> Segments:
+    """Return the splitter whose subwords are in a file, see `subwords_file`.
+
+    Raises:
+        UserError: if the file is missing, cannot be read, or holds something else.
+    """
+    told = io.StringIO()
+    try:
+        content = verified(path).read_bytes()
+        # subword-nmt ends the program at a line that it does not like
+        with contextlib.redirect_stderr(told):
+            return Pieces(content) if path.name == PIECES else Segmenter(content.decode())
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RuntimeError, SystemExit) as error:
+        kind = "a model of SentencePiece" if path.name == PIECES else "BPE codes"
+        reason = told.getvalue().partition("\n")[0].removeprefix("Error: ") or error
+        raise UserError(f"{path} does not hold {kind} ({reason}); {remedy(path)}") from error
