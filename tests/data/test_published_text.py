@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tests.training.test_fairseq_checkpoint as test_fairseq_checkpoint
 import yaml
 from made_up_corpus import prepare_corpus
 from repository import configured
-from tests.training.test_fairseq_checkpoint import OPTIONS, SIZE, Released
-from tests.training.test_fairseq_checkpoint import write as write_checkpoint
 
+import tests.fairseq_plugin.test_published as released
 from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
 from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
@@ -28,6 +26,8 @@ from nat.jobs.distil import distil_text
 from nat.jobs.evaluate import evaluate
 from nat.jobs.import_checkpoint import import_checkpoint
 from nat.workflow.specification import job, jobs
+from tests.fairseq_plugin.test_published import OPTIONS, SIZE, Released
+from tests.fairseq_plugin.test_published import write as write_checkpoint
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -247,10 +247,10 @@ def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(
 ) -> None:
     prepare()
     rows = len(list(read_lines("data/dict.txt")))
-    monkeypatch.setattr(test_fairseq_checkpoint, "ROWS", 4 + rows + 1)
+    monkeypatch.setattr(released, "ROWS", 4 + rows + 1)
     monkeypatch.setitem(OPTIONS, "posterior_layers", 1)
     write_checkpoint(Path("published.pt"), Released(latent_dim=0).eval())
-    system = test_fairseq_checkpoint.CONFIGURED.replace("dict.txt", "data/dict.txt")
+    system = released.CONFIGURED.replace("dict.txt", "data/dict.txt")
     Path("config/systems/checkpoint.yaml").write_text(system)
     there = configuration().on(NAME)
     import_checkpoint(job(there, Model("micro", NAME, "checkpoint", 1)))
