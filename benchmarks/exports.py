@@ -206,7 +206,7 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     """Translations by CTranslate2 or ONNX Runtime."""
     from nat import registry
     from nat.configuration import read
-    from nat.jobs.translate import consulting
+    from nat.jobs.translate import Consulted
 
     own = case.translator.method
     configuration = read()
@@ -214,7 +214,7 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     method = configuration.decoding(decoding).with_options(chosen)
     built = registry.build("decoding", method)
     sizes = case.translator.vocabularies.sizes
-    return with_method(case, consulting(built, sizes, "cpu", converted=made))
+    return with_method(case, Consulted(sizes, "cpu").bind(built, converted=made))
 
 
 def in_fairseq(case: Case, made: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Measure a trained model without translating: one analysis, as one JSON file."""
 
 from nat.job import run_job
-from nat.jobs.analyse import analyse_model
+from nat.jobs.models import analyse_model
 
 if __name__ == "__main__":
     run_job(analyse_model)

@@ -23,7 +23,7 @@ from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
 from nat.errors import UserError, told_of
 from nat.export.package import MODEL, Opened, open_folder
-from nat.jobs.translate import consulting
+from nat.jobs.translate import Consulted
 from nat.training.model_file import load_model
 
 ENDS = frozenset(".!?;:。！？；")
@@ -74,10 +74,8 @@ class TextTranslator:
         )
         with told_of(f"{opened.folder / PACKAGE}: key 'decodings.{self.decoding}.method': "):
             method = registry.build("decoding", chosen.method)
-        self.method = consulting(
+        self.method = Consulted(sizes, device).bind(
             method,
-            sizes,
-            device,
             None if assistant is None else load_model(assistant, device, sizes=sizes).model,
             language_model,
             converted,

@@ -17,8 +17,8 @@ What differs from models that are trained here:
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ from nat.data.vocabulary import (
 from nat.errors import UserError
 from nat.options import options_of
 from nat.training.model_file import build_model, reading
-from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 
 FAIRSEQ_PAD, FAIRSEQ_EOS, FAIRSEQ_UNK, FAIRSEQ_FIRST = 1, 2, 3, 4
@@ -53,21 +52,22 @@ EMBEDDING = "encoder.embed_tokens.weight"
 POSTERIOR = ("q_encoder_y.", "q_encoder_xy.", "bottleneck.")
 """Parts of a checkpoint that are left out."""
 
-NEEDED = {
-    "dynamic_upsample": True,
-    "axe_eps": True,
-    "share_all_embeddings": True,
-    "encoder_learned_pos": True,
-    "decoder_learned_pos": True,
-    "prepend_bos": False,
-    "layernorm_embedding": False,
-    "add_first_token_encoder": False,
-    "left_pad_source": False,
+LAYER = {
+    "attention.query_key_value": [f"self_attn.{each}_proj" for each in "qkv"],
+    "attention.output": ["self_attn.out_proj"],
+    "around_attention.norm": ["self_attn_layer_norm"],
+    "cross_attention.query": ["encoder_attn.q_proj"],
+    "cross_attention.key_value": [f"encoder_attn.{each}_proj" for each in "kv"],
+    "cross_attention.output": ["encoder_attn.out_proj"],
+    "around_cross_attention.norm": ["encoder_attn_layer_norm"],
+    "feed_forward.inner": ["fc1"],
+    "feed_forward.outer": ["fc2"],
+    "around_feed_forward.norm": ["final_layer_norm"],
 }
-"""Options of a training whose model has the same form here."""
+"""Parts of a layer: those of fairseq that are one here, one below the other."""
 
-LATENT = ("dim", "posterior_layers", "added_to")
-"""Options of latents that say what form a model has."""
+LATENTS = {"latents.prior_head": ["prob_esitmator"], "latents.output": ["latent_map"]}
+"""Parts of latents, in fairseq's spelling."""
 
 
 @dataclass(frozen=True)
@@ -95,27 +95,21 @@ def read_checkpoint(path: Path) -> Checkpoint:
             memory, or holds objects.
     """
     with reading(path), torch.serialization.safe_globals([argparse.Namespace]):
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    match found:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    match content:
         case {"args": argparse.Namespace() as options, "model": dict(weights)}:
-            pass
-        case _:
-            kind = "is no checkpoint of fairseq 0.9 or 0.10, with the keys 'args' and 'model'"
-            if isinstance(found, dict) and "cfg" in found:
-                kind = "is a checkpoint of a newer fairseq; only those of 0.9 and 0.10 are imported"
-            raise UserError(f"{path} {kind} (docs/checkpoints.md)")
-    match found.get("optimizer_history"):
-        case [*_, {"num_updates": int(updates)}]:
-            pass
-        case _:
-            updates = 0
-    return Checkpoint(path, vars(options), weights, updates)
+            history = content.get("optimizer_history") or [{}]
+            return Checkpoint(path, vars(options), weights, history[-1].get("num_updates", 0))
+    raise UserError(
+        f"{path} is no checkpoint of fairseq 0.9 or 0.10, with the keys 'args' and 'model'; those "
+        "of a newer fairseq are not imported (docs/checkpoints.md)"
+    )
 
 
 def converted(
     checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary, training: Training
 ) -> dict[str, Tensor]:
-    """The weights of a checkpoint under the names of this project.
+    """Return the weights of a checkpoint under the names of this project.
 
     Args:
         checkpoint: what was read.
@@ -128,95 +122,60 @@ def converted(
     """
     _check_form(checkpoint, training)
     left = dict(checkpoint.weights)
-    try:
-        rows = _rows(checkpoint, dictionary, vocabulary)
-        weights = dict(_converted(checkpoint.path, left, rows, training))
-    except KeyError as error:
-        raise UserError(
-            f"{checkpoint.path} lacks the weights {error}; only checkpoints of fairseq's "
-            "architecture cmlm_transformer_ctc can be imported"
-        ) from error
+    shared = left.get(EMBEDDING, torch.empty(0))
+    for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):
+        if name in left and torch.equal(left[name], shared):
+            del left[name]
     with torch.device("meta"):
         model = build_model(training, VocabularySizes(len(vocabulary)))
-    unknown = [
+    weights, unfit = {}, []
+    for name, expected in model.state_dict().items():
+        parts = _parts_of(name)
+        if name.startswith("latents.") and not parts:
+            weights[name] = torch.full(expected.shape, torch.nan)
+            continue
+        lacking = [part for part in parts if part not in left]
+        if lacking:
+            unfit += [f"{part} is missing" for part in lacking]
+            continue
+        value = torch.cat([left.pop(part).float() for part in parts])
+        if name == "embedding.weight":
+            value = value[_rows(checkpoint, dictionary, vocabulary)]
+        elif name.endswith("positions"):
+            value = value[FAIRSEQ_PAD + 1 :][: training.architecture.max_positions]
+        weights[name] = value
+        if value.shape != expected.shape:
+            unfit.append(f"{name} is {tuple(value.shape)}, expected {tuple(expected.shape)}")
+    unfit += [
         f"{name} is no part of it"
         for name in left
         if not name.startswith(POSTERIOR) and not name.endswith((".version", "._float_tensor"))
     ]
-    for name, value in model.state_dict().items():
-        if name not in weights and name.startswith("latents."):
-            weights[name] = torch.full(value.shape, torch.nan)
-        if name not in weights or weights[name].shape != value.shape:
-            found = tuple(weights[name].shape) if name in weights else "missing"
-            unknown.append(f"{name} is {found}, expected {tuple(value.shape)}")
-    if unknown:
+    if unfit:
         raise UserError(
-            f"{checkpoint.path} does not fit the system '{training.system}': {unknown[0]} "
-            f"({len(unknown)} such weights in all); import a checkpoint of Fully-NAT's models "
-            "(docs/checkpoints.md)"
+            f"{checkpoint.path} does not fit the system '{training.system}': {unfit[0]} "
+            f"({len(unfit)} such weights in all); import a checkpoint of Fully-NAT's models, of "
+            "fairseq's architecture cmlm_transformer_ctc (docs/checkpoints.md)"
         )
     return weights
 
 
-def _check_form(checkpoint: Checkpoint, training: Training) -> None:
-    """Refuse a checkpoint of another form than the system's."""
-    options = checkpoint.options
-    # as fairseq's command line has them, or as text
-    given = {name: options.get(name, False) in (True, 1, "True") for name in NEEDED}
-    try:
-        described = {**given, **described_by(options)}
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            f"{checkpoint.path}: its options do not describe a CTC model ({error})"
-        ) from error
-    # how weights are drawn and how the posterior is trained does not concern a finished model
-    latent = training.latent
-    own: dict[str, Any] = {
-        **NEEDED,
-        "architecture": options_of(
-            replace(training.architecture, initialisation=Architecture.initialisation)
-        ),
-        "decoder": options_of(training.decoder),
-        "latent": latent and {key: getattr(latent, key) for key in LATENT},
-    }
-    different = differences(own, described)
-    if different:
-        raise UserError(
-            f"the system '{training.system}' has another form than {checkpoint.path} "
-            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'latent', or import "
-            "another checkpoint"
-        )
-
-
-def described_by(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The form of a model, from the options of its training in fairseq: architecture, decoder and
-    latents, JSON-able."""
-    sides = "encoder", "decoder"
-    for name in ("embed_dim", "ffn_embed_dim", "attention_heads", "normalize_before"):
-        values = [options[f"{side}_{name}"] for side in sides]
-        if values[0] != values[1]:
-            raise ValueError(f"encoder_{name} is {values[0]}, decoder_{name} is {values[1]}")
-    architecture = Architecture(
-        model_dim=options["encoder_embed_dim"],
-        ffn_dim=options["encoder_ffn_embed_dim"],
-        encoder_layers=options["encoder_layers"],
-        decoder_layers=options["decoder_layers"],
-        heads=options["encoder_attention_heads"],
-        pre_norm=bool(options["encoder_normalize_before"]),
-        activation=options["activation_fn"],
-        positions="learned_apart",
-        scale_embeddings=not options.get("no_scale_embedding", False),
-        max_positions=min(options["max_source_positions"], options["max_target_positions"]),
-    )
-    decoder = DecoderOptions(
-        copy="soft_upsampled", upsample=float(options["src_upsample"]), count_source_end=True
-    )
-    dim, layers = options.get("latent_dim", 0), options.get("posterior_layers", 3)
-    return {
-        "architecture": options_of(architecture),
-        "decoder": options_of(decoder),
-        "latent": dict(zip(LATENT, (dim, layers, "decoder_input"), strict=True)) if dim else None,
-    }
+def _parts_of(name: str) -> list[str]:
+    """The names in fairseq of the parts of a weight; none if it has no counterpart."""
+    if name == "embedding.weight":
+        return [EMBEDDING]
+    if name.endswith("positions"):
+        side = "decoder" if name.startswith("decoder") else "encoder"
+        return [f"{side}.embed_positions.weight"]
+    stem, _, kind = name.rpartition(".")
+    place, _, rest = stem.partition(".")
+    if place.endswith("_layers"):
+        number, _, part = rest.partition(".")
+        layer = f"{place.removesuffix('_layers')}.layers.{number}"
+        return [f"{layer}.{theirs}.{kind}" for theirs in LAYER[part]]
+    if place.endswith("_norm"):
+        return [f"{place.removesuffix('_norm')}.layer_norm.{kind}"]
+    return [f"{theirs}.{kind}" for theirs in LATENTS.get(stem, [])]
 
 
 def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary) -> list[int]:
@@ -235,7 +194,6 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
             f"such as '{missing[0]}'; make the corpus from the text that belongs to the checkpoint"
         )
     blank, begin = (0, last) if checkpoint.options.get("force_eps_zero") else (last, 0)
-    rows = [dictionary.ids[symbol] - len(SPECIALS) + FAIRSEQ_FIRST for symbol in vocabulary.symbols]
     special = {
         PAD: FAIRSEQ_PAD,
         BOS: begin,
@@ -244,58 +202,48 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
         MASK: FAIRSEQ_PAD,
         BLANK: blank,
     }
+    rows = [dictionary.ids[symbol] - len(SPECIALS) + FAIRSEQ_FIRST for symbol in vocabulary.symbols]
     return [special.get(number, row) for number, row in enumerate(rows)]
 
 
-def _converted(
-    path: Path, left: dict[str, Tensor], rows: list[int], training: Training
-) -> Iterator[tuple[str, Tensor]]:
-    """Names and weights; takes what it uses out of `left`, the weights of the checkpoint `path`."""
-
-    def take(name: str) -> Tensor:
-        return left.pop(name).float()
-
-    embedding = take(EMBEDDING)
-    for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):
-        if name in left and not torch.equal(take(name), embedding):
-            raise UserError(
-                f"{path} has other weights {name} than {EMBEDDING}; only a checkpoint with one "
-                "embedding of both languages can be imported"
-            )
-    yield "embedding.weight", embedding[rows]
-    longest = training.architecture.max_positions
-    for side, own in (("encoder", "positions"), ("decoder", "decoder_positions")):
-        positions = take(f"{side}.embed_positions.weight")[FAIRSEQ_PAD + 1 :]
-        yield own, positions[:longest]
-    for side in ("encoder", "decoder"):
-        for number in range(getattr(training.architecture, f"{side}_layers")):
-            theirs, ours = f"{side}.layers.{number}.", f"{side}_layers.{number}."
-            for part in ("weight", "bias"):
-                fused = [take(f"{theirs}self_attn.{each}_proj.{part}") for each in "qkv"]
-                yield f"{ours}attention.query_key_value.{part}", torch.cat(fused)
-                if side == "decoder":
-                    fused = [take(f"{theirs}encoder_attn.{each}_proj.{part}") for each in "kv"]
-                    yield f"{ours}cross_attention.key_value.{part}", torch.cat(fused)
-                for name, own in _LAYER.items():
-                    if side == "decoder" or not name.startswith("encoder_attn"):
-                        yield f"{ours}{own}.{part}", take(f"{theirs}{name}.{part}")
-        if training.architecture.pre_norm:
-            for part in ("weight", "bias"):
-                yield f"{side}_norm.{part}", take(f"{side}.layer_norm.{part}")
-    if training.latent is not None:
-        for part in ("weight", "bias"):
-            yield f"latents.prior_head.{part}", take(f"prob_esitmator.{part}")
-            yield f"latents.output.{part}", take(f"latent_map.{part}")
-
-
-_LAYER = {
-    "self_attn.out_proj": "attention.output",
-    "self_attn_layer_norm": "around_attention.norm",
-    "encoder_attn.q_proj": "cross_attention.query",
-    "encoder_attn.out_proj": "cross_attention.output",
-    "encoder_attn_layer_norm": "around_cross_attention.norm",
-    "fc1": "feed_forward.inner",
-    "fc2": "feed_forward.outer",
-    "final_layer_norm": "around_feed_forward.norm",
-}
-"""Parts of a layer: their names in fairseq, and here. `prob_esitmator` is spelt so there."""
+def _check_form(checkpoint: Checkpoint, training: Training) -> None:
+    """Refuse a checkpoint of another form than the system's, as far as weights do not show it."""
+    size, latent = training.architecture, training.latent
+    of_each_side = {
+        "embed_dim": size.model_dim,
+        "ffn_embed_dim": size.ffn_dim,
+        "attention_heads": size.heads,
+        "normalize_before": size.pre_norm,
+        "learned_pos": True,
+    }
+    expected = {
+        **{f"encoder_{key}": value for key, value in of_each_side.items()},
+        **{f"decoder_{key}": value for key, value in of_each_side.items()},
+        "encoder_layers": size.encoder_layers,
+        "decoder_layers": size.decoder_layers,
+        "activation_fn": size.activation,
+        "no_scale_embedding": not size.scale_embeddings,
+        "src_upsample": training.decoder.upsample,
+        "latent_dim": latent.dim if latent else 0,
+        **dict.fromkeys(("dynamic_upsample", "axe_eps", "share_all_embeddings"), True),
+        **dict.fromkeys(("prepend_bos", "add_first_token_encoder"), False),
+        **dict.fromkeys(("layernorm_embedding", "left_pad_source"), False),
+    }
+    given = {name: checkpoint.options.get(name, 0) for name in expected}
+    for name, value in expected.items():
+        if isinstance(value, bool):  # as fairseq's command line has them, or as text
+            given[name] = given[name] in (True, 1, "True")
+    decoder = DecoderOptions(
+        copy="soft_upsampled", upsample=training.decoder.upsample, count_source_end=True
+    )
+    different = [
+        *differences(expected, given),
+        *differences(options_of(training.decoder), options_of(decoder)),
+        *differences(latent and latent.added_to, latent and "decoder_input", "added_to"),
+    ]
+    if different:
+        raise UserError(
+            f"the system '{training.system}' has another form than {checkpoint.path} "
+            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'latent', or import "
+            "another checkpoint"
+        )

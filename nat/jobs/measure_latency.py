@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from nat.artifacts import TIMED, Decoded, Inputs, Latency
+from nat.artifacts import TIMED, Decoded, Latency
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
+from nat.decoding.corpus import Method
 from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json
-from nat.job import Job, JobDecoding
-from nat.jobs.translate import method_of
+from nat.job import Job
+from nat.jobs.translate import Consulted, method_of
 from nat.measures.latency import System, measure, without_device
 from nat.measures.latency_numbers import with_measures
 from nat.measures.latency_setting import (
@@ -33,7 +34,7 @@ from nat.measures.latency_setting import (
 from nat.measures.memory import peak_of
 from nat.training.model_file import matching_model
 
-PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
+PACKAGES = {None: "torch", "ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""
 
 WEIGHT_FILES = {
@@ -64,32 +65,43 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     counts = [options.threads if threads is None else threads]
     if threads == ALL_CORES:
         counts = sorted({1, len(os.sched_getaffinity(0))})
-    chosen = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
-    missing = without_device(chosen)
+    setting = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
+    missing = without_device(setting)
     if missing is not None:
-        found = with_measures({"split": TIMED, **missing}, latency.names)
-        write_json(job.path, found)
+        write_json(job.path, with_measures({"split": TIMED, **missing}, latency.names))
         return
-    source, _ = sides(job.corpus)
     folder = Path(job.inputs.corpus.path)
     vocabularies = Vocabularies.load(folder)
-    sizes = vocabularies.sizes
-    sentences = BinarisedText(folder / f"{TIMED}.{source}")
-    timed: dict[str, Job[Decoded]] = dict(zip(latency.names, jobs[1:], strict=True))
-    memory = {
-        name: peak_of(
-            partial(_first_sentence, each, sizes, sentences, chosen), [_package(each.inputs)]
-        )
-        for name, each in (timed if chosen.device == "cpu" else {}).items()
-        if not _described(each).is_only_on_gpus
+    sentences = BinarisedText(folder / f"{TIMED}.{sides(job.corpus)[0]}")
+    timed = {
+        name: _Timed(each, vocabularies.sizes, setting)
+        for name, each in zip(latency.names, jobs[1:], strict=True)
     }
-    systems = {name: _ways(each, sizes, chosen, counts) for name, each in timed.items()}
-    ids, left_out = _drawn(sentences, systems, options.sentences)
-    measured = measure(systems, sentences, ids, chosen)
+    memory = {
+        name: peak_of(partial(each.translate_first, sentences), [each.package])
+        for name, each in timed.items()
+        if device == "cpu" and each.why_not is None
+    }
+    systems = {name: each.why_not or each.systems(counts) for name, each in timed.items()}
+    limits = {
+        way.model.longest_source
+        for ways in systems.values()
+        if not isinstance(ways, str)
+        for way in ways
+    }
+    ids = [
+        number
+        for number, length in enumerate(sentences.lengths)
+        if 0 < length <= min(limits, default=length)
+    ]
+    left_out = len(sentences) - len(ids)
+    if options.sentences is not None and len(ids) > options.sentences:
+        drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
+        ids = sorted(drawn.tolist())
+    measured = measure(systems, sentences, ids, setting)
     for name, each in timed.items():
-        found = measured["systems"][name]
-        found["model_bytes"] = _size(each)
-        found["memory_bytes"] = memory.get(name)
+        numbers = measured["systems"][name]
+        numbers["model_bytes"], numbers["memory_bytes"] = each.model_bytes, memory.get(name)
     words = [
         len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
     ]
@@ -102,99 +114,67 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     write_json(job.path, with_measures(counted | measured))
 
 
-def _drawn(
-    sentences: BinarisedText, systems: Mapping[str, list[System] | str], most: int | None
-) -> tuple[list[int], int]:
-    """The numbers of the sentences that are timed, at most `most` of those that every system can
-    translate, and how many are empty or too long for one of the systems."""
-    limits = {
-        way.model.longest_source
-        for ways in systems.values()
-        if not isinstance(ways, str)
-        for way in ways
-    }
-    lengths = [len(sentences[number]) for number in range(len(sentences))]
-    ids = [
-        number
-        for number, length in enumerate(lengths)
-        if length > 0 and all(length <= longest for longest in limits)
-    ]
-    left_out = len(sentences) - len(ids)
-    if most is not None and len(ids) > most:
-        ids = sorted(np.random.default_rng(1).choice(ids, most, replace=False).tolist())
-    return ids, left_out
+class _Timed:
+    """A decoding that is timed.
 
+    Attributes:
+        package: the Python package that runs its model.
+        why_not: the reason why it cannot run on the device; None if it can.
+    """
 
-def _first_sentence(
-    timed: Job[Decoded], sizes: VocabularySizes, sentences: BinarisedText, setting: Setting
-) -> None:
-    """Load a system and translate the first sentence that it can, in a process of its own."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
-    ways = _ways(timed, sizes, setting, [setting.threads])
-    assert not isinstance(ways, str)
-    (system,) = ways
-    torch.set_num_threads(system.threads)
-    longest = system.model.longest_source
-    number = next(n for n, length in enumerate(sentences.lengths) if 0 < length <= longest)
-    system.opened()(system.model, source_tensor([sentences[number]]))
+    def __init__(self, job: Job[Decoded], sizes: VocabularySizes, setting: Setting) -> None:
+        self._job, self._sizes, self._setting = job, sizes, setting
+        self._described = job.configuration.decodings[job.artifact.decoding]
+        self._converted = job.inputs.converted
+        engine = self._converted and self._converted.engine
+        self.package = PACKAGES[engine]
+        self.why_not: str | None = None
+        if setting.device == "cpu":
+            self.why_not = ONLY_GPUS if self._described.is_only_on_gpus else None
+        elif engine == "onnx":
+            self.why_not = ONLY_PROCESSORS
+        elif engine == "ctranslate2" and not runs_on_gpu():
+            self.why_not = NO_CUBLAS
 
-
-def _package(inputs: Inputs) -> str:
-    """The Python package that runs the model of a decoding."""
-    return "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
-
-
-def _described(timed: Job[Decoded]) -> JobDecoding:
-    return timed.configuration.decodings[timed.artifact.decoding]
-
-
-def _size(timed: Job[Decoded]) -> int:
-    """Bytes of the files of the model that the engine opens."""
-    inputs = timed.inputs
-    if inputs.converted is None:
-        return Path(inputs.model.path).stat().st_size
-    options = _described(timed).method.options
-    precision = options["precision"].replace("float16", "float32")
-    return sum(
-        path.stat().st_size
-        for files in WEIGHT_FILES[inputs.converted.engine]
-        for path in Path(inputs.converted.path).glob(files.format(precision=precision))
-    )
-
-
-def _ways(
-    timed: Job[Decoded], sizes: VocabularySizes, setting: Setting, counts: Sequence[int]
-) -> list[System] | str:
-    """A system with each number of threads, or the reason why it cannot run on the device."""
-    if setting.device == "cpu" and _described(timed).is_only_on_gpus:
-        return ONLY_GPUS
-    inputs, configuration = timed.inputs, timed.configuration
-    options = _described(timed).method.options
-    if inputs.converted is not None and setting.device == "cuda":
-        if inputs.converted.engine == "onnx":
-            return ONLY_PROCESSORS
-        if not runs_on_gpu():
-            return NO_CUBLAS
-    mapped = inputs.converted is not None
-    model = matching_model(inputs.model, configuration, sizes, mapped=mapped).to(setting.device)
-    engine = _package(inputs)
-    precision = str(next(model.parameters()).dtype).removeprefix("torch.")
-    opened = partial(
-        method_of,
-        configuration,
-        timed.artifact.decoding,
-        inputs,
-        sizes,
-        setting.device,
-        alone=setting.batch == 1,
-    )
-    return [
-        System(
-            model,
-            opened,
-            engine=f"{engine} {importlib.metadata.version(engine)}",
-            precision=options.get("precision", precision),
-            threads=threads,
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of the files of the model that the engine opens."""
+        if self._converted is None:
+            return Path(self._job.inputs.model.path).stat().st_size
+        precision = self._described.method.options["precision"].replace("float16", "float32")
+        return sum(
+            path.stat().st_size
+            for files in WEIGHT_FILES[self._converted.engine]
+            for path in Path(self._converted.path).glob(files.format(precision=precision))
         )
-        for threads in counts
-    ]
+
+    def systems(self, counts: Sequence[int]) -> list[System]:
+        """Load the model; the decoding with each number of threads."""
+        job, mapped = self._job, self._converted is not None
+        model = matching_model(job.inputs.model, job.configuration, self._sizes, mapped=mapped)
+        model.to(self._setting.device)
+        precision = str(next(model.parameters()).dtype).removeprefix("torch.")
+        return [
+            System(
+                model,
+                self._opened,
+                engine=f"{self.package} {importlib.metadata.version(self.package)}",
+                precision=self._described.method.options.get("precision", precision),
+                threads=threads,
+            )
+            for threads in counts
+        ]
+
+    def _opened(self) -> Method:
+        setting, job = self._setting, self._job
+        consulted = Consulted(self._sizes, setting.device, alone=setting.batch == 1)
+        return method_of(job.configuration, job.artifact.decoding, job.inputs, consulted)
+
+    def translate_first(self, sentences: BinarisedText) -> None:
+        """Load all and translate the first sentence that fits, in a process of its own."""
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
+        (system,) = self.systems([self._setting.threads])
+        torch.set_num_threads(system.threads)
+        longest = system.model.longest_source
+        number = next(n for n, length in enumerate(sentences.lengths) if 0 < length <= longest)
+        system.opened()(system.model, source_tensor([sentences[number]]))

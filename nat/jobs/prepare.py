@@ -1,14 +1,22 @@
-"""Preparing a corpus: the jobs of all steps, from text to ids and a summary."""
+"""Jobs that make text: the steps of a corpus, and what is made of the translations of teachers."""
 
 from pathlib import Path
 
-from nat.artifacts import CorpusStep
+from nat.artifacts import (
+    Comparison,
+    ComparisonShard,
+    CorpusStep,
+    Distilled,
+    Ngrams,
+    Translations,
+)
 from nat.checksums import DOWNLOADS, RESULTS
-from nat.data.binarised import binarise_folder
+from nat.data.binarised import BinarisedText, binarise_folder
 from nat.data.bpe import apply_bpe as apply_learned
 from nat.data.bpe import bpe_folder
 from nat.data.clean import clean_folder, tokenise_folder
 from nat.data.corpus import Corpus
+from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.references import has_references
 from nat.data.references import make_references as collect_references
 from nat.data.sources import Place
@@ -16,8 +24,11 @@ from nat.data.splits import TRAIN, VALID, part_of, text_part, training_part
 from nat.data.summary import summarise
 from nat.data.text import GIVEN
 from nat.data.text import make_text as write_text
+from nat.data.translations import merge_shards
+from nat.distillation import pairwise_bleu
 from nat.files import write_json
 from nat.job import Job
+from nat.language_model.ngram import estimate_from
 
 Step = Job[CorpusStep]
 
@@ -93,3 +104,53 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
 def summarise_corpus(job: Step) -> None:
     """Summarise a corpus."""
     write_json(job.path, summarise(job.artifact.corpus, job.corpus, job.path.parent))
+
+
+def merge_translations(job: Job[Translations]) -> None:
+    """Join the shards of a translated text into one file that is complete and in order.
+
+    Raises:
+        UserError: if a sentence is missing, repeated or out of order; nothing is written.
+    """
+    source = Path(job.inputs.corpus.path) / f"{job.artifact.split}.{job.corpus.source}"
+    shards = [Path(shard.path) for shard in job.inputs.shards]
+    merge_shards(shards, len(BinarisedText(source)), job.path)
+
+
+def distil_text(job: Job[Distilled]) -> None:
+    """Make distilled text of a teacher's translations, or of translations from elsewhere.
+
+    Raises:
+        UserError: if the translations do not belong to the training text, line by line.
+    """
+    inputs, corpus, teacher = job.inputs, job.corpus, job.configuration.published
+    bpe = Path(inputs.corpus.path)
+    if teacher is None:
+        decoding, origin = inputs.translations.decoding, Path(inputs.translations.path)
+        engine = job.configuration.decodings[decoding].traits.converted or "pytorch"
+        made_by = {"decoding": decoding, "engine": engine}
+        distil(corpus, bpe, of_teacher(origin), origin, job.path.parent, made_by)
+        return
+    origin = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
+    published = of_published(origin, corpus, bpe, corpus.distilled[teacher].segmented)
+    distil(corpus, bpe, published, origin, job.path.parent)
+
+
+def compare_texts(job: Job[ComparisonShard]) -> None:
+    """Compare versions of a shard of the training text."""
+    texts = [Path(text.path) for text in job.inputs.texts]
+    shard = job.artifact
+    pairwise_bleu.compare_texts(job.corpus, texts, job.path, shard.shard, shard.shards)
+
+
+def merge_compared(job: Job[Comparison]) -> None:
+    """Join the comparisons of the shards of a training text."""
+    shards = [Path(shard.path) for shard in job.inputs.shards]
+    report = job.path.with_name("pairwise_bleu.json")
+    pairwise_bleu.merge_comparisons(shards, job.artifact.candidates.split("+"), job.path, report)
+
+
+def estimate_ngrams(job: Job[Ngrams]) -> None:
+    """Estimate an n-gram language model of a distilled training text."""
+    text, report = Path(job.inputs.text.path), job.path.with_suffix(".json")
+    estimate_from(text, job.corpus.target, job.artifact.order, job.path, report)

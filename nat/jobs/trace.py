@@ -14,7 +14,6 @@ an empty token is "". A position that no pass has chosen yet holds MASK.
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nat.analyses.decoding_steps import text_passes
@@ -25,9 +24,6 @@ from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
 from nat.job import Job
 from nat.jobs.translate import Translator
-
-DIGITS = 3
-"""Decimal places of probabilities."""
 
 
 def trace_decoding(job: Job[Trace]) -> None:
@@ -40,34 +36,28 @@ def trace_decoding(job: Job[Trace]) -> None:
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
     method: Any = translator.method(trace.decoding, job.inputs)
-    ids = range(translator.sentences)[: settings.traced]
+    ids = translator.ids[: settings.traced]
     shown = [translator.text[number] for number in ids]
     passes = text_passes(method, model, shown, settings.decoding_tokens)
-    translations = translate(model, method, shown, ids, settings.decoding_tokens)
     lines = [
         {
             "id": each.id,
             "tokens": vocabulary.decode(each.hypothesis.tokens),
             "positions": max((len(one.tokens) for one in passes[each.id]), default=0),
-            "passes": [_described(one, vocabulary) for one in passes[each.id]],
+            "passes": [_as_json(one, vocabulary) for one in passes[each.id]],
         }
-        for each in translations
+        for each in translate(model, method, shown, ids, settings.decoding_tokens)
         if each.id in passes
     ]
-    atomic_write_text(
-        trace.path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    )
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    atomic_write_text(trace.path, text)
 
 
-def _described(one: Pass, vocabulary: Vocabulary) -> dict[str, Any]:
-    def of_chosen(values: Sequence[Any]) -> list[Any]:
-        return [values[place] for place in one.chosen]
-
+def _as_json(one: Pass, vocabulary: Vocabulary) -> dict[str, Any]:
+    tokens, scores = words(one.tokens, vocabulary), one.log_probabilities
     return {
         "chosen": one.chosen,
         "masked": one.masked,
-        "tokens": of_chosen(words(one.tokens, vocabulary)),
-        "probabilities": [
-            round(math.exp(score), DIGITS) for score in of_chosen(one.log_probabilities)
-        ],
+        "tokens": [tokens[place] for place in one.chosen],
+        "probabilities": [round(math.exp(scores[place]), 3) for place in one.chosen],
     }

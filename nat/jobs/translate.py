@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import torch
 
 from nat import registry
 from nat.artifacts import Inputs, Shard, step_of
-from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
@@ -29,189 +27,59 @@ from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
 
 
-@dataclass
-class Shared:
-    """What several decodings of a job have in common.
-
-    Attributes:
-        opened: assistants, language models and models of other engines, by path and precision.
-        known: what they have made, see `nat.decoding.known`.
-    """
-
-    opened: dict[tuple[str, ...], Any] = field(default_factory=dict)
-    known: Known = field(default_factory=dict)
-
-    def once(self, *key: str, make: Callable[[], Any]) -> Any:
-        """What `make` has opened under a key."""
-        if key not in self.opened:
-            self.opened[key] = make()
-        return self.opened[key]
-
-
-class Translator:
-    """The model of a job and a split that it translates, loaded once for any number of decodings.
-
-    Attributes:
-        text: of the split.
-        sentences: number of its sentences.
-        vocabularies: of the corpus.
-        model: that translates.
-
-    Raises:
-        UserError: if something is missing or does not belong together.
-    """
-
-    def __init__(self, job: Job[Any], split: str) -> None:
-        source, self._target = sides(job.corpus)
-        self._tokeniser = job.corpus.preprocessing.tokeniser
-        folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
-        self.text = BinarisedText(folder / f"{split}.{source}")
-        self.sentences = len(self.text)
-        self.vocabularies = Vocabularies.load(folder)
-        self._configuration = job.configuration
-        torch.set_num_threads(threads(self._configuration))
-        self.model = matching_model(job.inputs.model, self._configuration, self.vocabularies.sizes)
-
-    def method(
-        self,
-        decoding: str,
-        inputs: Inputs,
-        shared: Shared | None = None,
-        chosen: Mapping[str, Any] | None = None,
-    ) -> Method:
-        """A decoding by its name; the arguments are those of `method_of`."""
-        sizes, device = self.vocabularies.sizes, next(self.model.parameters()).device
-        return method_of(self._configuration, decoding, inputs, sizes, device, shared, chosen)
-
-    def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
-        """Lines of a file of translations, see `nat.data.translations`.
-
-        Args:
-            method: of decoding.
-            ids: numbers of the sentences.
-            name: of the job, for the lines of progress.
-        """
-        tokens = self._configuration.settings.decoding_tokens
-        progress = Progress(name, len(ids), "sentences").update
-        found = translate(self.model, method, self.text, ids, tokens, progress)
-        return records(found, self.vocabularies.target, self._target, self._tokeniser)
-
-
-def translate_shard(job: Job[Shard]) -> None:
-    """Translate a shard of a split.
-
-    Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
-    """
-    shard = job.artifact
-    translator = Translator(job, shard.split)
-    ids = shard_of(translator.sentences, shard.shard, shard.shards)
-    part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
-    name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
-    method = translator.method(shard.decoding, job.inputs)
-    write_translations(job.path, translator.translate(method, ids, name))
-
-
-def method_of(
-    configuration: JobConfiguration,
-    decoding: str,
-    inputs: Inputs,
-    sizes: VocabularySizes,
-    device: torch.device | str,
-    shared: Shared | None = None,
-    chosen: Mapping[str, Any] | None = None,
-    *,
-    alone: bool = False,
-) -> Method:
-    """A decoding method with the models that it uses, on a device.
+class Consulted:
+    """What decodings consult besides the model that translates, each opened once.
 
     Args:
-        configuration: of the job.
-        decoding: name of the decoding.
-        inputs: the models that it uses.
         sizes: of the vocabularies of the corpus.
         device: of the model.
-        shared: what it has in common with other decodings of the job with the same model; what it
-            makes is added. Without it nothing is used again, as a decoding that is timed needs it.
-        chosen: values of options that are tuned; None for those that the validation set chose.
-        alone: sentences come one at a time.
+        alone: sentences come one at a time, so that an engine's threads work on each together.
 
-    Raises:
-        UserError: if one of them is missing or does not belong to the rest.
+    Attributes:
+        sizes: the same.
     """
-    described, common = configuration.decodings[decoding], shared or Shared()
-    model = Path(inputs.model.path)
-    if inputs.tuned is not None:
-        chosen = chosen_options(Path(inputs.tuned.path), model)
-    if inputs.converted is not None:
-        check_weights(Path(inputs.converted.path), model)
-    built = registry.build("decoding", described.method.with_options(chosen or {}))
-    second, ngrams, converted = inputs.assistant, inputs.language_model, inputs.converted
-    method: Any = consulting(
-        built,
-        sizes,
-        device,
-        second
-        and common.once(second.path, make=lambda: matching_model(second, configuration, sizes)),
-        ngrams and Path(ngrams.path),
-        converted and Path(converted.path),
-        alone=alone,
-        shared=common,
-    )
-    traits = described.traits
-    if shared is not None and (traits.starts_from_assistant or traits.starts_from_masks):
-        return functools.partial(method, known=shared.known)
-    return method
 
+    def __init__(
+        self, sizes: VocabularySizes, device: torch.device | str, *, alone: bool = False
+    ) -> None:
+        self.sizes, self._device, self._alone = sizes, torch.device(device), alone
+        self._opened: dict[tuple[str, ...], Any] = {}
 
-def chosen_options(path: Path, model: Path) -> dict[str, Any]:
-    """What `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
+    def once(self, *key: str, make: Callable[[], Any]) -> Any:
+        """Return what `make` has opened under a key."""
+        if key not in self._opened:
+            self._opened[key] = make()
+        return self._opened[key]
 
-    Raises:
-        UserError: if the file is missing or damaged, or was made from other weights than those of
-            the file `model`.
-    """
-    check_weights(path, model)
-    chosen = read_json(path).get("chosen")
-    if not isinstance(chosen, dict) or not chosen:
-        raise UserError(f"{path}: key 'chosen': expected values by option; {remedy(path)}")
-    return chosen
+    def bind(
+        self,
+        method: Any,
+        assistant: Transformer | None = None,
+        language_model: Path | None = None,
+        converted: Path | None = None,
+    ) -> Method:
+        """Give a decoding method what it consults.
 
-
-def consulting(
-    built: Any,
-    sizes: VocabularySizes,
-    device: torch.device | str,
-    assistant: Transformer | None = None,
-    language_model: Path | None = None,
-    converted: Path | None = None,
-    *,
-    alone: bool = False,
-    shared: Shared | None = None,
-) -> Method:
-    """A decoding method with what it consults besides the model, on a device.
-
-    With `alone`, sentences come one at a time, so that an engine's threads work on each together.
-
-    Raises:
-        UserError: if something is missing or does not belong to the rest.
-    """
-    once = (shared or Shared()).once
-    consulted: dict[str, Any] = {}
-    if assistant is not None:
-        consulted["assistant"] = assistant.to(device)
-    if language_model is not None:
-        consulted["language_model"] = once(
-            str(language_model), make=lambda: matching_language_model(language_model, sizes.target)
-        )
-    if converted is not None:
-        precision, where = built.precision, torch.device(device)
-        consulted["engine"] = once(
-            str(converted),
-            precision,
-            make=lambda: matching_engine(converted, sizes, precision, where, alone=alone),
-        )
-    return functools.partial(built, **consulted) if consulted else built
+        Raises:
+            UserError: if something is missing or does not belong to the vocabularies.
+        """
+        sizes, device, alone = self.sizes, self._device, self._alone
+        consulted: dict[str, Any] = {}
+        if assistant is not None:
+            consulted["assistant"] = assistant.to(device)
+        if language_model is not None:
+            consulted["language_model"] = self.once(
+                str(language_model),
+                make=lambda: matching_language_model(language_model, sizes.target),
+            )
+        if converted is not None:
+            precision = method.precision
+            consulted["engine"] = self.once(
+                str(converted),
+                precision,
+                make=lambda: matching_engine(converted, sizes, precision, device, alone=alone),
+            )
+        return functools.partial(method, **consulted) if consulted else method
 
 
 def matching_engine(
@@ -237,9 +105,127 @@ def matching_engine(
         engine = EncoderEngine(path, precision, where)
     else:
         engine = SearchEngine(path, precision, where, alone=alone)
-    found = VocabularySizes(
-        len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
-    )
-    if found != sizes:
-        raise UserError(f"{path} has {found} but the corpus has {sizes}; remove it and run again")
+    source = None if sizes.source is None else len(engine.source_symbols)
+    its = VocabularySizes(len(engine.symbols), source)
+    if its != sizes:
+        raise UserError(f"{path} has {its} but the corpus has {sizes}; remove it and run again")
     return engine
+
+
+def method_of(
+    configuration: JobConfiguration,
+    decoding: str,
+    inputs: Inputs,
+    consulted: Consulted,
+    chosen: Mapping[str, Any] | None = None,
+    known: Known | None = None,
+) -> Method:
+    """Build a decoding of a job with the models that it uses.
+
+    Args:
+        configuration: of the job.
+        decoding: name of the decoding.
+        inputs: the models that it uses.
+        consulted: those that are open already.
+        chosen: values of options that are tuned; None for those that the validation set chose.
+        known: what several decodings with the same model make, see `nat.decoding.known`; None as
+            for a decoding that is timed: it does all work itself.
+
+    Raises:
+        UserError: if one of them is missing or does not belong to the rest.
+    """
+    described, model = configuration.decodings[decoding], Path(inputs.model.path)
+    if inputs.tuned is not None:
+        chosen = chosen_options(Path(inputs.tuned.path), model)
+    if inputs.converted is not None:
+        check_weights(Path(inputs.converted.path), model)
+    other, sizes = inputs.assistant, consulted.sizes
+    method: Any = consulted.bind(
+        registry.build("decoding", described.method.with_options(chosen or {})),
+        other
+        and consulted.once(other.path, make=lambda: matching_model(other, configuration, sizes)),
+        inputs.language_model and Path(inputs.language_model.path),
+        inputs.converted and Path(inputs.converted.path),
+    )
+    traits = described.traits
+    if known is not None and (traits.starts_from_assistant or traits.starts_from_masks):
+        return functools.partial(method, known=known)
+    return method
+
+
+def chosen_options(path: Path, model: Path) -> dict[str, Any]:
+    """Read what `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
+
+    Raises:
+        UserError: if the file is missing, or was made from other weights than those of `model`.
+    """
+    check_weights(path, model)
+    return dict(read_json(path)["chosen"])
+
+
+class Translator:
+    """The model of a job and a split that it translates, loaded once for any number of decodings.
+
+    Args:
+        job: any job that reads a model.
+        split: that is translated.
+        known: as for `method_of`.
+
+    Attributes:
+        text: of the split.
+        ids: numbers of its sentences.
+        vocabularies: of the corpus.
+        model: that translates.
+
+    Raises:
+        UserError: if something is missing or does not belong together.
+    """
+
+    def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
+        source, self._target = sides(job.corpus)
+        self._tokeniser = job.corpus.preprocessing.tokeniser
+        folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
+        self.text = BinarisedText(folder / f"{split}.{source}")
+        self.ids = range(len(self.text))
+        self.vocabularies = Vocabularies.load(folder)
+        self._configuration, self._known = job.configuration, known
+        torch.set_num_threads(threads(self._configuration))
+        sizes = self.vocabularies.sizes
+        self.model = matching_model(job.inputs.model, self._configuration, sizes)
+        self._consulted = Consulted(sizes, next(self.model.parameters()).device)
+
+    def method(
+        self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None
+    ) -> Method:
+        """Build a decoding, see `method_of`."""
+        return method_of(
+            self._configuration, decoding, inputs, self._consulted, chosen, self._known
+        )
+
+    def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
+        """Lines of a file of translations, see `nat.data.translations`.
+
+        Args:
+            method: of decoding.
+            ids: numbers of the sentences.
+            name: of the job, for the lines of progress.
+        """
+        tokens = self._configuration.settings.decoding_tokens
+        progress = Progress(name, len(ids), "sentences").update
+        translations = translate(self.model, method, self.text, ids, tokens, progress)
+        return records(translations, self.vocabularies.target, self._target, self._tokeniser)
+
+
+def translate_shard(job: Job[Shard]) -> None:
+    """Translate a shard of a split.
+
+    Raises:
+        UserError: if something is missing or does not belong together; nothing is written.
+    """
+    shard = job.artifact
+    translator = Translator(job, shard.split)
+    ids = shard_of(len(translator.ids), shard.shard, shard.shards)
+    part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
+    name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
+    method = translator.method(shard.decoding, job.inputs)
+    write_translations(job.path, translator.translate(method, ids, name))

@@ -30,24 +30,24 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
     """
     inputs, split = job.inputs, job.inputs.translations[0].split
     _, target = sides(job.corpus)
-    reference = Path(inputs.text.path) / f"{split}.{target}"
-    raw = list(read_lines(reference))
+    raw = list(read_lines(Path(inputs.text.path) / f"{split}.{target}"))
     translations = iter(inputs.translations)
-    texts, names = [], job.artifact.candidates.split("+")
-    for name in names:
-        if name == RAW:
-            texts.append(raw)
-            continue
-        path = Path(next(translations).path)
-        texts.append([row["text"] for row in read_all(path, len(raw))])
+    names = job.artifact.candidates.split("+")
+    texts = [
+        raw
+        if name == RAW
+        else [row["text"] for row in read_all(Path(next(translations).path), len(raw))]
+        for name in names
+    ]
     several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
     covered = sorted(several)
     references, weights = zip(*(several[number] for number in covered), strict=True)
-    found = pairwise_bleu(
-        [[text[number] for number in covered] for text in texts], references, weights
-    )
-    tuned = tune(found)
-    choices = Counter(chosen(found, tuned.gamma).tolist())
+    versions = [[text[number] for number in covered] for text in texts]
+    scores = pairwise_bleu(versions, references, weights)
+    tuned = tune(scores)
+    choices = Counter(chosen(scores, tuned.gamma).tolist())
+    means = {name: float(scores.references[:, n].mean()) for n, name in enumerate(names)}
+    means = {"chosen": tuned.bleu, **means}
     write_json(
         job.path,
         {
@@ -57,19 +57,13 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
             "candidates": names,
             "gamma": list(tuned.gamma),
             "chosen": {name: choices[number] for number, name in enumerate(names)},
-            "mean_bleu": {
-                "chosen": round(tuned.bleu, DIGITS),
-                **{
-                    name: round(float(found.references[:, number].mean()), DIGITS)
-                    for number, name in enumerate(names)
-                },
-            },
+            "mean_bleu": {name: round(value, DIGITS) for name, value in means.items()},
         },
     )
 
 
 def tuned_gamma(path: Path) -> list[float]:
-    """What `tune_gamma` has found.
+    """Read the weights that `tune_gamma` has written.
 
     Raises:
         UserError: if the file is missing or damaged.

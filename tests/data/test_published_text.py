@@ -22,9 +22,9 @@ from nat.data.subwords import Pieces, Segmenter, joined, learn, learn_pieces
 from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json
-from nat.jobs.distil import distil_text
 from nat.jobs.evaluate import evaluate
-from nat.jobs.import_checkpoint import import_checkpoint
+from nat.jobs.models import import_checkpoint
+from nat.jobs.prepare import distil_text
 from nat.workflow.specification import job, jobs
 from tests.fairseq_plugin.test_published import OPTIONS, SIZE, Released
 from tests.fairseq_plugin.test_published import write as write_checkpoint

@@ -14,7 +14,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.lines import count_lines, read_lines
 from nat.data.translations import merge_shards, write_translations
 from nat.data.vocabulary import Vocabularies
-from nat.jobs.distil import distil_text
+from nat.jobs.prepare import distil_text
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job

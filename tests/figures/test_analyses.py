@@ -11,7 +11,7 @@ from nat.configuration import Configuration
 from nat.figures import figures
 from nat.figures.points import Plot
 from nat.files import write_json
-from nat.jobs.analyse import with_measures
+from nat.jobs.models import with_measures
 from nat.papers import reports
 from tests.messages import told
 

@@ -162,9 +162,12 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     assert run(*decodings, system=system) == before
     assert when == {path: Path(path).stat().st_mtime_ns for path in before}
 
-    def hashes() -> list[evaluation.MadeFrom]:
+    def hashes() -> list[str]:
         wanted = scores(*decodings, system=system)
-        return [evaluation._made_from(each) for each in jobs(configuration, wanted)]
+        return [
+            evaluation.fingerprints(each)[evaluation.TRANSLATED_FROM]
+            for each in jobs(configuration, wanted)
+        ]
 
     own, *others = hashes()
     for file in Path(converted.path).rglob("*"):

@@ -22,8 +22,8 @@ from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.export.formats import export
 from nat.export.package import packed
 from nat.export.translator import load
-from nat.jobs.distil import distil_text
 from nat.jobs.evaluate import evaluate
+from nat.jobs.prepare import distil_text
 from nat.jobs.train import train_system
 from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import estimate_from

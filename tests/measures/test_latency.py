@@ -280,18 +280,18 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_file_of_latencies_says_what_was_measured(
     root: Path, monkeypatch: pytest.MonkeyPatch, setting: str, alone: bool
 ) -> None:
-    def method_of(*given: Any, **options: Any) -> Any:
+    def consulted(*given: Any, **options: Any) -> Any:
         assert options == {"alone": alone}
-        return found_method(*given, **options)
+        return found_consulted(*given, **options)
 
     def mapping(*given: Any, mapped: bool) -> Any:
         loaded.append(mapped)
         return found_model(*given, mapped=mapped)
 
     loaded: list[bool] = []
-    found_method, found_model = measure_latency.method_of, measure_latency.matching_model
+    found_consulted, found_model = measure_latency.Consulted, measure_latency.matching_model
     monkeypatch.chdir(root)
-    monkeypatch.setattr(measure_latency, "method_of", method_of)
+    monkeypatch.setattr(measure_latency, "Consulted", consulted)
     monkeypatch.setattr(measure_latency, "matching_model", mapping)
     names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
     latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)

@@ -1,0 +1,90 @@
+"""Jobs of a model that neither train it nor translate with it: analyses, published checkpoints."""
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nat.artifacts import Analysis, Model
+from nat.checksums import sha256_of
+from nat.configuration import fingerprint
+from nat.data.subwords import read_dictionary
+from nat.data.vocabulary import Vocabularies
+from nat.errors import UserError
+from nat.fairseq_plugin.published import converted, read_checkpoint
+from nat.files import atomic_write_text, write_json
+from nat.job import Job
+from nat.jobs.launch import threads
+from nat.measures import training_curve
+from nat.training.model_file import save_model
+from nat.training.record import Record
+from nat.training.run import CURVE, REPORT
+
+
+def analyse_model(job: Job[Analysis]) -> None:
+    """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`.
+
+    Raises:
+        UserError: as the analysis does; nothing is written.
+    """
+    analysis = job.artifact
+    torch.set_num_threads(threads(job.configuration))
+    module = importlib.import_module(f"nat.analyses.{analysis.analysis}")
+    names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
+    write_json(job.path, with_measures(names | module.analyse(job)))
+
+
+def with_measures(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Move the numbers of the splits of an analysis to one place, see `nat.measures.results`."""
+    splits = {name: dict(split) for name, split in report["splits"].items()}
+    numbers = {name: split.pop("measures", {}) for name, split in splits.items()}
+    return {"measures": numbers, **report, "splits": splits}
+
+
+def import_checkpoint(job: Job[Model]) -> None:
+    """Write the model of a system from the published checkpoint that its key `imported` names.
+
+    It has the files of a training: `model.pt`, `training.json` and an empty `training.csv`.
+
+    Raises:
+        UserError: if a file is missing, is not what the configuration says, or does not fit the
+            system or the corpus; nothing is written.
+    """
+    training, inputs, output = job.configuration.training(job.artifact.system), job.inputs, job.path
+    assert training.imported is not None
+    files = {
+        "checkpoint": Path(inputs.checkpoint.path),
+        "dictionary": Path(inputs.dictionary.path),
+    }
+    checkpoint = read_checkpoint(files["checkpoint"])
+    checksums = {name: sha256_of(path) for name, path in files.items()}
+    if training.imported.sha256 not in (None, checksums["checkpoint"]):
+        raise UserError(
+            f"{files['checkpoint']} has the checksum {checksums['checkpoint']}, but "
+            f"{inputs.checkpoint.named_by} expects {training.imported.sha256}; download it again "
+            "or correct 'sha256'"
+        )
+    dictionary = read_dictionary(files["dictionary"], job.corpus.in_pieces)
+    vocabularies = Vocabularies.load(Path(inputs.corpus.path))
+    weights = converted(checkpoint, dictionary, vocabularies.target, training)
+    save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)
+    curve = Record().csv()
+    atomic_write_text(output.with_name(CURVE), curve)
+    report = {
+        "fingerprint": fingerprint([training.as_json(), *checksums.values()]),
+        "seed": job.artifact.seed,
+        "parameters": sum(value.numel() for value in weights.values()),
+        "updates": checkpoint.updates,
+        "imported": {
+            **{
+                name: {"path": str(path), "sha256": checksums[name]} for name, path in files.items()
+            },
+            "architecture": str(checkpoint.options.get("arch")),
+            "symbols_left_out": len(dictionary) - len(vocabularies.target),
+        },
+        "training": training.as_json(),
+    }
+    measured = training_curve.with_measures(report, curve.splitlines())
+    write_json(output.with_name(REPORT), measured)
