@@ -11,7 +11,7 @@ import yaml
 from made_up_corpus import prepare_corpus
 from repository import configured
 
-import tests.fairseq_plugin.test_published as released
+import tests.fairseq_plugin.test_published_checkpoints as released
 from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
 from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
