@@ -1,10 +1,28 @@
-"""An artefact, a result whose path and inputs follow from its names; kinds: `nat.artifacts`."""
+"""An artefact, a result whose path and inputs follow from its names, and those of corpora.
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+It is a frozen value that is made of names; all other kinds: `nat.artifacts`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from nat.configuration import Configuration
+from nat.configuration.file_names import file_of
+from nat.data.corpus import Corpus
+from nat.data.references import has_references
+from nat.data.splits import (
+    TRAIN,
+    VALID,
+    derived_from,
+    folder_of,
+    is_cut_out,
+    local_files,
+    part_of,
+    test_names,
+    text_part,
+)
 
 
 class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
@@ -39,14 +57,15 @@ class Artifact:
     """A result. The fields of a subclass are the names that tell it from others of its kind.
 
     Attributes:
-        template: of its path.
+        template: of its path, the class argument `path`.
         kinds: all subclasses, which are frozen dataclasses, by name.
     """
 
     template: ClassVar[str] = ""
     kinds: ClassVar[dict[str, type["Artifact"]]] = {}
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, path: str | None = None) -> None:
+        cls.template = cls.template if path is None else path
         cls.kinds[cls.__name__] = dataclass(frozen=True)(cls)
 
     @classmethod
@@ -87,9 +106,72 @@ def artifact_of(written: Mapping[str, Any]) -> Artifact:
     return Artifact.kinds[written["kind"]].of(names)
 
 
-class File(Artifact):
+class File(Artifact, path="{name}"):
     """A file that a user keeps, and the key of the configuration that names it."""
 
-    template = "{name}"
     name: str
     named_by: str
+
+
+STEPS = ("text", "clean", "tokens", "bpe", "binarised", "corpus.json")
+"""The steps of the preparation of a corpus, in order; beside the text are its `references`."""
+
+
+class CorpusStep(Artifact):
+    """A step of the preparation of a corpus: of all that trainings read, or of a test set.
+
+    A test set is prepared at once, with the same subwords.
+    """
+
+    corpus: str
+    step: str
+    split: str = TRAIN
+
+    @property
+    def path(self) -> str:
+        """Its file or folder, which depends on the split."""
+        return str(folder_of(self.corpus, self.split) / self.step)
+
+    def _read(self, configuration: Configuration) -> Inputs:
+        return Inputs(before=tuple(self._before(configuration.corpus(self.corpus))))
+
+    def _before(self, corpus: Corpus) -> Iterable[Artifact]:
+        test = None if self.split == TRAIN else self.split
+        text, parent = replace(self, step="text"), derived_from(corpus)
+        if self.step == "references":
+            part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
+            return text, *self._kept(local_files(part, references=True))
+        if self.step == "text" and parent is not None:
+            return [replace(self, corpus=parent)]
+        if self.step == "text" and test is not None and is_cut_out(corpus, test):
+            return [CorpusStep(self.corpus, "text")]
+        if self.step == "text":
+            return self._kept(local_files(text_part(corpus, test)))
+        if test is not None:
+            return text, CorpusStep(self.corpus, "bpe")
+        before = STEPS[: STEPS.index(self.step)]
+        if self.step == "corpus.json":
+            splits = TRAIN, *test_names(corpus)
+            return [CorpusStep(self.corpus, step, split) for split in splits for step in before]
+        last = replace(self, step=before[-1])
+        # subwords that were learned elsewhere lie in the folder of the text
+        return [text, last] if self.step == "bpe" and corpus.subwords is not None else [last]
+
+    def _kept(self, files: Mapping[str, Path]) -> list[File]:
+        where = file_of("corpora", self.corpus)
+        return [File(str(path), f"{where}: key '{key}'") for key, path in files.items()]
+
+
+def step_of(corpus: str, split: str, step: str) -> CorpusStep:
+    """A step of the preparation of a split; `valid` is prepared with the training text."""
+    return CorpusStep(corpus, step, TRAIN if split == VALID else split)
+
+
+def is_generated(configuration: Configuration, corpus: str) -> bool:
+    """Return True for a corpus that is invented by this project rather than fetched."""
+    return configuration.corpus(corpus).generator is not None
+
+
+def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
+    """Several references of sentences of a split; None for a split without them."""
+    return step_of(corpus, split, "references") if has_references(description, split) else None

@@ -1,9 +1,7 @@
 """Every result of a run: where it lies, and what is read to make it.
 
-A result is an artefact, a frozen value that is made of names. Its path and its inputs follow from
-these names and the configuration, and from nothing else, so the rules, the programs and the
-reports all ask here: a rule for the inputs of a job, a program for the files that it opens, a
-report for the files that hold its numbers.
+The rules, the programs and the reports all ask here: a rule for the inputs of a job, a program for
+the files that it opens, a report for the files that hold its numbers.
 
     Score("demo", "toy-ka-lu", "nat-kd", 1, "one-pass", "test").path
     Model("demo", "toy-ka-lu", "nat-kd", 1).inputs(configuration).teacher
@@ -13,97 +11,31 @@ Corpora do not depend on the scale and lie at `results/corpora`. Everything else
 """
 
 import importlib
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nat.artifact import Artifact, File, Inputs
+from nat.artifact import (
+    Artifact,
+    CorpusStep,
+    File,
+    Inputs,
+    references,
+    step_of,
+)
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
 from nat.data.candidates import Candidate, joined_names
-from nat.data.corpus import Corpus
 from nat.data.references import has_references
-from nat.data.splits import (
-    TRAIN,
-    VALID,
-    derived_from,
-    folder_of,
-    held_out,
-    is_cut_out,
-    local_files,
-    part_of,
-    test_names,
-    text_part,
-)
+from nat.data.splits import TRAIN, VALID, held_out, test_names
 from nat.errors import UserError
-from nat.options import hint
 
-# Corpora
-
-STEPS = ("text", "clean", "tokens", "bpe", "binarised", "corpus.json")
-"""The steps of the preparation of a corpus, in order; beside the text are its `references`."""
-
-
-class CorpusStep(Artifact):
-    """A step of the preparation of a corpus: of a test set, or of all that trainings read.
-
-    What trainings read is prepared step by step, a test set at once, with the same subwords.
-    """
-
-    corpus: str
-    step: str
-    split: str = TRAIN
-
-    @property
-    def path(self) -> str:
-        """Its file or folder, which depends on the split."""
-        return str(folder_of(self.corpus, self.split) / self.step)
-
-    def _read(self, configuration: Configuration) -> Inputs:
-        return Inputs(before=tuple(self._before(configuration.corpus(self.corpus))))
-
-    def _before(self, corpus: Corpus) -> Iterable[Artifact]:
-        test = None if self.split == TRAIN else self.split
-        text, parent = replace(self, step="text"), derived_from(corpus)
-        if self.step == "references":
-            part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
-            return text, *self._kept(local_files(part, references=True))
-        if self.step == "text" and parent is not None:
-            return [replace(self, corpus=parent)]
-        if self.step == "text" and test is not None and is_cut_out(corpus, test):
-            return [CorpusStep(self.corpus, "text")]
-        if self.step == "text":
-            return self._kept(local_files(text_part(corpus, test)))
-        if test is not None:
-            return text, CorpusStep(self.corpus, "bpe")
-        before = STEPS[: STEPS.index(self.step)]
-        if self.step == "corpus.json":
-            splits = TRAIN, *test_names(corpus)
-            return [CorpusStep(self.corpus, step, split) for split in splits for step in before]
-        last = replace(self, step=before[-1])
-        # subwords that were learned elsewhere lie in the folder of the text
-        return [text, last] if self.step == "bpe" and corpus.subwords is not None else [last]
-
-    def _kept(self, files: Mapping[str, Path]) -> list[File]:
-        where = file_of("corpora", self.corpus)
-        return [File(str(path), f"{where}: key '{key}'") for key, path in files.items()]
-
-
-def step_of(corpus: str, split: str, step: str) -> CorpusStep:
-    """A step of the preparation of a split; `valid` is prepared with the training text."""
-    return CorpusStep(corpus, step, TRAIN if split == VALID else split)
-
-
-def is_generated(configuration: Configuration, corpus: str) -> bool:
-    """Return True for a corpus that is invented by this project rather than fetched."""
-    return configuration.corpus(corpus).generator is not None
-
-
-def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
-    """Several references of sentences of a split; None for a split without them."""
-    return step_of(corpus, split, "references") if has_references(description, split) else None
-
+SYSTEM = "{corpus}/{system}/seed{seed}"
+MODEL = "results/{run}/models/" + SYSTEM
+DECODING = SYSTEM + "/{decoding}"
+DISTILLED = "results/{run}/distilled/" + DECODING
+TRANSLATED = "results/{run}/translations/" + DECODING
+COMPARED = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}"
 
 # Trainings
 
@@ -121,11 +53,9 @@ class Training(OfSystem):
     """A file that a training makes, or that stands for one of a model that is taken over."""
 
     def inputs_of_training(self, configuration: Configuration) -> Inputs:
-        """Texts and models, as the effective configuration names them.
+        """Target sides that it learns from, what it starts from, and whom its objective consults.
 
-        `texts` are ids of the target sides that it learns from; where it chooses among several,
-        `comparison` says how alike these are and `gamma` weights them. It starts from the weights
-        of `start`, a model or the folder of one that was kept. Its objective consults `teacher`.
+        Where it chooses among texts, `comparison` says how alike they are and `gamma` weights them.
         """
         training = configuration.training(self.corpus, self.system)
         text, start, teacher = training.text, training.init_from, training.teacher
@@ -151,9 +81,8 @@ class Training(OfSystem):
         place = f"{there.file_of('systems', self.system)}: key 'imported"
         if configuration.corpus(self.corpus).has_separate_vocabularies:
             raise UserError(
-                f"{place}': a published checkpoint has one dictionary for both languages, but "
-                f"'{self.corpus}' has separate vocabularies; use a corpus with one number as "
-                "'bpe_merges', or with 'subwords'"
+                f"{place}': a published checkpoint has one dictionary, but '{self.corpus}' has "
+                "separate vocabularies; use a corpus with one number as 'bpe_merges'"
             )
         return Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
@@ -162,10 +91,8 @@ class Training(OfSystem):
         )
 
 
-class Model(Training):
+class Model(Training, path=MODEL + "/model.pt"):
     """The weights of a trained system."""
-
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/model.pt"
 
     @property
     def weights(self) -> str:
@@ -173,10 +100,9 @@ class Model(Training):
         return self.path
 
 
-class KeptModel(Training):
+class KeptModel(Training, path=MODEL + "/kept"):
     """The folder of the models that a training keeps on its way, and the name of one of them."""
 
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/kept"
     kept: str
 
     @property
@@ -185,22 +111,17 @@ class KeptModel(Training):
         return f"{self.path}/{self.kept}.pt"
 
 
-class TrainingRecord(Training):
+class TrainingRecord(Training, path=MODEL + "/training.json"):
     """The record of a training that has ended."""
 
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.json"
 
-
-class TrainingCurve(Training):
+class TrainingCurve(Training, path=MODEL + "/training.csv"):
     """Losses and validations of a training over its updates."""
 
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.csv"
 
-
-class Converted(OfSystem):
+class Converted(OfSystem, path=MODEL + "/{engine}"):
     """The folder of a model in the format of another engine."""
 
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/{engine}"
     engine: str
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -217,14 +138,12 @@ class OfDecoding(OfSystem):
     decoding: str
 
 
-class DistilledText(OfDecoding):
+class DistilledText(OfDecoding, path=DISTILLED + "/text"):
     """The subwords of the training text as a teacher translates it.
 
-    It is made of the subwords of the corpus and of translations by the engine of the run, see
-    `Configuration.decoding_to_distil`; published translations lie in the folder of the raw text.
+    The engine is that of the run, see `Configuration.decoding_to_distil`; published translations
+    lie in the folder of the raw text.
     """
-
-    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}/text"
 
     def _read(self, configuration: Configuration) -> Inputs:
         bpe = CorpusStep(self.corpus, "bpe")
@@ -235,10 +154,8 @@ class DistilledText(OfDecoding):
         return Inputs(corpus=bpe, translations=translations)
 
 
-class Distilled(DistilledText):
+class Distilled(DistilledText, path=DISTILLED + "/binarised"):
     """The ids of a distilled text."""
-
-    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}/binarised"
 
 
 def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
@@ -252,16 +169,15 @@ def published_by(configuration: Configuration, corpus: str, system: str) -> str 
 def target_text(
     run: str, corpus: str, text: Candidate, kind: type[DistilledText] = Distilled
 ) -> Artifact:
-    """The ids or subwords of a target side of the training text; that of a teacher has its seed."""
+    """The ids or subwords of a target side of the training text."""
     if text.system is None:
         return CorpusStep(corpus, "binarised" if kind is Distilled else "bpe")
     return kind.of(vars(text), run=run, corpus=corpus)
 
 
-class Ngrams(OfDecoding):
+class Ngrams(OfDecoding, path="results/{run}/ngram/" + DECODING + "/order{order}.npz"):
     """An n-gram language model of a distilled text."""
 
-    template = "results/{run}/ngram/{corpus}/{system}/seed{seed}/{decoding}/order{order}.npz"
     order: int
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -279,12 +195,11 @@ class OfTexts(Artifact):
     def texts(self, configuration: Configuration) -> tuple[Candidate, ...]:
         """These texts, as a system that chooses among them has them."""
         there = configuration.on(self.corpus)
-        known = (there.text(system).with_seed(self.seed).compared for system in there.systems)
-        by_name = {joined_names(texts): texts for texts in known}
-        if self.candidates not in by_name:
-            near = hint(self.candidates, sorted(filter(None, by_name)))
-            raise UserError(f"no system compares the texts '{self.candidates}'; {near}")
-        return by_name[self.candidates]
+        for system in there.systems:
+            texts = there.text(system).with_seed(self.seed).compared
+            if joined_names(texts) == self.candidates:
+                return texts
+        raise UserError(f"no system compares the texts '{self.candidates}'")
 
     def _read(self, configuration: Configuration) -> Inputs:
         texts = self.texts(configuration)
@@ -292,21 +207,15 @@ class OfTexts(Artifact):
         return Inputs(texts=tuple(subwords))
 
 
-class ComparisonShard(OfTexts):
+class ComparisonShard(OfTexts, path=COMPARED + "/shards/{shard}of{shards}.npy"):
     """A part of a comparison, from 1; it is removed when the parts are joined."""
 
-    template = (
-        "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/"
-        "shards/{shard}of{shards}.npy"
-    )
     shard: int
     shards: int
 
 
-class Comparison(OfTexts):
+class Comparison(OfTexts, path=COMPARED + "/bleu.npy"):
     """How alike texts are, sentence by sentence."""
-
-    template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy"
 
     def _read(self, configuration: Configuration) -> Inputs:
         # the shards are removed afterwards, so it depends on their inputs itself
@@ -314,17 +223,11 @@ class Comparison(OfTexts):
         return Inputs(super()._read(configuration), shards=shards)
 
 
-class TunedGamma(OfTexts):
+class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
     """Weights of texts in dynamic distillation, tuned on several references of a split."""
 
-    template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json"
-
     def split(self, configuration: Configuration) -> str:
-        """The first split with several references, of valid and tests.
-
-        Raises:
-            UserError: if the corpus has none.
-        """
+        """The first split with several references, of valid and tests."""
         description = configuration.corpus(self.corpus)
         for split in sorted(held_out(description), key=lambda name: name != VALID):
             if has_references(description, split):
@@ -352,9 +255,8 @@ class TunedGamma(OfTexts):
 class Decoded(OfDecoding):
     """What a decoding makes of a split, or how it is timed on it.
 
-    `corpus` holds the ids of the sources. Besides the model, an `assistant` and the n-grams of a
-    `language_model` may be consulted. Options may be `tuned` on the validation set. The model is
-    `converted` where another engine than PyTorch runs it.
+    Besides the model, an `assistant` and the n-grams of a `language_model` may be consulted.
+    Options may be `tuned` on the validation set. The model is `converted` for other engines.
     """
 
     split: str
@@ -375,31 +277,23 @@ class Decoded(OfDecoding):
         )
 
 
-class TunedOptions(OfDecoding):
-    """The options with which a decoding translates the validation set best, by its `text`."""
-
-    template = "results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json"
+class TunedOptions(OfDecoding, path="results/{run}/tuning/" + DECODING + ".json"):
+    """The options with which a decoding translates the validation set best."""
 
     def _read(self, configuration: Configuration) -> Inputs:
         decoded = Decoded(**vars(self), split=VALID).inputs(configuration)
         return Inputs(decoded, tuned=None, text=step_of(self.corpus, VALID, "text"))
 
 
-class Shard(Decoded):
+class Shard(Decoded, path=TRANSLATED + "/shards/{split}.{shard}of{shards}.jsonl"):
     """A part of a translation, from 1; it is removed when the parts are joined."""
 
-    template = (
-        "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/"
-        "shards/{split}.{shard}of{shards}.jsonl"
-    )
     shard: int
     shards: int
 
 
-class Trace(Decoded):
+class Trace(Decoded, path="results/{run}/traces/" + DECODING + "/{split}.jsonl"):
     """What each pass of a decoding did to the sentences of a split that the browser shows."""
-
-    template = "results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
 
     def _read(self, configuration: Configuration) -> Inputs:
         if not configuration.is_traced(self.decoding):
@@ -412,10 +306,10 @@ class Evaluated(Decoded):
     """What is made of a split that is translated and scored, by one job unless it is sharded."""
 
     def _read(self, configuration: Configuration) -> Inputs:
-        sharded = is_sharded(configuration, self.split)
-        translations = Inputs(translations=Translations.of(vars(self)))
+        whole = not is_sharded(configuration, self.split)
+        translations = {"translations": Translations.of(vars(self))}
         return Inputs(
-            translations if sharded else super()._read(configuration),
+            super()._read(configuration) if whole else translations,
             text=step_of(self.corpus, self.split, "text"),
             tokens=step_of(self.corpus, self.split, "tokens"),
             references=references(configuration.corpus(self.corpus), self.corpus, self.split),
@@ -423,10 +317,8 @@ class Evaluated(Decoded):
         )
 
 
-class Translations(Evaluated):
+class Translations(Evaluated, path=TRANSLATED + "/{split}.jsonl"):
     """A translated split, with a summary beside it as JSON."""
-
-    template = "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
 
     @property
     def summary(self) -> str:
@@ -441,10 +333,8 @@ class Translations(Evaluated):
         return Inputs(Decoded._read(self, configuration), shards=shards)
 
 
-class Score(Evaluated):
+class Score(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.json"):
     """Measures of the translations of a split."""
-
-    template = "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
 
     @property
     def translations(self) -> Translations:
@@ -457,16 +347,14 @@ class Score(Evaluated):
         return Statistics(**vars(self))
 
 
-class Statistics(Evaluated):
+class Statistics(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.npz"):
     """The counts of each sentence that a score is computed from."""
-
-    template = "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
 
 
 def is_sharded(configuration: Configuration, split: str) -> bool:
-    """Return True if several jobs translate a split, and its score is a job of its own.
+    """Return True if several jobs translate a split, or it is the training text, to be distilled.
 
-    The training text always counts as sharded, since its translations are distilled, not scored.
+    Its score is then a job of its own.
     """
     return split == TRAIN or configuration.shards[split] > 1
 
@@ -479,14 +367,9 @@ def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple
 # Measurements
 
 
-class Analysis(OfSystem):
-    """A measurement other than a score of translations, by a module of `nat/analyses`.
+class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.json"):
+    """A measurement by a module of `nat/analyses`, as `nat.analyses.requirements` says."""
 
-    `nat.analyses.requirements` says which systems it can measure, and what it reads besides the
-    model and the ids of the corpus.
-    """
-
-    template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
     analysis: str
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -502,13 +385,11 @@ class Analysis(OfSystem):
         )
 
 
-class TotalCorrelation(Artifact):
-    """Conditional total correlation, by a parallel system and an autoregressive one (`other`).
+class TotalCorrelation(
+    Artifact, path="results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json"
+):
+    """Conditional total correlation, by a parallel system and an autoregressive one (`other`)."""
 
-    It is made of the likelihoods under both; the summary of the corpus may have the exact value.
-    """
-
-    template = "results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json"
     run: str
     corpus: str
     system: str
@@ -529,14 +410,12 @@ TIMED = "test"
 """The split that latencies are measured on."""
 
 
-class Latency(Artifact):
-    """How long several decodings take, measured by turns in one job.
+class Latency(Artifact, path="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json"):
+    """How long the decodings of a table or figure, the `group`, take, measured by turns.
 
-    They are those of a table or figure, the `group`, as in `dims_table_1`. The `setting` is a
-    device and a batch, as in `cpu-1`. The names are as in `at-base/beam5`.
+    The `setting` is a device and a batch, as in `cpu-1`. The names are as in `at-base/beam5`.
     """
 
-    template = "results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json"
     run: str
     corpus: str
     group: str
@@ -548,10 +427,8 @@ class Latency(Artifact):
     def timed(self) -> list[Decoded]:
         """What is timed, in the order of the names."""
         pairs = (name.split("/") for name in self.names)
-        return [
-            Decoded(self.run, self.corpus, system, self.seed, decoding, TIMED)
-            for system, decoding in pairs
-        ]
+        run, corpus, seed = self.run, self.corpus, self.seed
+        return [Decoded(run, corpus, system, seed, name, TIMED) for system, name in pairs]
 
     def _read(self, configuration: Configuration) -> Inputs:
         corpus = step_of(self.corpus, TIMED, "binarised")

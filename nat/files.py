@@ -46,8 +46,7 @@ def writing(path: Path) -> Iterator[None]:
 def atomic_path(path: Path | str) -> Iterator[Path]:
     """Yield a temporary sibling of `path` that replaces it when the block ends well.
 
-    When the block fails, the temporary file is removed and `path` is left as it was. The SHA-256
-    is recorded in the manifest of the folder, see `nat.checksums`.
+    When the block fails, the temporary file is removed and `path` is left as it was.
 
     Raises:
         UserError: if the file system refuses the write (disk full, permission).
@@ -77,8 +76,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
 
     When the block fails, the temporary directory is removed and `path` is left as it was. The
     sibling has a fixed name, so that what a killed run left behind goes away with the next one, and
-    a lock, so that a process that is still writing there is not disturbed. All files get into
-    manifests, see `nat.checksums`. A link stays, and what it points to is replaced.
+    a lock, so that a process that is still writing there is not disturbed. A link stays, and what
+    it points to is replaced.
 
     Raises:
         UserError: as `check_replaceable`, if another process is writing the directory, or if the
@@ -97,7 +96,9 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             temporary.mkdir()
             try:
                 yield temporary
-                _record_all(temporary)
+                for each in sorted(temporary.rglob("*")):
+                    if each.is_file() and not is_record(each) and recorded(each) is None:
+                        record(each, sha256_of(each))
                 for each in (*temporary.rglob("*"), temporary):
                     to_disk(each)
                 if path.exists():
@@ -111,12 +112,6 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             discard(replaced)
 
 
-def _record_all(folder: Path) -> None:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not is_record(path) and recorded(path) is None:
-            record(path, sha256_of(path))
-
-
 def discard(folder: Path) -> None:
     """Remove a folder with all that is in it, if it is there; of a link, only the link."""
     if folder.is_symlink():
@@ -125,16 +120,11 @@ def discard(folder: Path) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace something that holds files of the user.
-
-    Raises:
-        UserError: if it is a file or lies below one, or is a folder with a file that no manifest
-            lists.
-    """
+    """Refuse to replace a file, or a folder with files that no manifest lists."""
     for each in sorted(path.rglob("*")) if path.is_dir() else ():
-        made = each.name == TIMESTAMP or (is_record(each) and manifest(each.parent))
-        listed = each.name in (manifest(each.parent) or ())
-        if not (made or listed or (each.is_dir() and not each.is_symlink())):
+        listed = manifest(each.parent) or {}
+        made = each.name in listed or each.name == TIMESTAMP or (is_record(each) and listed)
+        if not made and (each.is_symlink() or not each.is_dir()):
             raise UserError(
                 f"{path} would be replaced, but it holds {each.relative_to(path)}, which was not "
                 "made here; name another folder, or move the file"
@@ -145,22 +135,15 @@ def check_replaceable(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, if they are not there.
-
-    Raises:
-        UserError: if the file system refuses it.
-    """
+    """Make a folder and those above it, if they are not there."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 def copy(path: Path, to: Path) -> None:
-    """Copy a file, or a folder with all that is in it, unless it is damaged.
+    """Copy a file, or a folder with all that is in it, unless it is damaged or incomplete.
 
     A copy gets a checksum of its own, which would hide the damage.
-
-    Raises:
-        UserError: as `nat.checksums.verified`, and if a file of the folder is missing.
     """
     if path.is_dir():
         shutil.copytree(verified_folder(path), to)
@@ -221,11 +204,7 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def read_json(path: Path | str) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        UserError: if the file is missing, cannot be read or is not JSON.
-    """
+    """Read a JSON file; an error names it, and the command that makes it again."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -34,7 +34,6 @@ class JobSystem(StrictModel):
     """A system as it is on the corpus of a job.
 
     Attributes:
-        training: its effective configuration.
         order: in which it predicts tokens.
         refines: whether it, or what it starts from, was trained on partly revealed targets.
     """
@@ -45,12 +44,7 @@ class JobSystem(StrictModel):
 
 
 class JobDecoding(StrictModel):
-    """A decoding on the corpus of a job.
-
-    Attributes:
-        method: with all options.
-        tried: the values of each option that is tuned.
-    """
+    """A decoding on the corpus of a job, and the values of each option that is tuned."""
 
     method: Method
     tried: dict[str, list[Any]] = {}
@@ -70,7 +64,6 @@ class Processes(StrictModel):
     """The processes of a training.
 
     Attributes:
-        nodes: number of nodes.
         devices: processes on each node; None for as many as it sees GPUs.
         cores: of each process.
         gpus: how to ask Slurm for the GPUs of a node; None without.
@@ -83,7 +76,7 @@ class Processes(StrictModel):
 
 
 class JobSettings(StrictModel):
-    """What a run says about all of its jobs; attributes are as in `Settings` and `Scale`.
+    """What a run says about all of its jobs, as in `Settings` and `Scale`.
 
     Attributes:
         traced: the first sentences of a split, of which each pass is recorded.
@@ -102,13 +95,9 @@ class JobSettings(StrictModel):
 
 
 class JobConfiguration(StrictModel):
-    """The part of a configuration that a job depends on.
+    """The part of a configuration that a job depends on: what it needs, by name.
 
     Attributes:
-        settings: of the run.
-        corpora: by name.
-        systems: by name, as they are on the corpus of the job.
-        decodings: by name, likewise.
         published: the teacher whose published translations stand for those of a system.
         report: a table, a figure or claims, resolved, see `nat.papers.resolved`.
         whole: file with the whole configuration, for the job that makes pages of everything.
@@ -122,10 +111,6 @@ class JobConfiguration(StrictModel):
     report: dict[str, Any] = {}
     whole: str | None = None
 
-    def corpus(self, name: str) -> Corpus:
-        """The description of a corpus."""
-        return self.corpora[name]
-
     def training(self, system: str) -> Training:
         """The effective configuration of a system."""
         return self.systems[system].training
@@ -133,12 +118,9 @@ class JobConfiguration(StrictModel):
 
 @dataclass(frozen=True)
 class Job(Generic[A]):
-    """One result to make.
+    """One result to make, and what is read for it.
 
     Attributes:
-        artifact: the result.
-        inputs: what is read for it.
-        configuration: the part that the job depends on.
         processes: that share the preparation of a text.
         identity: of the result, where another run may take it over; see
             `nat.workflow.dependence.identity`.
@@ -158,7 +140,7 @@ class Job(Generic[A]):
     @property
     def corpus(self) -> Corpus:
         """The description of the corpus that the result is of."""
-        return self.configuration.corpus(vars(self.artifact)["corpus"])
+        return self.configuration.corpora[vars(self.artifact)["corpus"]]
 
 
 def write_jobs(jobs: list[Job[Any]]) -> str:

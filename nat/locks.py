@@ -17,8 +17,6 @@ from nat.errors import UserError, refusal
 SECONDS_FOR_OTHERS = 300
 """How long a Slurm job waits for another process in its folder."""
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
-
 
 @contextmanager
 def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Iterator[None]:
@@ -36,20 +34,21 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
         UserError: if another process holds the lock (in a Slurm job, after waiting for it), or if
             the file system refuses the file.
     """
-    lock = _lock(folder)
+    lock, waits = lock_of(folder), "SLURM_JOB_ID" in os.environ
     try:
-        if not acquired(lock, 0):
-            waits = "SLURM_JOB_ID" in os.environ
-            if waits:
-                say(f"waits for another process that is still {doing}")
-            if not waits or not acquired(lock, SECONDS_FOR_OTHERS):
-                raise UserError(
-                    f"another process is {doing}, perhaps one that a killed run left behind; wait "
-                    "for its end or stop it, then run again"
-                )
-        folder.mkdir(exist_ok=True)
+        held = acquired(lock, 0)
+        if not held and waits:
+            say(f"waits for another process that is still {doing}")
+            held = acquired(lock, SECONDS_FOR_OTHERS)
+        if held:
+            folder.mkdir(exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot write in {folder.parent}: {refusal(error)}") from error
+    if not held:
+        raise UserError(
+            f"another process is {doing}, perhaps one that a killed run left behind; wait for its "
+            "end or stop it, then run again"
+        )
     try:
         yield
     finally:
@@ -63,7 +62,7 @@ def in_turn(folder: Path) -> Iterator[None]:
     Where there are no locks, or this process cannot write one, nobody waits: what is there can
     still be read, and a write tells the reason itself.
     """
-    lock = _lock(folder)
+    lock = lock_of(folder)
     with suppress(OSError):
         acquired(lock, -1)
     try:
@@ -72,15 +71,12 @@ def in_turn(folder: Path) -> Iterator[None]:
         _release(lock)
 
 
-def lock_of(folder: Path) -> Path:
-    """Path of the file that is locked where a folder is."""
-    return folder.with_name(f".{folder.name.removeprefix('.')}.lock")
-
-
-def _lock(folder: Path) -> FileLock:
+def lock_of(folder: Path) -> FileLock:
+    """The lock of a folder."""
+    path = folder.with_name(f".{folder.name.removeprefix('.')}.lock")
     # without `fallback_to_soft`, the mere existence of a file would count where there are no locks,
     # also of one that a killed process has left
-    return FileLock(lock_of(folder), fallback_to_soft=False)
+    return FileLock(path, fallback_to_soft=False)
 
 
 def acquired(lock: FileLock, seconds: float) -> bool:
@@ -93,7 +89,7 @@ def acquired(lock: FileLock, seconds: float) -> bool:
     except Timeout:
         return False
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
             raise
     return True
 

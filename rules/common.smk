@@ -14,7 +14,7 @@ from nat.papers import reports
 from nat.traits import ENGINES
 from nat.training.run import forget_ended
 from nat.workflow.cluster import in_shards, needs, resources
-from nat.workflow.graph import BEFORE_TRAININGS, TARGETS
+from nat.workflow.graph import BEFORE_TRAININGS
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
@@ -54,7 +54,9 @@ if (
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, LogHandler):
-        targets = [*TARGETS, *configuration.papers, *graph.reports]
         handler.explain = lambda name: why_no_rule(
-            configuration, name, targets, outputs(workflow, RUN, "results/{run}/")
+            configuration,
+            name,
+            [rule.name for rule in workflow.rules if not rule.output],
+            outputs(workflow, RUN, "results/{run}/"),
         )

@@ -8,7 +8,6 @@ from rich.console import Console
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.workflow import plan
-from nat.workflow.dry_run import pending
 
 
 def main() -> None:
@@ -22,10 +21,10 @@ def main() -> None:
     targets = list(dict.fromkeys(arguments.targets))
     if "all" in targets:
         targets += [name for name in configuration.papers if name not in targets]
-    jobs = pending(targets, chosen)
+    jobs = plan.pending(targets, chosen)
     run = configuration.root / "results" / configuration.run
     measured = any((run / "benchmarks").rglob("*.tsv"))
-    made = pending(targets, ["--forceall", "--nolock", *chosen]) if measured else []
+    made = plan.pending(targets, ["--forceall", "--nolock", *chosen]) if measured else []
     estimates = plan.Estimates(configuration, made)
     shown = plan.table(estimates, jobs, [name for name in targets if name != "all"])
     Console().print(shown)

@@ -12,15 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nat.artifacts import (
-    Analysis,
-    Artifact,
-    Latency,
-    Score,
-    TotalCorrelation,
-    TrainingRecord,
-    is_generated,
-)
+from nat.artifact import is_generated
+from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.data.splits import held_out

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import Score, TotalCorrelation, TrainingRecord, is_generated
+from nat.artifact import is_generated
+from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration, differences
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides

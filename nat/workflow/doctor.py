@@ -50,10 +50,7 @@ _OPTIONS = {
 
 @dataclass
 class Partition:
-    """A partition, with its limits under the names that `config/cluster.yaml` has for them.
-
-    The limits are None where there is none, or none is known.
-    """
+    """A partition, with its limits as `config/cluster.yaml` names them; None where unknown."""
 
     partition: str
     is_default: bool
@@ -99,15 +96,14 @@ def proposed(given: Cluster, known: list[Partition]) -> Cluster:
 
 def request(asked: Mapping[str, Any], attempt: int) -> list[str]:
     """The options of sbatch for a job with these resources."""
-    values = {
-        key: value(None, attempt=attempt) if callable(value) else value
-        for key, value in asked.items()
-    }
-    words = [f"--{_OPTIONS[key]}={value}" for key, value in values.items() if key in _OPTIONS]
-    if "gpu" in values:
-        kind = f"{values['gpu_model']}:" if "gpu_model" in values else ""
-        words.append(f"--gpus={kind}{values['gpu']}")
-    return [*words, *values.get("slurm_extra", "").split()]
+    words = asked.get("slurm_extra", "").split()
+    for key, value in asked.items():
+        own = value(None, attempt=attempt) if callable(value) else value
+        words += [f"--{_OPTIONS[key]}={own}"] if key in _OPTIONS else []
+    if "gpu" in asked:
+        kind = f"{asked['gpu_model']}:" if "gpu_model" in asked else ""
+        words.append(f"--gpus={kind}{asked['gpu']}")
+    return words
 
 
 def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
@@ -124,20 +120,15 @@ def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
 
 
 def require_memory(first_look: int) -> None:
-    """Refuse a Slurm that forgets how jobs have ended before Snakemake asks, and keeps no accounts.
+    """Refuse a Slurm that forgets how jobs have ended: a run would wait forever.
 
-    Args:
-        first_look: seconds before the executor's first look at a job. It asks `squeue` only if
-            Slurm knows a job for three times as long after its end.
-
-    Raises:
-        UserError: then a run would wait forever; or if Slurm does not answer.
+    Without accounts, the executor asks `squeue` only if Slurm knows a job for three times as long
+    after its end as the seconds before its first look.
     """
     ended = slurm.ask("scontrol", "show", "config")
     if ended.returncode != 0:
         raise UserError(f"scontrol does not answer ({ended.stderr.strip()}); wait for Slurm")
     settings = dict(re.findall(r"(?m)^(\w+)\s*=\s*(.*?)\s*$", ended.stdout))
-    # since Slurm 23.11 the absence of a storage is (null)
     keeps_accounts = settings.get("AccountingStorageType") == "accounting_storage/slurmdbd"
     seconds = int(re.sub(r"\D.*", "", settings.get("MinJobAge", "")) or 0)
     if seconds < 3 * first_look and not keeps_accounts:
@@ -149,11 +140,7 @@ def require_memory(first_look: int) -> None:
 
 
 def seen(root: Path, words: list[str]) -> str:
-    """What a small job says that it sees from a node.
-
-    Raises:
-        UserError: if the job cannot work there, or begins too late.
-    """
+    """What a small job says that it sees from a node; an error if it cannot work there."""
     with tempfile.TemporaryDirectory(prefix=".nat-doctor-", dir=root) as folder:
         log = Path(folder) / "log"
         command = ["sbatch", "--wait", "--job-name=nat_doctor", f"--output={log}", *words]
@@ -174,13 +161,8 @@ def seen(root: Path, words: list[str]) -> str:
 def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     """Look at this cluster, and say what to write into `config/cluster.yaml`.
 
-    Args:
-        configuration: of the scale that is to run here.
-        say: shows a line.
-
     Raises:
-        UserError: without a Slurm; or, after all was said, if something would keep jobs from
-            running.
+        UserError: without a Slurm, or if something would keep jobs of this scale from running.
     """
     slurm.require_clients()
     given, problems = read_cluster(configuration), []
@@ -201,18 +183,16 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     other = cluster.model_copy(update={"gpu": cluster.gpu.model_copy(update={"request": way})})
     if refused and len(again := refusals(configuration, other)) < len(refused):
         cluster, refused = other, again
-    accepted = ", ".join(stage for stage in DEFAULT_NEEDS if stage not in refused)
-    say(f"accepted at scale {configuration.scale}: {accepted or 'no stage'}")
-    problems += [
-        f"stage '{stage}' is refused {why}; {slurm.REFUSED}" for stage, why in refused.items()
-    ]
-    for stage in ("score", "translate"):
-        if stage not in refused:
-            try:
-                words = request(resources(configuration, cluster, stage), 1)
-                say(f"a node for '{stage}' can work here: {seen(configuration.root, words)}")
-            except UserError as error:
-                problems.append(str(error))
+    accepted = [stage for stage in DEFAULT_NEEDS if stage not in refused]
+    say(f"accepted at scale {configuration.scale}: {', '.join(accepted) or 'no stage'}")
+    for stage, why in refused.items():
+        problems.append(f"stage '{stage}' is refused {why}; {slurm.REFUSED}")
+    for stage in (each for each in accepted if each in ("score", "translate")):
+        try:
+            words = request(resources(configuration, cluster, stage), 1)
+            say(f"a node for '{stage}' can work here: {seen(configuration.root, words)}")
+        except UserError as error:
+            problems.append(str(error))
     if cluster != given:
         text = yaml.safe_dump(cluster.model_dump(), sort_keys=False, default_flow_style=None)
         say(f"write into {CLUSTER}:\n{text.rstrip()}")

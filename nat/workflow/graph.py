@@ -1,26 +1,12 @@
-"""The targets of a run, the order of its jobs, and what a job reads.
-
-The rules use this module for everything that does not follow from the names of a single artefact.
-"""
+"""The targets of a run, the order of its jobs, and what a job reads."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
-from nat.artifacts import (
-    Artifact,
-    Comparison,
-    CorpusStep,
-    Distilled,
-    File,
-    Model,
-    Score,
-    Trace,
-    Training,
-    is_generated,
-    step_of,
-)
+from nat.artifact import Artifact, CorpusStep, File, is_generated, step_of
+from nat.artifacts import Comparison, Distilled, Model, Score, Trace, Training
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.file_names import file_of
 from nat.data.references import has_references
@@ -33,20 +19,6 @@ from nat.papers.reports import Report, Site
 from nat.workflow.dependence import code_of_reports
 from nat.workflow.together import Together, together
 
-TARGETS = (
-    "all",
-    "report",
-    "demo",
-    "texts",
-    "corpora",
-    "teachers",
-    "distilled",
-    "students",
-    "scores",
-    "traces",
-)
-"""Public targets besides papers and their reports."""
-
 BEFORE_TRAININGS = 1000
 """Priority of jobs that prepare texts, which trainings wait for; that of a training is the length
 of a chain of systems, which is always less."""
@@ -56,9 +28,11 @@ class Graph:
     """The graph of a configuration.
 
     Attributes:
-        configuration: of the run.
         reports: every report of every paper, by the name of its target.
         cells: numbers of each report that this scale can run, by the same names.
+        site: path of the first page of the report.
+        keeping: systems whose training also writes kept checkpoints.
+        imported: systems that are taken over from a checkpoint on some corpus.
 
     Raises:
         UserError: for unknown names in a paper.
@@ -66,27 +40,36 @@ class Graph:
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
+        self.site = Site(configuration.run).path
         self.reports: dict[str, Report] = {}
         self.cells: dict[str, list[Cell]] = {}
         for target in reports.targets(configuration):
             name = reports.name(target)
             self.reports[name] = reports.report(configuration, target)
             self.cells[name] = reports.cells(configuration, target)
+        views = {configuration, *map(configuration.on, configuration.tasks.values())}
+        both = [(view, name, view.system(name)) for view in views for name in configuration.systems]
+        self.keeping = sorted({name for view, name, own in both if view.recipe(own.recipe).keep})
+        self.imported = sorted({name for _, name, own in both if own.imported is not None})
+
+    @property
+    def together(self) -> list[Together]:
+        """The jobs that translate a split by several of the decodings that reports show."""
+        asked: dict[Score, set[str]] = {}
+        for name, cells in self.cells.items():
+            for cell in cells:
+                if isinstance(cell.source, Score):
+                    asked.setdefault(cell.source, set()).add(self.reports[name].paper)
+        return together(self.configuration, asked)
 
     def check(self) -> None:
-        """Check what papers print of settings against the configuration.
-
-        Raises:
-            UserError: for a setting that neither holds nor is a listed deviation.
-        """
+        """Refuse a setting that papers print and that neither holds nor is a listed deviation."""
         configuration = self.configuration
         for paper in configuration.papers:
             for number, table in configuration.paper(paper).tables.items():
                 if table.kind == "settings":
                     reports.resolve_table(configuration, paper, number)
         settings.check(configuration)
-
-    # Targets
 
     def reports_of(self, paper: str) -> list[str]:
         """Paths of the tables, figures and judged claims of a paper."""
@@ -96,11 +79,6 @@ class Graph:
     def all_reports(self) -> list[str]:
         """Paths of the reports of all papers."""
         return [path for report in self.reports.values() for path in report.files]
-
-    @property
-    def site(self) -> str:
-        """Path of the first page of the report."""
-        return Site(self.configuration.run).path
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
         """Paths that the pages wait for: what they show and the same run makes.
@@ -139,18 +117,6 @@ class Graph:
             made_of.append({str(path): path.stat().st_mtime_ns for path in sorted(there)})
         return fingerprint(made_of)
 
-    def nothing_to_run(self, targets: Collection[str]) -> list[str]:
-        """A sentence for each paper among the targets of a run of which this scale runs nothing."""
-        run = {self.reports[name].paper for name, cells in self.cells.items() if cells}
-        asked = {*targets, *(self.reports[name].paper for name in targets if name in self.reports)}
-        return [
-            f"{file_of('scales', self.configuration.scale)}: no task of '{paper}' has a corpus at "
-            "this scale (key 'tasks'), so nothing of it is run; choose another with --config "
-            "scale=NAME"
-            for paper in self.configuration.papers
-            if paper in asked - run
-        ]
-
     def systems_shown(self) -> set[tuple[str, str]]:
         """Corpus and system of every cell."""
         return {(cell.corpus, cell.model) for cells in self.cells.values() for cell in cells}
@@ -187,9 +153,9 @@ class Graph:
         """Every text of this scale that is not generated, and its further references."""
         steps = []
         for corpus in self._prepared():
+            description = self.configuration.corpus(corpus)
             if is_generated(self.configuration, corpus):
                 continue
-            description = self.configuration.corpus(corpus)
             for split in (TRAIN, *test_names(description)):
                 steps.append(step_of(corpus, split, "text"))
                 splits = (TRAIN, VALID) if split == TRAIN else (split,)
@@ -202,13 +168,13 @@ class Graph:
         return _paths(CorpusStep(corpus, "corpus.json") for corpus in self._prepared())
 
     def _prepared(self) -> list[str]:
-        """Every corpus of this scale whose text can be had."""
         names = dict.fromkeys(map(self.configuration.task, self.configuration.tasks))
         return [name for name in names if not self.configuration.cannot_prepare(name)]
 
     def models(self, of_teachers: bool) -> list[str]:
         """Every model that others learn from, or every other model."""
-        trainings = [each for each in self._everything() if isinstance(each, Training)]
+        made = with_inputs(self.configuration, self.results())
+        trainings = [each for each in made if isinstance(each, Training)]
         return _paths(
             Model.of(vars(each))
             for each in trainings
@@ -217,47 +183,8 @@ class Graph:
 
     def distilled(self) -> list[str]:
         """Every distilled text, and the comparisons of some of them."""
-        return _paths(
-            each for each in self._everything() if isinstance(each, Distilled | Comparison)
-        )
-
-    def _everything(self) -> list[Artifact]:
-        return with_inputs(self.configuration, self.results())
-
-    # Rules
-
-    @cached_property
-    def _views(self) -> set[Configuration]:
-        """The configuration as it is on each corpus."""
-        return {self.configuration, *map(self.configuration.on, self.configuration.tasks.values())}
-
-    @cached_property
-    def keeping(self) -> list[str]:
-        """Systems whose training also writes kept checkpoints."""
-        return [
-            name
-            for name in self.configuration.systems
-            if any(view.recipe(view.system(name).recipe).keep for view in self._views)
-        ]
-
-    @cached_property
-    def imported(self) -> list[str]:
-        """Systems that are taken over from a checkpoint on some corpus."""
-        return [
-            name
-            for name in self.configuration.systems
-            if any(view.system(name).imported is not None for view in self._views)
-        ]
-
-    @cached_property
-    def together(self) -> list[Together]:
-        """The jobs that translate a split by several of the decodings that reports show."""
-        asked: dict[Score, set[str]] = {}
-        for name, cells in self.cells.items():
-            for cell in cells:
-                if isinstance(cell.source, Score):
-                    asked.setdefault(cell.source, set()).add(self.reports[name].paper)
-        return together(self.configuration, asked)
+        made = with_inputs(self.configuration, self.results())
+        return _paths(each for each in made if isinstance(each, Distilled | Comparison))
 
     def priority(self, corpus: str, system: str, split: str = TRAIN) -> int:
         """The priority of a training, or of translating a split.
@@ -307,22 +234,9 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
         UserError: if the scale does not have its corpus, if its system has another name there, if
             the configuration does not allow it, or if a file of the user's is missing.
     """
-    if {"run", "corpus"} <= vars(artifact).keys():
-        _check_names(configuration, artifact)
-    inputs = artifact.inputs(configuration)
-    for each in inputs.artifacts():
-        if isinstance(each, File) and not (configuration.root / each.path).exists():
-            raise UserError(
-                f"{each.named_by} names the file {each.path}, which does not exist; put it there "
-                "or correct the key"
-            )
-    return inputs.paths()
-
-
-def _check_names(configuration: Configuration, artifact: Artifact) -> None:
     names = vars(artifact)
-    corpus, known = names["corpus"], dict.fromkeys(configuration.tasks.values())
-    if corpus not in known:
+    corpus, known = names.get("corpus", ""), dict.fromkeys(configuration.tasks.values())
+    if "run" in names and corpus and corpus not in known:
         raise UserError(
             f"{file_of('scales', configuration.scale)}: key 'tasks': the corpus '{corpus}' stands "
             f"for no task; {hint(corpus, known)}"
@@ -332,3 +246,11 @@ def _check_names(configuration: Configuration, artifact: Artifact) -> None:
         if right != names[key]:
             path = replace(artifact, **{key: right}).path
             raise UserError(f"'{names[key]}' is the same as '{right}' on {corpus}; ask for {path}")
+    inputs = artifact.inputs(configuration)
+    for each in inputs.artifacts():
+        if isinstance(each, File) and not (configuration.root / each.path).exists():
+            raise UserError(
+                f"{each.named_by} names the file {each.path}, which does not exist; put it there "
+                "or correct the key"
+            )
+    return inputs.paths()

@@ -24,15 +24,15 @@ LOCK = Path(".snakemake/slurm.lock")
 SECONDS_TO_END = 5
 SECONDS_TO_STOP = 120
 
+_held: list[FileLock] = []
+"""Locks of this run: a lock that nobody refers to is released."""
+
 
 def require_no_survivors() -> None:
     """Fail if jobs of a run that was killed are still at work on this machine.
 
     Those of a run that goes on have a Snakemake above them. Processes that are about to end have a
     few seconds for it.
-
-    Raises:
-        UserError: names the processes.
     """
     until = time.monotonic() + SECONDS_TO_END
     while (left := _survivors()) and time.monotonic() < until:
@@ -73,33 +73,26 @@ def stop_slurm_jobs(of_slurm: bool) -> str:
     """
     lock = FileLock(LOCK, fallback_to_soft=False)
     if not acquired(lock, 0):
-        if of_slurm:
+        if not of_slurm:
+            return ""
+        raise UserError(
+            "another run submits Slurm jobs from this folder; wait for its end or stop it, then "
+            "run again"
+        )
+    _held.append(lock)
+    stopped = [job.number for job in jobs_of_this_folder()]
+    if stopped:
+        ask("scancel", *stopped)
+    until = time.monotonic() + SECONDS_TO_STOP
+    while left := " ".join(job.number for job in jobs_of_this_folder()):
+        if time.monotonic() > until:
             raise UserError(
-                "another run submits Slurm jobs from this folder; wait for its end or stop it, "
-                "then run again"
+                f"the Slurm jobs {left} of an earlier run still write into this folder and do not "
+                f"end; stop them ('scancel {left}') and run again"
             )
-        return ""
-    try:
-        numbers = [job.number for job in jobs_of_this_folder()]
-        if numbers:
-            ask("scancel", *numbers)
-        until = time.monotonic() + SECONDS_TO_STOP
-        while left := " ".join(job.number for job in jobs_of_this_folder()):
-            if time.monotonic() > until:
-                raise UserError(
-                    f"the Slurm jobs {left} of an earlier run still write into this folder and do "
-                    f"not end; stop them ('scancel {left}') and run again"
-                )
-            time.sleep(1)
-    finally:
-        if of_slurm:
-            _held.append(lock)
-        else:
-            lock.release()
-    jobs = f"{len(numbers)} Slurm job{'s' * (len(numbers) > 1)}"
-    left_behind = f"stopped {jobs} that an earlier run left behind: {' '.join(numbers)}"
-    return left_behind if numbers else ""
-
-
-_held: list[FileLock] = []
-"""Locks of this run: a lock that nobody refers to is released."""
+        time.sleep(1)
+    if not of_slurm:
+        _held.pop().release()
+    jobs = f"{len(stopped)} Slurm job{'s' * (len(stopped) > 1)}"
+    left_behind = f"stopped {jobs} that an earlier run left behind: {' '.join(stopped)}"
+    return left_behind if stopped else ""

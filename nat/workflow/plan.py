@@ -4,14 +4,19 @@ The jobs are those of a dry run. `config/plan.yaml` says what is assumed of thei
 the same rule and size that were measured in this run say how many times as long they take.
 """
 
+import json
 import os
+import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import cast
+from typing import Any, cast
 
 from rich.table import Table
 
@@ -22,12 +27,12 @@ from nat.configuration.lengths import estimated_tokens
 from nat.configuration.models import Assumptions, Stage, read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.data.splits import TRAIN
+from nat.errors import UserError
 from nat.papers.relation import latency
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.workflow import cluster
-from nat.workflow.dry_run import PendingJob
-from nat.workflow.together import RULE
+from nat.workflow.together import RULE, rule_kind
 
 FILE = "config/plan.yaml"
 STAGES: Mapping[str, Stage] = {
@@ -40,12 +45,53 @@ ESTIMATED = ("train", "train_and_keep", "translate", RULE, "measure_latency")
 """Rules whose jobs take as long as the models and sentences say."""
 
 
-class Estimates:
-    """Seconds and disk space of jobs.
+@dataclass(frozen=True)
+class PendingJob:
+    """A job that is still to run.
 
-    Args:
-        configuration: of the run.
-        made: jobs that may have been measured.
+    Attributes:
+        rule: name of its rule, see `rule_kind`.
+        wildcards: values of the wildcards of the rule, by name; also the corpus, system and split
+            of a rule for several decodings.
+        command: of the shell.
+        benchmark: file for the seconds that it takes; empty without one.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    command: str = ""
+    benchmark: str = ""
+
+
+def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[PendingJob]:
+    """The jobs of a dry run for targets, with further arguments of snakemake.
+
+    Raises:
+        UserError: if the graph cannot be built, with the error of Snakemake.
+    """
+    command = [sys.executable, "-m", "snakemake", "--dry-run", *targets, *arguments]
+    ended = subprocess.run([*command, "--logger", "nat", "jobs"], capture_output=True, text=True)
+    if ended.returncode:
+        output = ended.stdout + ended.stderr  # of a dry run Snakemake tells errors in the first
+        error = re.search(r"^error: (.*)", output, re.MULTILINE)
+        raise UserError(error[1] if error else output.strip())
+    jobs = []
+    for line in ended.stdout.splitlines():
+        if line.startswith("{"):  # else of the display
+            told: dict[str, Any] = json.loads(line)
+            rule, wildcards, outputs = told["rule_name"], told["wildcards"], told["output"]
+            if rule_kind(rule) != rule:
+                *_, corpus, system, _, _, file = Path(outputs[0]).parts
+                wildcards |= {"corpus": corpus, "system": system, "split": Path(file).stem}
+            named = told["shellcmd"] or "", told["benchmark"] or ""
+            jobs.append(PendingJob(rule_kind(rule), wildcards, told["input"], outputs, *named))
+    return jobs
+
+
+class Estimates:
+    """Seconds and disk space of jobs; those that were made may have been measured.
 
     Attributes:
         assumed: the content of `config/plan.yaml`.
@@ -114,7 +160,7 @@ class Estimates:
 
     def gigabytes(self, job: PendingJob) -> float:
         """What a job leaves on the disk; of a training also two full checkpoints."""
-        if STAGES.get(job.rule) == "train":
+        if is_training(job):
             training = self.configuration.training(job.wildcards["corpus"], job.wildcards["system"])
             numbers = _weights(training.architecture, self.of_models.symbols)
             return 4e-9 * numbers * (1 + training.recipe.average.checkpoints + 2 * 3)
@@ -124,11 +170,16 @@ class Estimates:
     def devices(self, job: PendingJob) -> int:
         """Number of devices that share a job."""
         scale = self.configuration.scale_settings
-        return (scale.devices or 1) * scale.nodes if STAGES.get(job.rule) == "train" else 1
+        return (scale.devices or 1) * scale.nodes if is_training(job) else 1
 
     def on_gpu(self, job: PendingJob) -> bool:
-        """Whether the hours of a job are those of a GPU."""
+        """Return True if the hours of a job are those of a GPU."""
         return job.rule in STAGES and cluster.needs(self.configuration, STAGES[job.rule]).gpu
+
+
+def is_training(job: PendingJob) -> bool:
+    """Return True for a job that trains a system."""
+    return STAGES.get(job.rule) == "train"
 
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
@@ -142,7 +193,7 @@ def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[st
         """A job with all that it waits for, and when it could end."""
         before = [chain(maker[path]) for path in jobs[number].inputs if path in maker]
         end = walls[number] + max((each for _, each in before), default=0)
-        return frozenset({number}).union(*(jobs_before for jobs_before, _ in before)), end
+        return frozenset({number}).union(*(numbers for numbers, _ in before)), end
 
     made = frozenset(number for number, job in enumerate(jobs) if job.outputs)
     gpus = frozenset(number for number in made if estimates.on_gpu(jobs[number]))
@@ -169,16 +220,16 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
     """What the numbers rest on, and what would not end."""
     measured = ", ".join(sorted({rule for rule, _ in estimates.factors}))
     yield f"hours are assumed in {FILE}" + (f"; measured in this run: {measured}" * bool(measured))
+    configuration = estimates.configuration
     for corpus in sorted({job.wildcards.get("corpus", "") for job in jobs} - {""}):
-        if not cluster.sentences(estimates.configuration, corpus, TRAIN):
+        if not cluster.sentences(configuration, corpus, TRAIN):
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
-    trainings = [job for job in jobs if STAGES.get(job.rule) == "train"]
+    trainings = filter(is_training, jobs)
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
-    longest, configuration = max(hours, default=0), estimates.configuration
     asked = cluster.resources(configuration, cluster.read_cluster(configuration), "train")
     minutes = cast("Callable[..., int]", asked["runtime"])
     limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
-    if longest > limit:
+    if (longest := max(hours, default=0)) > limit:
         yield (
             f"a training of {longest:,.0f} hours would not end in the {limit:,.0f} that its "
             f"{cluster.ATTEMPTS} attempts have on a cluster; raise 'stages.train.minutes' in "

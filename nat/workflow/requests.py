@@ -35,9 +35,9 @@ def why_no_rule(
         expression = "".join(f"{re.escape(text)}(?P<{key}>[^/]+)" for text, key in pairs)
         if match := re.fullmatch(expression + re.escape(end), name):
             try:
-                _check(configuration, name, match.groupdict())
+                _check(configuration, match.groupdict())
             except UserError as error:
-                return str(error)
+                return f"no rule makes {name}: {error}"
         parts = pattern.split("/")
         if len(parts) == len(own):
             both = zip(own, parts, strict=True)
@@ -47,25 +47,22 @@ def why_no_rule(
     return f"no rule makes {name}; {advice}"
 
 
-def _check(configuration: Configuration, path: str, names: Mapping[str, str]) -> None:
+def _check(configuration: Configuration, names: Mapping[str, str]) -> None:
     """Refuse the first name that does not exist, with the nearest one."""
-    run = names.get("run", configuration.run)
-    scale, _, own = run.partition("@")
+    scale, _, run = names.get("run", configuration.run).partition("@")
     known: dict[str, Collection[str]] = {
         "scale": configuration.files["scales"],
         "analysis": ANALYSES,
         "split": configuration.shards,
     }
-    for key, allowed in known.items():
-        name = {**names, "scale": scale}.get(key)
-        if name is not None and name not in allowed:
-            raise UserError(f"unknown {key} '{name}' in {path}; {hint(name, allowed)}")
-    if run != configuration.run:
-        chosen = f"scale={scale}" + (f" name={own} override=..." if own else "")
-        raise UserError(
-            f"{path} is a result of '--config {chosen}', but this run is of "
-            f"results/{configuration.run}"
-        )
+    for key, name in {**names, "scale": scale}.items():
+        if key in known and name not in known[key]:
+            raise UserError(f"unknown {key} '{name}'; {hint(name, known[key])}")
+    if names.get("run", configuration.run) != configuration.run:
+        chosen = f"scale={scale}" + (f" name={run} override=..." if run else "")
+        raise UserError(f"it is a result of '--config {chosen}', not of this run")
+    if not re.fullmatch(NUMBER, names.get("seed", "1")):
+        raise UserError(f"unknown seed '{names['seed']}'; give a number such as 1")
     checks = {
         "corpus": configuration.corpus,
         "system": configuration.system,
@@ -76,8 +73,6 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
     }
     for key in checks.keys() & names.keys():
         checks[key](names[key])
-    if not re.fullmatch(NUMBER, names.get("seed", "1")):
-        raise UserError(f"unknown seed '{names['seed']}' in {path}; give a number such as 1")
     if "group" in names:
-        seed = int(names["seed"])
-        latency(configuration, names["corpus"], names["group"], seed, names["setting"])
+        place = names["corpus"], names["group"], int(names["seed"]), names["setting"]
+        latency(configuration, *place)

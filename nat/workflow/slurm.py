@@ -13,8 +13,8 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nat.errors import UserError
 
@@ -53,50 +53,12 @@ NEVER = re.compile(r"Partition(Time|Node)Limit|BadConstraints|Invalid(Account|QO
 """Reasons for waiting that do not disappear when other jobs end."""
 
 
-@dataclass(frozen=True)
-class SlurmJob:
+class SlurmJob(NamedTuple):
     """A job in the queue: its number, why it waits (or where it runs), and what it is."""
 
     number: str
     reason: str
     comment: str
-
-
-def require_clients() -> None:
-    """Refuse to start where Slurm's programs are not installed.
-
-    Raises:
-        UserError: if one of them is missing.
-    """
-    missing = [name for name in CLIENTS if shutil.which(name) is None]
-    if missing:
-        raise UserError(
-            f"{', '.join(missing)} not found, so Slurm jobs cannot be submitted from here; run "
-            "this on a login node of the cluster, or without '--profile slurm' on this machine"
-        )
-
-
-def require_account(account: str | None) -> None:
-    """Refuse an account that Slurm does not know.
-
-    The executor (2.8.0) looks accounts up before it submits a job. Where steps share a job and
-    their account is unknown, it submits nothing, says nothing and waits forever.
-
-    Raises:
-        UserError: if Slurm knows other accounts of this user, or keeps none.
-    """
-    if account is None:
-        return
-    user = getpass.getuser()
-    ended = ask("sacctmgr", "-n", "-s", "list", "user", user, "format=account%256")
-    if not ended.stdout.strip():
-        ended = ask("sshare", "-U", "--format", "Account%256", "--noheader")
-    known = ended.stdout.lower().split()
-    if account.lower() not in known and (known or ended.returncode != 0):
-        raise UserError(
-            f"config/cluster.yaml: key 'account': Slurm knows no account '{account}' of {user}, "
-            f"expected {' or '.join(dict.fromkeys(known)) or 'null, since it keeps none'}"
-        )
 
 
 def ask(*command: str) -> subprocess.CompletedProcess[str]:
@@ -112,6 +74,36 @@ def ask(*command: str) -> subprocess.CompletedProcess[str]:
             f"{command[0]} does not answer within {SECONDS_TO_ANSWER:g} seconds; wait for Slurm, "
             "then run again"
         ) from error
+
+
+def require_clients() -> None:
+    """Refuse to start where one of Slurm's programs is not installed."""
+    missing = [name for name in CLIENTS if shutil.which(name) is None]
+    if missing:
+        raise UserError(
+            f"{', '.join(missing)} not found, so Slurm jobs cannot be submitted from here; run "
+            "this on a login node of the cluster, or without '--profile slurm' on this machine"
+        )
+
+
+def require_account(account: str | None) -> None:
+    """Refuse an account that Slurm does not know.
+
+    The executor (2.8.0) looks accounts up before it submits a job. Where steps share a job and
+    their account is unknown, it submits nothing, says nothing and waits forever.
+    """
+    if account is None:
+        return
+    user = getpass.getuser()
+    ended = ask("sacctmgr", "-n", "-s", "list", "user", user, "format=account%256")
+    if not ended.stdout.strip():
+        ended = ask("sshare", "-U", "--format", "Account%256", "--noheader")
+    known = ended.stdout.lower().split()
+    if account.lower() not in known and (known or ended.returncode != 0):
+        raise UserError(
+            f"config/cluster.yaml: key 'account': Slurm knows no account '{account}' of {user}, "
+            f"expected {' or '.join(dict.fromkeys(known)) or 'null, since it keeps none'}"
+        )
 
 
 def how_it_ended(message: str | None, number: str | None) -> list[str]:
@@ -187,11 +179,7 @@ def watch_the_queue() -> None:
 
 
 def cancel_what_never_starts() -> None:
-    """Cancel the jobs in the queue that would wait forever.
-
-    Raises:
-        UserError: if Slurm does not answer.
-    """
+    """Cancel the jobs in the queue that would wait forever."""
     for job in jobs_of_this_folder():
         if NEVER.fullmatch(job.reason):
             ask("scancel", job.number)

@@ -36,15 +36,14 @@ class Specification:
 
     Args:
         program: name of the program.
-        find: makes the jobs; it is not called before.
-        written: False in a dry run, which writes no file, and so knows no name.
+        find: makes the jobs; it is not called before. None in a dry run, which writes no file.
     """
 
-    def __init__(self, program: str, find: Callable[[], list[Job[Any]]], written: bool) -> None:
-        self.program, self.find, self.written = program, find, written
+    def __init__(self, program: str, find: Callable[[], list[Job[Any]]] | None) -> None:
+        self.program, self.find = program, find
 
     def __str__(self) -> str:
-        if not self.written:
+        if self.find is None:
             return "SPEC"
         content = write_jobs(self.find())
         name = hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -83,12 +82,12 @@ def jobs(
 
 def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:
     """The part of a configuration that says all about some results, or shows them."""
-    first, content = artifacts[0], JobConfiguration(settings=_settings(configuration))
+    first, settings = artifacts[0], _settings(configuration)
     if isinstance(first, Report):
         report = resolve(configuration, first.target).as_written()
-        return content.model_copy(update={"report": report})
+        return JobConfiguration(settings=settings, report=report)
     if isinstance(first, Site):
-        return content.model_copy(update={"whole": str(_written(configuration))})
+        return JobConfiguration(settings=settings, whole=str(_written(configuration)))
     corpora, systems, decodings, published = {}, {}, {}, None
     for artifact in dict.fromkeys(artifacts):
         names = vars(artifact)
@@ -103,7 +102,7 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
         if isinstance(artifact, DistilledText):
             published = published or published_by(configuration, corpus, artifact.system)
     return JobConfiguration(
-        settings=content.settings,
+        settings=settings,
         corpora=corpora,
         systems=systems,
         decodings=decodings,

@@ -16,14 +16,7 @@ _WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard")
 
 @dataclass
 class Verification:
-    """The result of a verification.
-
-    Attributes:
-        intact: number of files that are what was written.
-        faults: files and manifests that are damaged, missing, lack a file or cannot be read, and
-            which of these.
-        remedies: what makes them again, or is to be done else, each once.
-    """
+    """How many files are what was written, what is wrong with others, and what helps, each once."""
 
     intact: int = 0
     faults: dict[Path, str] = field(default_factory=dict)
@@ -40,9 +33,6 @@ def verify(top: Path) -> Verification:
 
     What a run removes meanwhile is no fault: Snakemake itself sees that a file is missing, unless
     it is in a folder that was made as one.
-
-    Raises:
-        UserError: if there is no such folder.
     """
     if not top.is_dir():
         raise UserError(f"{top} is not a folder; name results, or a folder in it")
@@ -78,17 +68,20 @@ def verify(top: Path) -> Verification:
 
 def _expected(here: Path, files: set[Path], done: Verification) -> Iterator[tuple[Path, str]]:
     """The SHA-256 of what is to be in a folder; faults of its manifest are added."""
-    is_download = (RESULTS, DOWNLOADS) in pairwise(here.parts)
-    recorded = checksums.recorded_of_download if is_download else checksums.recorded
+    if (RESULTS, DOWNLOADS) in pairwise(here.parts):
+        for path in files:
+            if digest := checksums.recorded_of_download(path):
+                yield path, digest
+        return
     links = {path for path in files if path.is_symlink()}
-    for path in files if is_download else links:
-        if digest := recorded(path):
+    for path in links:
+        if digest := checksums.recorded(path):
             yield path, digest
-    listed = None if is_download else checksums.manifest(here)
+    listed = checksums.manifest(here)
     for name, digest in (listed or {}).items():
         yield here / name, digest
+    unlisted = {path.name for path in files - links} - {*(listed or ())}
     if listed == {}:
         done.add(here / OF_FOLDER, "damaged")
-    unlisted = {path.name for path in files - links} - {*(listed or ())}
-    if unlisted and listed != {} and not is_download and here.name != CHECKPOINTS:
+    elif unlisted and here.name != CHECKPOINTS:
         done.add(here / OF_FOLDER, "missing" if listed is None else "incomplete")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nat
-from nat.artifact import Artifact
-from nat.artifacts import Latency, is_generated, is_sharded
+from nat.artifact import Artifact, is_generated
+from nat.artifacts import Latency, is_sharded
 from nat.configuration import Choice, Configuration, choice, load, snapshot
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
@@ -37,22 +37,16 @@ PROCESSES_OF_A_TEXT = 8
 class Wiring:
     """Functions for the rules of a graph.
 
-    Attributes:
-        configuration: of the run.
-        graph: of the configuration.
-        cluster: names and limits of the cluster.
-        resources: what the rules of each stage request.
-        taken_over: paths of results of the scale by those of the run that are links to them.
-        generated, fetched: corpora that are invented by this project, and all others.
-        sharded, whole: splits that several jobs translate, and that one translates and scores.
-
     Args:
         configuration: of the run.
         dry: whether nothing is run.
         cores: of Snakemake; None where each job has cores of its own.
 
-    Raises:
-        UserError: for anything wrong in the configuration.
+    Attributes:
+        resources: what the rules of each stage request.
+        taken_over: paths of results of the scale by those of the run that are links to them.
+        generated, fetched: corpora that are invented by this project, and all others.
+        sharded, whole: splits that several jobs translate, and that one translates and scores.
     """
 
     def __init__(self, configuration: Configuration, dry: bool, cores: int | None) -> None:
@@ -71,11 +65,10 @@ class Wiring:
 
     @classmethod
     def of(cls, workflow: "Workflow", config: Mapping[str, Any]) -> "Wiring":
-        """The wiring of a Snakemake that has just started.
+        """The wiring of a Snakemake that has just started; it refuses a wrong configuration.
 
-        The main process reads `config/`. Snakemake runs again in each job of a cluster, and there
-        it takes the configuration that the main process has written, whatever `config/` says by
-        then.
+        The main process reads `config/`. Snakemake runs again in each job of a cluster, and takes
+        what the main process has written, whatever `config/` says by then.
         """
         settle(workflow)
         dry = workflow.output_settings.dryrun
@@ -90,8 +83,7 @@ class Wiring:
             made = with_inputs(configuration, graph.reports.values())
             base = load(Choice(configuration.scale))
             wiring.taken_over = taken_over(configuration, base, made)
-        shown = notes(configuration, graph.systems_shown())
-        for note in (*shown, *graph.nothing_to_run(sys.argv[1:])):
+        for note in notes(configuration, graph.systems_shown()):
             sys.stderr.write(f"note: {note}\n")
         return wiring
 
@@ -139,11 +131,10 @@ class Wiring:
     def handed(
         self, program: str, kind: type[Artifact], shared: bool = False, **names: Any
     ) -> dict[str, Any]:
-        """The parameters of a rule that makes results of a kind.
+        """The parameters of a rule that makes results of a kind by a program.
 
-        `program` is the name of the program. `depends_on` is a fingerprint; when it changes,
-        Snakemake runs the job again. `job` is what the program is called with. Snakemake does not
-        record it, since it is a function of outputs.
+        When the fingerprint `depends_on` changes, Snakemake runs the job again. `job` is what the
+        program is called with, which Snakemake does not record, since it is a function of outputs.
 
         Args:
             program: of workflow_scripts, without its end.
@@ -179,7 +170,7 @@ class Wiring:
 
     def _job(self, program: str, made: Sequence[Artifact], processes: int) -> Specification:
         find = partial(jobs, self.configuration, made, processes)
-        return Specification(program, find, not self.dry)
+        return Specification(program, None if self.dry else find)
 
 
 def settle(workflow: "Workflow") -> None:

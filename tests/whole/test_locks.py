@@ -18,9 +18,10 @@ from tests.messages import told
 
 def is_locked(folder: Path) -> bool:
     """Whether a lock that another holds is seen."""
-    if not lock_of(folder).exists():
+    file = Path(lock_of(folder).lock_file)
+    if not file.exists():
         return False
-    with lock_of(folder).open("r+") as handle:
+    with file.open("r+") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -21,8 +21,8 @@ from nat.locks import acquired
 from nat.workflow import plan
 from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, needs, read_cluster, resources
 from nat.workflow.doctor import require_memory
-from nat.workflow.dry_run import PendingJob
 from nat.workflow.left_behind import LOCK, stop_slurm_jobs
+from nat.workflow.plan import PendingJob
 from nat.workflow.slurm import (
     cancel_what_never_starts,
     how_it_ended,

@@ -11,7 +11,7 @@ import yaml
 from nat.configuration.reading import read
 from nat.workflow import plan
 from nat.workflow.cluster import ATTEMPTS, sentences
-from nat.workflow.dry_run import PendingJob
+from nat.workflow.plan import PendingJob
 from nat.workflow.together import RULE
 from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.messages import must_name
