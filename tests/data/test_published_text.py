@@ -26,8 +26,8 @@ from nat.jobs.evaluate import evaluate
 from nat.jobs.models import import_checkpoint
 from nat.jobs.prepare import distil_text
 from nat.workflow.specification import job, jobs
-from tests.fairseq_plugin.test_published import OPTIONS, SIZE, Released
-from tests.fairseq_plugin.test_published import write as write_checkpoint
+from tests.fairseq_plugin.test_published_checkpoints import OPTIONS, SIZE, Released
+from tests.fairseq_plugin.test_published_checkpoints import write as write_checkpoint
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[2]
