@@ -128,33 +128,28 @@ def _compared(text: str) -> float | str:
         return 0.0 if text in ("N/A", NONE, NOT_USED) else text.lower()
 
 
-def records(table: ResolvedTable, _: Path) -> list[Record]:
-    """List the settings of a table, which were read when it was resolved."""
-    return table.settings
-
-
-def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
+def make(table: ResolvedTable, _: Path) -> TableText:
     """Arrange settings for reading: ours, ours at the scale of the papers, and the paper's."""
-    own, at_paper = f"ours, {table.scale}", f"ours, {PAPER_SCALE}"
-    parts = [(own, "ours")] if own != at_paper else []
-    parts += [(at_paper, "ours_at_paper_scale"), (PUBLISHED, "published")]
-    labels = list(dict.fromkeys(each["column"] for each in found))
+    records, at_paper = table.settings, f"ours, {PAPER_SCALE}"
+    parts = {at_paper: "ours_at_paper_scale", PUBLISHED: "published"}
+    if table.scale != PAPER_SCALE:
+        parts = {f"ours, {table.scale}": "ours", **parts}
+    labels = list(dict.fromkeys(each["column"] for each in records))
     rows: dict[str, list[str]] = {}
-    for each in found:
+    for each in records:
         row = rows.setdefault(each["row"], [each["row"]])
-        for _, key in parts:
-            mark = STAR if key == "ours_at_paper_scale" and each["differs"] else ""
+        for part, key in parts.items():
+            mark = STAR if part == at_paper and each["differs"] else ""
             row.append((str(each[key]) or NOTHING) + mark)
-    named = dict.fromkeys(f"{each['column']} is the system {each['system']}" for each in found)
+    named = dict.fromkeys(f"{each['column']} is the system {each['system']}" for each in records)
     notes = [f"Printed from the effective configuration: {'; '.join(named)}."]
-    if any(each["differs"] for each in found):
+    if any(each["differs"] for each in records):
         notes.append(f"{STAR} at the scale of the papers another value than the paper's.")
     return TableText(
         title=table.title,
         origin=table.origin,
-        records=found,
-        columns=[("system", ""), *((label, part) for label in labels for part, _ in parts)],
+        records=records,
+        columns=[("system", ""), *((label, part) for label in labels for part in parts)],
         rows=list(rows.values()),
         notes=[*notes, *table.notes],
-        signatures=[],
     )

@@ -275,8 +275,7 @@ def make_table(table: ResolvedTable, root: Path) -> TableText:
     Raises:
         UserError: for damaged results.
     """
-    kind = TABLES[table.kind]
-    made: TableText = kind.lay_out(table, kind.records(table, root))
+    made: TableText = TABLES[table.kind].make(table, root)
     return made
 
 

@@ -24,15 +24,19 @@ from nat.papers.table_formats import NOTHING, TableText, signed
 from nat.papers.values import Record
 
 RULES = ("largest gain", "median gain", "largest loss")
-TEXTS = ("source", "reference", "teacher", "student")
-NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")
 OPENING, CLOSING = "[", "]"
+NOTES = [
+    "Chosen by rule from the whole test set: largest gain, median gain and largest loss in "
+    "sentence BLEU (tokenised, exponential smoothing) of the student over its teacher.",
+    f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference that the "
+    "translation lacks.",
+]
 
 
 class Sentence(NamedTuple):
     """A sentence of a test set and two translations of it, tokenised, with sentence BLEU."""
 
-    number: int
+    sentence: int
     source: str
     reference: str
     teacher: str
@@ -46,8 +50,8 @@ class Sentence(NamedTuple):
         return self.student_bleu - self.teacher_bleu
 
 
-def records(table: ResolvedTable, root: Path) -> list[Record]:
-    """Choose the samples from the translations below a folder.
+def make(table: ResolvedTable, root: Path) -> TableText:
+    """Make a table of samples: source, reference, teacher and student below each other.
 
     Raises:
         UserError: for files that do not belong together.
@@ -55,33 +59,36 @@ def records(table: ResolvedTable, root: Path) -> list[Record]:
     pairs: dict[str, dict[str, list[Cell]]] = {}
     for cell in table.cells:
         pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
-    found: list[Record] = []
+    records: list[Record] = []
+    rows: list[list[str]] = []
     for pair, sides in pairs.items():
-        sentences = _pair(sides, table.keys.get(pair, {}), root)
         cell = sides[STUDENT][0]
-        base = {
-            "paper": table.paper,
-            "table": table.number,
-            "pair": pair,
-            "scale": table.scale,
-            "task": cell.task,
-            "stand_in": cell.stand_in if sentences else "",
-        }
+        base = {"paper": table.paper, "table": table.number, "pair": pair, "scale": table.scale}
+        base |= {"task": cell.task, "stand_in": cell.stand_in}
+        sentences = _pair(sides, table.keys.get(pair, {}), root)
         if not sentences:
-            empty = dict.fromkeys(("rule", *TEXTS), "")
-            status = {"status": NOT_RUN, "remark": cell.reason, **empty}
-            found.append(base | dict.fromkeys(NUMBERS) | status)
+            records.append(base | {"stand_in": "", "status": NOT_RUN, "remark": cell.reason})
+            rows.append([pair, NOT_RUN, cell.reason or NOTHING])
         for rule, each in zip(RULES, choose(sentences), strict=False):
-            numbers = each.number, each.teacher_bleu, each.student_bleu, round(each.gain, 6)
-            shown = [marked(text, each.reference) for text in (each.teacher, each.student)]
-            texts = each.source, each.reference, *shown
-            found.append(
-                base
-                | dict(zip(NUMBERS, numbers, strict=True))
-                | {"status": "run", "remark": "", "rule": rule}
-                | dict(zip(TEXTS, texts, strict=True))
-            )
-    return found
+            texts = {
+                side: marked(getattr(each, side), each.reference) for side in (TEACHER, STUDENT)
+            }
+            chosen = {**each._asdict(), "gain": round(each.gain, 6), **texts}
+            records.append({**base, "status": "run", "remark": "", "rule": rule, **chosen})
+            head = f"{pair}: {rule}, {signed(each.gain, 1)} (sentence {each.sentence + 1})"
+            rows.append([head, "source", each.source])
+            rows.append(["", "reference", each.reference])
+            for side, text in texts.items():
+                rows.append(["", f"{side}, BLEU {chosen[f'{side}_bleu']:.1f}", text])
+    return TableText(
+        title=table.title,
+        origin=table.origin,
+        records=records,
+        columns=[("", ""), ("system", ""), ("text", "")],
+        rows=rows,
+        notes=[*NOTES, *values.not_comparable(records), *table.notes],
+        prose=True,
+    )
 
 
 def choose(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -91,8 +98,8 @@ def choose(sentences: Sequence[Sentence]) -> list[Sentence]:
     """
     if not sentences:
         return []
-    best = min(sentences, key=lambda sentence: (-sentence.gain, sentence.number))
-    ordered = sorted(sentences, key=lambda sentence: (sentence.gain, sentence.number))
+    best = min(sentences, key=lambda sentence: (-sentence.gain, sentence.sentence))
+    ordered = sorted(sentences, key=lambda sentence: (sentence.gain, sentence.sentence))
     return [best, ordered[(len(ordered) - 1) // 2], ordered[0]]
 
 
@@ -113,66 +120,30 @@ def _pair(
     """All sentences of the first seed that both systems have; none if there is no such seed."""
     teachers = {cell.seed: cell for cell in sides[TEACHER]}
     for student in sides[STUDENT]:
-        both = [teachers.get(student.seed), student]
-        paths = [
-            root / cell.source.translations.path
-            for cell in both
-            if cell is not None and isinstance(cell.source, Score)
-        ]
-        if len(paths) == len(both) and all(path.exists() for path in paths):
-            return _sentences(root / texts["source"], root / texts["reference"], paths)
-    return []
-
-
-def _sentences(source: Path, reference: Path, paths: Sequence[Path]) -> list[Sentence]:
-    columns = [
-        *(list(read_lines(path)) for path in (source, reference)),
-        *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
-    ]
-    if len({len(column) for column in columns}) > 1:
-        raise UserError(
-            f"{', '.join(map(str, paths))}, {source} and {reference} have "
-            f"{', '.join(str(len(column)) for column in columns)} sentences; remove the "
-            "translations and decode again"
-        )
-    # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
-    # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
-    metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
-    return [
-        Sentence(
-            *(number, line, truth, first, second),
-            *(round(metric.sentence_score(text, [truth]).score, 6) for text in (first, second)),
-        )
-        for number, (line, truth, first, second) in enumerate(zip(*columns, strict=True))
-    ]
-
-
-def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
-    """Arrange samples for reading: source, reference, teacher and student below each other."""
-    rows: list[list[str]] = []
-    for each in found:
-        if each["status"] != "run":
-            rows.append([each["pair"], NOT_RUN, each["remark"] or NOTHING])
+        scores = [each and each.source for each in (teachers.get(student.seed), student)]
+        paths = [root / each.translations.path for each in scores if isinstance(each, Score)]
+        if len(paths) < 2 or not all(path.exists() for path in paths):
             continue
-        first = f"{each['pair']}: {each['rule']}, {signed(each['gain'], 1)}"
-        rows.append([f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]])
-        rows.append(["", "reference", each["reference"]])
-        for side in (TEACHER, STUDENT):
-            rows.append(["", f"{side}, BLEU {each[f'{side}_bleu']:.1f}", each[side]])
-    return TableText(
-        title=table.title,
-        origin=table.origin,
-        records=found,
-        columns=[("", ""), ("system", ""), ("text", "")],
-        rows=rows,
-        notes=[
-            "Chosen by rule from the whole test set: largest gain, median gain and largest loss in "
-            "sentence BLEU (tokenised, exponential smoothing) of the student over its teacher.",
-            f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference "
-            "that the translation lacks.",
-            *values.not_comparable(found),
-            *table.notes,
-        ],
-        signatures=[],
-        prose=True,
-    )
+        columns = [
+            *(list(read_lines(root / texts[name])) for name in ("source", "reference")),
+            *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
+        ]
+        if len({len(column) for column in columns}) > 1:
+            raise UserError(
+                f"{', '.join(map(str, paths))} and {root / texts['source']} have different numbers "
+                "of sentences; remove the translations and decode again"
+            )
+        # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
+        # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
+        metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
+
+        def bleu(text: str, reference: str, metric: BLEU = metric) -> float:
+            return round(metric.sentence_score(text, [reference]).score, 6)
+
+        return [
+            Sentence(
+                number, *of_sentence, *(bleu(text, of_sentence[1]) for text in of_sentence[2:])
+            )
+            for number, of_sentence in enumerate(zip(*columns, strict=True))
+        ]
+    return []

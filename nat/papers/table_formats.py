@@ -5,7 +5,7 @@ comes from. The others are for reading, and made from the same records.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class TableText:
     columns: list[tuple[str, str]]
     rows: list[list[str]]
     notes: list[str]
-    signatures: list[str]
+    signatures: list[str] = field(default_factory=list)
     prose: bool = False
     names: tuple[str, ...] = ()
 
@@ -52,6 +52,17 @@ class TableText:
     def labels(self) -> int:
         """How many columns hold the labels of rows: their group, if they have any, and name."""
         return 2 if self.columns[0][0] == "" else 1
+
+
+def with_groups(
+    groups: Sequence[str], rows: Sequence[list[str]]
+) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Put the group of each row before it, where it changes; return its column, too, if any."""
+    if not any(groups):
+        return [], list(rows)
+    before = ["", *groups]
+    starts = [group if group != last else "" for group, last in zip(groups, before, strict=False)]
+    return [("", "")], [[start, *row] for start, row in zip(starts, rows, strict=True)]
 
 
 # Numbers as text

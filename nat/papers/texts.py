@@ -9,35 +9,46 @@ from nat.papers import values
 from nat.papers.cells import QUOTED, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedTable
-from nat.papers.table_formats import NOTHING, OURS, PUBLISHED, TableText
+from nat.papers.table_formats import NOTHING, OURS, PUBLISHED, TableText, with_groups
 from nat.papers.values import Record
 
 
-def records(table: ResolvedTable, root: Path) -> list[Record]:
-    """Read the texts from the analyses below a folder.
-
-    Of several seeds the first that ran is shown.
+def make(table: ResolvedTable, root: Path) -> TableText:
+    """Make a table of texts; of several seeds the first that ran is shown.
 
     Raises:
         UserError: if an analysis has not the text that is asked of it.
     """
     reader = Reader(root)
-    found = []
+    printed = any(cell.published for cell in table.cells)
+    records, rows = [], []
     for own, _ in shown(table.cells).values():
-        each: Record = {"paper": table.paper, "table": table.number}
-        each |= values.record(table.scale, own, [], reader)
-        each |= {"text": "", "difference": None, "ours": None}
+        record: Record = {"paper": table.paper, "table": table.number}
+        record |= values.record(table.scale, own, [], reader)
+        record |= {"text": "", "difference": None, "ours": None}
         cell = next((cell for cell in own if reader.ran(cell)), None)
+        text = NOTHING if own[0].reason == QUOTED else NOT_RUN
         if cell is not None:
             key = table.keys[cell.row]["text"]
             with told_of(f"config/papers/{table.paper}.yaml: tables.{table.number}: "):
-                text = _text(analysed(reader, cell, key), f"'{key}'")
-            each |= {"text": text, "status": "run", "remark": ""}
-            each |= {"seeds": str(cell.seed), "sources": cell.path}
+                text = _text(analysed(reader, cell, key), key)
+            record |= {"text": text, "status": "run", "remark": ""}
+            record |= {"seeds": str(cell.seed), "sources": cell.path}
         elif own[0].reason != QUOTED:
-            each |= {"status": NOT_RUN}
-        found.append(each)
-    return found
+            record |= {"status": NOT_RUN}
+        records.append(record)
+        rows.append([record["row"], text, *[str(record["published"] or NOTHING)] * printed])
+    grouped, rows = with_groups([each["group"] for each in records], rows)
+    columns = [(OURS, ""), (PUBLISHED, "")] if printed else [("text", "")]
+    return TableText(
+        title=table.title,
+        origin=table.origin,
+        records=records,
+        columns=[*grouped, ("system", ""), *columns],
+        rows=rows,
+        notes=[*values.not_comparable(records), *table.notes],
+        prose=True,
+    )
 
 
 def analysed(reader: Reader, cell: Cell, key: str) -> Any:
@@ -55,36 +66,8 @@ def analysed(reader: Reader, cell: Cell, key: str) -> Any:
         return require_at(of_split, key)
 
 
-def _text(found: Any, key: str) -> str:
-    parts = found if isinstance(found, list) else [found]
+def _text(value: Any, key: str) -> str:
+    parts = value if isinstance(value, list) else [value]
     if any(isinstance(part, list | dict) for part in parts):
-        raise UserError(f"{key} is no text but has parts; name one of them in the key of the row")
-    if isinstance(found, list):
-        return " ".join(str(part) for part in found)
-    return f"{found:.1f}" if isinstance(found, float) else str(found)
-
-
-def lay_out(table: ResolvedTable, found: list[Record]) -> TableText:
-    """Arrange texts for reading, with the paper's own beside ours where it prints any."""
-    printed = any(each["published"] for each in found)
-    grouped = any(each["group"] for each in found)
-    rows, last = [], None
-    for each in found:
-        text = NOTHING
-        if each["status"] != QUOTED:
-            text = each["text"] if each["status"] == "run" else NOT_RUN
-        group = ["" if each["group"] == last else each["group"]] if grouped else []
-        last = each["group"]
-        theirs = [each["published"] or NOTHING] if printed else []
-        rows.append([*group, each["row"], text, *theirs])
-    columns = [(OURS, ""), (PUBLISHED, "")] if printed else [("text", "")]
-    return TableText(
-        title=table.title,
-        origin=table.origin,
-        records=found,
-        columns=[("", "")] * grouped + [("system", ""), *columns],
-        rows=rows,
-        notes=[*values.not_comparable(found), *table.notes],
-        signatures=[],
-        prose=True,
-    )
+        raise UserError(f"'{key}' is no text but has parts; name one of them in the key of the row")
+    return f"{value:.1f}" if isinstance(value, float) else " ".join(map(str, parts))

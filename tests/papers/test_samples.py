@@ -28,7 +28,7 @@ def sentence(number: int, gain: float) -> samples.Sentence:
 
 def test_samples_are_chosen_by_rule() -> None:
     found = samples.choose([sentence(at, gain) for at, gain in enumerate([3, -8, 9, 1, -8, 9, 0])])
-    assert [each.number for each in found] == [2, 3, 1]
+    assert [each.sentence for each in found] == [2, 3, 1]
     assert samples.choose([]) == []
     assert samples.choose([sentence(0, 1)]) == [sentence(0, 1)] * 3
 
