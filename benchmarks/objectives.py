@@ -158,7 +158,7 @@ def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
             "target": Method(method="cross_entropy", label_smoothing=0.0),
             "length": training.length if ratio == 1 else None,
             "decoder": replace(training.decoder, upsample=None),
-            "latent": None,
+            "parts": {},
             "text": Text.of(RAW),
         }
     baseline = replace(case, training=training.model_copy(update=changes))

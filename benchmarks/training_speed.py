@@ -433,7 +433,7 @@ def ours(
         decoder=DecoderOptions(
             **({"copy": "soft_upsampled", "upsample": UPSAMPLE} if case.system == "ctc" else {})
         ),
-        latent=None,
+        parts={},
         text=Text.of(RAW),
         recipe=Recipe.model_construct(dropout=DROPOUT, length_loss_weight=0.1),
     )

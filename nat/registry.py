@@ -25,17 +25,19 @@ from pydantic.alias_generators import to_pascal
 
 from nat.errors import UserError
 from nat.options import hint, options_of, validated
-from nat.traits import DecodingMethod, ProxyInput, ProxyTarget, TextChoice
+from nat.traits import DecodingMethod, NetworkPart, ProxyInput, ProxyTarget, TextChoice
 
 _PACKAGE = Path(__file__).parent
-FAMILIES: dict[str, type[ProxyInput | ProxyTarget | TextChoice | DecodingMethod]] = {
+AnyMethod = ProxyInput | ProxyTarget | TextChoice | NetworkPart | DecodingMethod
+FAMILIES: dict[str, type[AnyMethod]] = {
     "inputs": ProxyInput,
     "targets": ProxyTarget,
     "distillation": TextChoice,
+    "parts": NetworkPart,
     "decoding": DecodingMethod,
 }
 
-Traits = TypeVar("Traits", ProxyInput, ProxyTarget, TextChoice, DecodingMethod)
+Traits = TypeVar("Traits", bound=AnyMethod)
 
 
 class Method(BaseModel):
@@ -131,6 +133,8 @@ def describe(family: Literal["inputs"], method: Method) -> Description[ProxyInpu
 def describe(family: Literal["targets"], method: Method) -> Description[ProxyTarget]: ...
 @overload
 def describe(family: Literal["distillation"], method: Method) -> Description[TextChoice]: ...
+@overload
+def describe(family: Literal["parts"], method: Method) -> Description[NetworkPart]: ...
 @overload
 def describe(family: Literal["decoding"], method: Method) -> Description[DecodingMethod]: ...
 def describe(family: str, method: Method) -> Any:

@@ -1,12 +1,12 @@
-"""The four families of methods, and what a method of each may say about itself: its traits.
+"""The five families of methods, and what a method of each may say about itself: its traits.
 
 The fields of a method's class are its options. Its traits are class variables, by which the
 configuration refuses combinations (`nat.configuration.checks`).
 """
 
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from nat.options import StrictModel
+from nat.options import StrictModel, options_of
 
 Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
 """An order in which a system predicts the tokens of a sentence; `fairseq`: decided by fairseq's own
@@ -76,6 +76,19 @@ class TextChoice(StrictModel):
     decoding_order: ClassVar[Order | None] = None
 
 
+class NetworkPart(StrictModel):
+    """A further part of the network, beyond encoder, decoder and length predictor.
+
+    A method of this family is called with the sizes of the model and its dropout, and returns a
+    `nat.transformer.part.Part`.
+    """
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What the shapes of its weights depend on: all options, if it does not say otherwise."""
+        return options_of(self)
+
+
 class DecodingMethod(StrictModel):
     """How translations are produced.
 
@@ -84,12 +97,11 @@ class DecodingMethod(StrictModel):
         upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
             all.
         encoder_only: whether it is only for systems without decoder layers.
-        latent: whether it is only for systems with latents.
         needs_partial_targets: whether the decoder sees part of a translation, so that it is only
             for systems that saw part of the target in training.
         needs_correction: whether it replaces visible tokens, so that it is only for systems that
             have learned to.
-        input_predictor: whether it is only for systems with `decoder: {input_predictor: true}`.
+        part: network part that the system must have; None if it needs none.
         assistant: order of the system that the key `assistant` must name; None if there is no
             assistant.
         assistant_optional: whether the key `assistant` may be left out all the same.
@@ -105,10 +117,9 @@ class DecodingMethod(StrictModel):
     decoding_order: ClassVar[Order] = "parallel"
     upsampled: ClassVar[bool | None] = False
     encoder_only: ClassVar[bool] = False
-    latent: ClassVar[bool] = False
     needs_partial_targets: ClassVar[bool] = False
     needs_correction: ClassVar[bool] = False
-    input_predictor: ClassVar[bool] = False
+    part: ClassVar[str | None] = None
     assistant: ClassVar[Order | None] = None
     assistant_optional: ClassVar[bool] = False
     starts_from_assistant: ClassVar[bool] = False

@@ -70,7 +70,7 @@ def cases() -> dict[str, Case]:
         {
             "length": None,
             "decoder": upsampled,
-            "latent": {"dim": 8, "posterior_layers": 1, "added_to": "decoder_input"},
+            "parts": {"latent": {"dim": 8, "posterior_layers": 1, "added_to": "decoder_input"}},
         },
     )
     without_self = {"positional_attention": True, "attention_without_self": True}
@@ -116,5 +116,5 @@ def _model(configuration: Any, name: str) -> dict[str, Any]:
         keywords["decoder"] = options_of(system.decoder)
     if configuration.is_encoder_only(name):
         keywords["decoder_layers"] = 0
-    latent = configuration.latent(name)
-    return keywords if latent is None else {**keywords, "latent": options_of(latent)}
+    parts = {name: options_of(part) for name, part in configuration.parts(name).items()}
+    return {**keywords, "parts": parts} if parts else keywords

@@ -15,10 +15,9 @@ from nat.data.candidates import Text
 from nat.data.vocabulary import EOS, PAD, SPECIALS
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
-from nat.registry import Method
+from nat.registry import Method, build
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
 VOCABULARY = 29
@@ -42,7 +41,7 @@ def make_model(
     vocabulary_size: int = VOCABULARY,
     dtype: torch.dtype = torch.float64,
     decoder: Mapping[str, Any] | None = None,
-    latent: Mapping[str, Any] | None = None,
+    parts: Mapping[str, Mapping[str, Any]] | None = None,
     source_vocabulary_size: int | None = None,
     **architecture: Any,
 ) -> Any:
@@ -54,7 +53,10 @@ def make_model(
         length,
         dropout,
         DecoderOptions(**(decoder or {})),
-        latent=None if latent is None else LatentOptions(**latent),
+        parts={
+            name: build("parts", Method(method=name, **options))
+            for name, options in (parts or {}).items()
+        },
         source_vocabulary_size=source_vocabulary_size,
     )
     with torch.no_grad():  # so that no bias or normalisation is the identity

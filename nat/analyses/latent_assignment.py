@@ -27,6 +27,7 @@ from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
 from nat.job import Job
 from nat.measures.score import read_references
+from nat.parts.latent import LatentVariables
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
@@ -149,7 +150,8 @@ def assignments(
         The position that each source position is assigned to, EOS included, of each sentence whose
         three sides fit the model.
     """
-    device = next(model.parameters()).device
+    latents, device = model.part(LatentVariables), next(model.parameters()).device
+    assert latents is not None
     lengths = {
         number: max(len(sources[number]), *map(len, both))
         for number, both in references.items()
@@ -160,8 +162,8 @@ def assignments(
     for numbers in batches(lengths, batch_tokens):
         encoded = model.encode(source_tensor([sources[number] for number in numbers]).to(device))
         first, second = (
-            model.posterior(
-                encoded, pad([references[number][side] for number in numbers]).to(device)
+            latents.posterior(
+                model, encoded, pad([references[number][side] for number in numbers]).to(device)
             ).mean.double()
             for side in (0, 1)
         )

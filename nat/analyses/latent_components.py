@@ -13,6 +13,7 @@ import torch
 from nat.analyses import analysis
 from nat.artifacts import Analysis
 from nat.job import Job
+from nat.parts.latent import LatentVariables
 from nat.transformer.model import Transformer
 
 EXPLAINED = 0.95
@@ -52,11 +53,12 @@ def posterior_means(
     batch_tokens: int,
 ) -> np.ndarray:
     """Means of q(z | x, y) at all source positions, EOS included, float64 [n, d]."""
-    assert model.latents is not None
-    found = [np.empty((0, model.latents.options.dim))]
+    latents = model.part(LatentVariables)
+    assert latents is not None
+    found = [np.empty((0, latents.options.dim))]
     for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
         encoded = model.encode(batch.source)
-        means = model.posterior(encoded, batch.target).mean[~encoded.padding]
+        means = latents.posterior(model, encoded, batch.target).mean[~encoded.padding]
         found.append(means.double().cpu().numpy())
     return np.concatenate(found)
 

@@ -221,10 +221,9 @@ def proxy_input(
 ) -> tuple[BatchContext, DecoderInput]:
     """Z of a batch, as the objective draws it at an update."""
     encoded = model.encode(batch.source)
-    if model.latents is not None:
-        posterior = model.posterior(encoded, batch.target)
-        encoded = model.with_latents(encoded, posterior.draw(objective.seed, update, batch.ids))
     context = BatchContext(model, batch, encoded, objective.seed, update, teacher=objective.teacher)
+    for part in model.parts:
+        context = part.in_training(context)
     shown = objective.input(context)
     if isinstance(shown, tuple):
         raise ValueError("a proxy input of several tasks has no single loss")
@@ -272,7 +271,7 @@ def _of_split(
 ) -> dict[str, Any]:
     """The measures of a split whose proxy targets are made of `targets`."""
     method = found.training.input.method
-    drawn = method != "full_mask" or found.model.latents is not None
+    drawn = method != "full_mask" or "latent" in found.model.part_options
     proxies = [
         measure(objective, method, found.model, split.sources, targets, found.batch_tokens, draw)
         for draw in range(DRAWS if drawn else 1)

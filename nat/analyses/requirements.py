@@ -14,6 +14,7 @@ from nat.configuration import Configuration
 from nat.data.corpus import Corpus
 from nat.data.splits import held_out
 from nat.errors import UserError
+from nat.options import at
 from nat.traits import KINDS, Order
 
 OTHERS = "others"
@@ -62,7 +63,7 @@ class Requirements:
         if self.orders is not None and order not in self.orders:
             kinds = " and ".join(KINDS[each] for each in self.orders)
             return f"key 'input.method', {found.input.method}: only {kinds} systems fit"
-        if self.key and getattr(found, self.key) is None:
+        if self.key and at(found.as_written(), self.key) is None:
             return f"key '{self.key}' is null, so there is nothing to analyse"
         if self.one_text and found.text.choice is not None:
             return "key 'text': what is analysed is one text, raw or distilled, not a choice"
@@ -78,8 +79,8 @@ class Requirements:
 
 def _of_losses(configuration: Configuration, system: str) -> dict[str, bool]:
     reveals = configuration.input_traits(system).trains_on_partial_targets
-    predicts = configuration.system(system).decoder.input_predictor
-    return {"decoder.input_predictor": reveals and not predicts}
+    predicts = "input_predictor" in configuration.system(system).parts
+    return {"parts.input_predictor": reveals and not predicts}
 
 
 def _of_law(configuration: Configuration, system: str) -> dict[str, bool]:
@@ -89,7 +90,7 @@ def _of_law(configuration: Configuration, system: str) -> dict[str, bool]:
     upsampled, method = found.decoder.upsample is not None, found.target.method
     return {
         "target.method": method != "ctc" if upsampled else method == "axe",
-        "latent": upsampled and found.latent is not None,
+        "parts.latent": upsampled and "latent" in found.parts,
         "length": found.length == "constant",
     }
 
@@ -100,7 +101,7 @@ def _of_two_modes(configuration: Configuration, system: str) -> dict[str, bool]:
         "decoder.upsample": found.decoder.upsample is not None,
         "target": configuration.target_traits(system).empty_token,
         # the variables depend on each other through what is drawn
-        "latent": found.latent is not None,
+        "parts.latent": "latent" in found.parts,
     }
 
 
@@ -111,7 +112,7 @@ def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
 
 def _teacher_of_predictor(configuration: Configuration, analysis: Analysis) -> Inputs:
     """The teacher from which the input predictor learned which tokens to show, if any."""
-    learned = configuration.system(analysis.system).decoder.input_predictor
+    learned = "input_predictor" in configuration.system(analysis.system).parts
     return Inputs(teacher=_teacher(configuration, analysis) if learned else None)
 
 
@@ -207,8 +208,8 @@ _MASK_PREDICT = {OTHERS: "mask-predict-10-lb1"}
 REQUIREMENTS = {
     "confidence": Requirements(_PARALLEL, reads=_teacher_of_predictor),
     "decoding_steps": Requirements(decodings=_MASK_PREDICT),
-    "latent_assignment": Requirements(key="latent", reads=_subwords_and_references),
-    "latent_components": Requirements(key="latent"),
+    "latent_assignment": Requirements(key="parts.latent", reads=_subwords_and_references),
+    "latent_components": Requirements(key="parts.latent"),
     "length_accuracy": Requirements(key="length"),
     # the loss of fairseq's own models is one number for a batch
     "likelihood": Requirements(tuple(order for order in KINDS if order != "fairseq")),

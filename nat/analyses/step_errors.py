@@ -49,6 +49,7 @@ from nat.artifacts import Analysis
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.job import Job
+from nat.parts.latent import LatentVariables
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 
@@ -105,8 +106,9 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         errors = {1: dict(enumerate(of_alignments(model, encoded, known.laws)))}
     else:
         lengths = length_errors(model, encoded, known.laws)
-        if model.latents is not None:
-            errors = {1: dict(enumerate(of_latents(model, encoded, known.laws, seed)))}
+        latents = model.part(LatentVariables)
+        if latents is not None:
+            errors = {1: dict(enumerate(of_latents(model, latents, encoded, known.laws, seed)))}
         else:
             roots = [
                 revealing.root(number, law, share)
@@ -307,14 +309,18 @@ def alignment_errors(frames: Tensor, targets: Targets) -> Errors:
 
 @torch.no_grad()
 def of_latents(
-    model: Transformer, encoded: Encoded, laws: Sequence[Targets], seed: int
+    model: Transformer,
+    latents: LatentVariables,
+    encoded: Encoded,
+    laws: Sequence[Targets],
+    seed: int,
 ) -> Iterator[Errors]:
     """Errors of a model with latents on each source, without that of the length."""
     numbers = np.random.default_rng(seed)
     for number, targets in enumerate(laws):
         one = model.encode(encoded.source[number : number + 1, ~encoded.padding[number]])
-        drawn, log_weights = draw_latents(model, one, targets, numbers)
-        several = model.with_latents(one.repeat(len(drawn)), drawn)
+        drawn, log_weights = draw_latents(model, latents, one, targets, numbers)
+        several = latents.added(one.repeat(len(drawn)), drawn)
         roots = [
             revealing.root(length, law, share)
             for length, (share, law) in revealing.by_length(targets).items()
@@ -331,7 +337,11 @@ def of_latents(
 
 
 def draw_latents(
-    model: Transformer, one: Encoded, targets: Targets, numbers: np.random.Generator
+    model: Transformer,
+    latents: LatentVariables,
+    one: Encoded,
+    targets: Targets,
+    numbers: np.random.Generator,
 ) -> tuple[Tensor, np.ndarray]:
     """Draws of the latents of one source, [M, S, d], and log p(h) / r(h) of each, [M].
 
@@ -341,8 +351,8 @@ def draw_latents(
     likely = sorted(targets, key=lambda target: -targets[target])[:POSTERIORS]
     shares = np.array([targets[target] for target in likely])
     shares = np.append(shares / shares.sum() * (1 - FROM_PRIOR), FROM_PRIOR)
-    posterior = model.posterior(one.repeat(len(likely)), pad(likely).to(one.source.device))
-    prior = model.prior(one)
+    posterior = latents.posterior(model, one.repeat(len(likely)), pad(likely).to(one.source.device))
+    prior = latents.prior(one)
     means = torch.cat((posterior.mean, prior.mean)).double()
     deviations = torch.cat((posterior.deviation, prior.deviation)).double()
     chosen = torch.from_numpy(numbers.choice(len(shares), DRAWS, p=shares)).to(means.device)

@@ -24,8 +24,8 @@ from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
 from nat.job import Job
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
+from nat.parts.latent import LatentVariables
 from nat.training.model_file import build_model
-from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
 SPLIT = "toy"
@@ -60,15 +60,12 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
 def toy(training: Training) -> Training:
     """The effective configuration of a tiny training with the objective of a system."""
     changes: dict[str, Any] = {"text": Text.of(RAW)}
-    latent = training.latent
+    latent = training.parts.get("latent")
     if latent is not None:
         # the default schedule of free bits is for a training of this length, unlike that of a scale
-        changes["latent"] = LatentOptions(
-            dim=latent.dim,
-            posterior_layers=two_modes.ARCHITECTURE.encoder_layers,
-            free_bits=latent.free_bits,
-            added_to=latent.added_to,
-        )
+        kept = {key: latent[key] for key in ("dim", "free_bits", "added_to")}
+        layers = two_modes.ARCHITECTURE.encoder_layers
+        changes["parts"] = {"latent": {**kept, "posterior_layers": layers}}
     return two_modes.toy(training).model_copy(update=changes)
 
 
@@ -109,8 +106,9 @@ def shares(training: Training, model: Transformer) -> dict[str, float]:
 def _of_canvas(model: Transformer, batch: Batch) -> dict[str, float]:
     """Sums over everything that can be written on a fully masked canvas of the source."""
     encoded = model.encode(batch.source)
-    if model.latents is not None:
-        encoded = model.with_sampled_latents(encoded, DRAWS, temperature=1.0)
+    latents = model.part(LatentVariables)
+    if latents is not None:
+        encoded = latents.sampled(encoded, DRAWS, temperature=1.0)
         batch = batch_of([OUTPUTS["AB"]] * DRAWS)
     context = BatchContext(model, batch, encoded, seed=0, update=0)
     shown = context.fully_masked_input()

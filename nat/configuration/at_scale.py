@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nat import registry
 from nat.configuration import families
 from nat.configuration.entries import Entries
 from nat.configuration.file_names import file_of
@@ -15,10 +16,9 @@ from nat.configuration.models import Latency, Recipe, Scale, Task, read_model
 from nat.data.candidates import Text
 from nat.data.splits import local_files, split_names
 from nat.errors import UserError, told_of
-from nat.options import validated
+from nat.traits import NetworkPart
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
-from nat.transformer.latent_options import LatentOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,13 +221,19 @@ class AtScale(Entries):
         size = self.scale_settings.sizes.get(self.system(system).size)
         return size is not None and not size.decoder_layers
 
-    def latent(self, system: str) -> LatentOptions | None:
-        """The latents of a system, with the changes of the scale; None if it has none."""
-        found = self._find("systems", system).get("latent")
-        if found is None:
-            return None
-        with told_of(f"{file_of('scales', self.scale)}: key 'latent': "):
-            return validated(LatentOptions, {**found, **self.scale_settings.latent})
+    def parts(self, system: str) -> dict[str, NetworkPart]:
+        """The network parts of a system by name, with the changes of the scale."""
+        changes, described = self.scale_settings.parts, {}
+        for name, options in self.system(system).parts.items():
+            method = registry.Method(method=name, **{**options, **changes.get(name, {})})
+            file = (
+                file_of("scales", self.scale)
+                if name in changes
+                else self.file_of("systems", system)
+            )
+            with told_of(f"{file}: key 'parts': "):
+                described[name] = registry.describe("parts", method).traits
+        return described
 
     def text(self, system: str) -> Text:
         """What a system learns, with the changes of the scale."""

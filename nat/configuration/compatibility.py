@@ -29,10 +29,10 @@ RULES = {
     "decoder copy": "a size without decoder layers goes with 'copy: repeated' and 'upsample' alone",
     "decoder.upsample": "an upsampled canvas goes with targets and decodings such as ctc",
     "decoder.chunk": "a chunk goes with hybrid and semi-autoregressive systems",
-    "decoder.input_predictor": "it goes with an input that reveals tokens and a target without a "
+    "parts.input_predictor": "it goes with an input that reveals tokens and a target without a "
     "teacher, and without 'upsample' and 'latent'",
-    "latent": "latents go with non-autoregressive systems that have decoder layers",
-    "latent.added_to": "'decoder_input' goes with a soft 'decoder.copy'",
+    "parts.latent": "latents go with non-autoregressive systems that have decoder layers",
+    "parts.latent.added_to": "'decoder_input' goes with a soft 'decoder.copy'",
     "length": "a length predictor goes with a canvas as long as the target",
     "text": "a choice such as dynamic goes with non-autoregressive systems",
     "text gamma": "'gamma' has a weight for each text",
@@ -43,14 +43,14 @@ RULES = {
     "decoder.chunk size": "a hybrid assistant has the same chunk",
     **{
         f"{key} shape": "a system has that of the one that it starts from"
-        for key in ("size", "decoder", "latent", "length")
+        for key in ("size", "decoder", "parts", "length")
     },
 }
 
 
 def _facts(configuration: "Configuration", name: str) -> dict[str, Any]:
     """What rules compare with expectations; None agrees with everything."""
-    its, latent = configuration.system(name), configuration.latent(name)
+    its, parts = configuration.system(name), configuration.parts(name)
     text, choice = configuration.text(name), configuration.text_choice(name)
     decoder, size = its.decoder, configuration.scale_settings.sizes.get(its.size)
     plain, gamma = replace(decoder, chunk=None), text.regulariser.get("gamma")
@@ -66,9 +66,9 @@ def _facts(configuration: "Configuration", name: str) -> dict[str, Any]:
         "decoder copy": upsampled and replace(plain, count_source_end=False) == copied,
         "decoder.upsample": upsampled,
         "decoder.chunk": decoder.chunk is not None,
-        "decoder.input_predictor": decoder.input_predictor,
-        "latent": latent is not None,
-        "latent.added_to": latent is not None and latent.added_to == "decoder_input",
+        "parts.input_predictor": "input_predictor" in parts,
+        "parts.latent": "latent" in parts,
+        "parts.latent.added_to": getattr(parts.get("latent"), "added_to", "") == "decoder_input",
         "length": its.length is not None,
         "text": choice and choice.traits.decoding_order,
         "text gamma": len(gamma) if isinstance(gamma, list) else None,
@@ -79,7 +79,7 @@ def _facts(configuration: "Configuration", name: str) -> dict[str, Any]:
         "decoder.chunk size": decoder.chunk,
         "size shape": size,
         "decoder shape": plain,  # the chunk concerns no weights
-        "latent shape": () if latent is None else (latent.dim, latent.posterior_layers),
+        "parts shape": {part: options.form for part, options in parts.items()},
         "length shape": its.length or "",
     }
 
@@ -93,10 +93,10 @@ def check_system(configuration: "Configuration", name: str) -> None:
     file, its = configuration.file_of("systems", name), configuration.system(name)
     input_, target = configuration.input_traits(name), configuration.target_traits(name)
     order, decoder, own = input_.decoding_order, its.decoder, _facts(configuration, name)
-    parallel, predicts, distils = order == "parallel", decoder.input_predictor, target.distils
+    parallel, distils, predicts = order == "parallel", target.distils, own["parts.input_predictor"]
     layered = parallel and not own["size"]
     alone = not distils and target.teacher is None and decoder.upsample is None
-    may_predict = input_.trains_on_partial_targets and alone and its.latent is None
+    may_predict = input_.trains_on_partial_targets and alone and not own["parts.latent"]
     taught_by = "parallel" if predicts else input_.teacher or target.teacher
     _expect(
         configuration,
@@ -108,11 +108,11 @@ def check_system(configuration: "Configuration", name: str) -> None:
             "decoder copy": own["size"] or None,
             "decoder.upsample": target.upsampled,
             "input canvas": target.upsampled,
-            "latent": None if layered else False,
-            "latent.added_to": None if decoder.copy.startswith("soft") else False,
+            "parts.latent": None if layered else False,
+            "parts.latent.added_to": None if decoder.copy.startswith("soft") else False,
             "length": parallel and not target.upsampled,
             "input.aligned_by": None if distils else False,
-            "decoder.input_predictor": None if may_predict else False,
+            "parts.input_predictor": None if may_predict else False,
             "text": order,
             "text gamma": len(its.text.candidates),
             "teacher": taught_by is not None,
@@ -211,8 +211,7 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         "input": traits.decoding_order,
         "input tokens": several or traits.needs_partial_targets,
         "target tokens": traits.needs_correction,
-        "latent": traits.latent,
-        "decoder.input_predictor": traits.input_predictor,
+        **({f"parts.{traits.part}": True} if traits.part else {}),
         "size": traits.encoder_only,
     }
     expected = {

@@ -189,7 +189,7 @@ class Configuration(AtScale):
                 f"size '{found.size}'; describe it in {file_of('scales', self.scale)}, key "
                 "'sizes'"
             )
-        decoding, latent = self._validation_decoding(system), self.latent(system)
+        decoding = self._validation_decoding(system)
         text, chosen = self.text(system).with_seed(self.teacher_seed), self.text_choice(system)
         input_, target = self._methods(system)
         return {
@@ -197,7 +197,7 @@ class Configuration(AtScale):
             "input": input_.method.as_json(),
             "target": target.method.as_json(),
             "decoder": options_of(found.decoder),
-            "latent": None if latent is None else options_of(latent),
+            "parts": {name: options_of(part) for name, part in self.parts(system).items()},
             "length": found.length,
             "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
             "teacher": found.teacher and {"system": found.teacher, "seed": self.teacher_seed},

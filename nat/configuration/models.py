@@ -41,7 +41,6 @@ from nat.options import (
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 
 Kind = TypeVar("Kind")
 
@@ -355,7 +354,7 @@ class System(StrictModel):
         input: proxy input, a file of nat/inputs.
         target: proxy target, a file of nat/targets.
         decoder: canvas and layers; by default a canvas of masks.
-        latent: latent variables; by default none.
+        parts: further parts of the network, files of nat/parts, with their options.
         length: what the length predictor predicts: target tokens, or target minus source, or
             constant for the mean difference.
         text: raw, distilled from a system, or a choice among several, see nat/distillation.
@@ -374,7 +373,7 @@ class System(StrictModel):
     input: Method
     target: Method
     decoder: DecoderOptions = DecoderOptions()
-    latent: LatentOptions | None = None
+    parts: dict[str, dict[str, Any]] = {}
     length: Length | None
     text: Annotated[
         texts.Text, _ReadAs(Distillation | Literal["raw"], texts.Text.of, texts.Text.as_json)
@@ -415,7 +414,7 @@ class Training(StrictModel):
     input: Method
     target: Method
     decoder: DecoderOptions
-    latent: LatentOptions | None
+    parts: dict[str, dict[str, Any]]
     length: Length | None
     text: Annotated[texts.Text, _ReadAs(Any, texts.Text.of, texts.Text.as_json)]
     teacher: Teacher | None
@@ -570,8 +569,7 @@ class Scale(StrictModel):
         shards: number of jobs that share the translation of a split.
         decoding_tokens: most source tokens in one batch of a decoding, with padding; fewer need
             less memory.
-        latent: changes of the latent variables of all systems; fields of
-            nat.transformer.latent_options.
+        parts: changes of the network parts of all systems, by part.
         regulariser: changes of the regulariser of all systems that choose among texts; fields of
             that of nat.distillation.dynamic.
         latency: how latencies are measured.
@@ -602,7 +600,7 @@ class Scale(StrictModel):
     ]
     shards: Shards
     decoding_tokens: Count
-    latent: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
     regulariser: dict[str, Any] = {}
     latency: Latency = Latency()
     tuning: Tuning = Tuning()

@@ -7,6 +7,7 @@ from nat import randomness
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import InputSamplingOptions
+from nat.parts.input_predictor import MaskClassifier
 from nat.transformer.model import Transformer
 
 
@@ -28,7 +29,7 @@ class InputSampling(InputSamplingOptions):
         self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        predictor = model.input_predictor
+        predictor = model.part(MaskClassifier)
         assert predictor is not None
         of_sentences = model.encode(source)
         canvases = canvases_of(model, of_sentences, self.length_beam)

@@ -159,7 +159,7 @@ class InputSamplingOptions(DecodingMethod):
     length_beam: LengthBeam = 1
     seed: Number = 0
 
-    input_predictor = True
+    part = "input_predictor"
     assistant = "parallel"
 
 
@@ -221,7 +221,7 @@ class Draws(DecodingMethod):
     seed: Number = 0
     length_penalty: LengthPenalty = "mean"
 
-    latent = True
+    part = "latent"
     assistant = "autoregressive"
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.options import Draws, LengthPenalty
+from nat.parts.latent import LatentVariables
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -77,9 +78,9 @@ class RescoredDraws(Draws):
 
     def draw(self, model: Transformer, source: Tensor) -> Encoded:
         """Encode source sentences [B, S] once for each draw; those of a sentence side by side."""
-        return model.with_sampled_latents(
-            model.encode(source), self.samples, self.temperature, self.seed
-        )
+        latents = model.part(LatentVariables)
+        assert latents is not None
+        return latents.sampled(model.encode(source), self.samples, self.temperature, self.seed)
 
     def choose(
         self, assistant: Transformer, source: Tensor, found: Sequence[Hypothesis]

@@ -82,10 +82,10 @@ def write_ctranslate2(
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     """A filled `ctranslate2.specs.TransformerSpec`, see `write_ctranslate2`."""
     architecture = model.architecture
-    if model.decoder != DecoderOptions() or model.latents is not None:
+    if model.decoder != DecoderOptions() or model.parts:
         raise UserError(
             "CTranslate2 has only the plain Transformer, but this system changes its decoder or "
-            "has latents (keys 'decoder' and 'latent')"
+            "has further parts (keys 'decoder' and 'parts')"
         )
     found = specs.TransformerSpec.from_config(
         (architecture.encoder_layers, architecture.decoder_layers),

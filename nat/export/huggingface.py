@@ -77,7 +77,7 @@ def write_huggingface(
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
         vocabularies.save(temporary)
-        code = _code(list(methods))
+        code = _code(list(methods), list(trained.model.part_options))
         needed = "".join(f"{each}\n" for each in requirements(code.values()))
         licence = LICENCE.read_text(encoding="utf-8")
         for name, text in {**code, "requirements.txt": needed, LICENCE.name: licence}.items():
@@ -96,24 +96,25 @@ def network_of(model: Transformer) -> dict[str, Any]:
         "length": None if predictor is None else predictor.predicts,
         "decoder": options_of(model.decoder),
         "empty_token": model.empty_token,
-        "latent": None if model.latents is None else options_of(model.latents.options),
+        "parts": {name: options_of(part) for name, part in model.part_options.items()},
         "predicts_end": model.predicts_end,
     }
 
 
-def _code(methods: Sequence[str]) -> dict[str, str]:
+def _code(methods: Sequence[str], parts: Sequence[str]) -> dict[str, str]:
     """The files of the code, by name; the last one has the classes that transformers opens.
 
     transformers fetches what the file of a class itself imports, and no more.
     """
-    modules = [f"nat.decoding.{each}" for each in methods]
-    code = flattened([*modules, CODE])
+    travelling = {f"nat.decoding.{each}": ("METHODS", each) for each in methods}
+    travelling |= {f"nat.parts.{each}": ("PARTS", each) for each in parts}
+    code = flattened([*travelling, CODE])
     *others, classes = code
     for name in (each.removesuffix(".py") for each in others):
         code[classes] += f"from .{name} import __name__ as _{name}\n"
-    for method, module in zip(methods, modules, strict=True):
+    for module, (table, method) in travelling.items():
         code[classes] += f"from .{file_name(module)} import METHOD as _{method}\n"
-        code[classes] += f"METHODS['{method}'] = _{method}\n"
+        code[classes] += f"{table}['{method}'] = _{method}\n"
     return code
 
 

@@ -21,7 +21,6 @@ from nat.errors import UserError
 from nat.options import hint, validated
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
 WEIGHTS = "model.safetensors"
@@ -40,6 +39,9 @@ OF_TYPE = ("dtype", "torch_dtype")
 
 METHODS: dict[str, type] = {}
 """The decoding methods that travel with the model, by name."""
+
+PARTS: dict[str, type] = {}
+"""Its further network parts, likewise."""
 
 
 class NatConfig(PretrainedConfig):
@@ -72,11 +74,11 @@ class NatModel(PreTrainedModel):
     def __init__(self, config: NatConfig) -> None:
         super().__init__(config)
         given = dict(config.network)
-        latent = given.pop("latent")
+        parts = given.pop("parts")
         self.network = Transformer(
             architecture=Architecture(**given.pop("architecture")),
             decoder=DecoderOptions(**given.pop("decoder")),
-            latent=None if latent is None else LatentOptions(**latent),
+            parts={name: PARTS[name](**options) for name, options in parts.items()},
             **given,
         )
 

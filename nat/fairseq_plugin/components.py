@@ -65,20 +65,19 @@ def _start_from(transformer: Transformer, path: str) -> None:
     if different:
         raise UserError(
             f"cannot start from {path}: it has another form ({'; '.join(different)}); give both "
-            "systems the same keys 'size', 'decoder', 'latent' and 'length'"
+            "systems the same keys 'size', 'decoder', 'parts' and 'length'"
         )
     transformer.load_state_dict(other.state_dict())
 
 
 def _form(model: Transformer) -> dict[str, Any]:
     """The form of a model's weights, and what they are for."""
-    latents, predictor = model.latents, model.length_predictor
-    layers = None if latents is None else latents.options.posterior_layers
+    predictor = model.length_predictor
     return {
         "architecture": asdict(model.architecture),
         # the chunk size of the projection does not concern the weights
         "decoder": asdict(replace(model.decoder, chunk=None)),
-        "latent": None if latents is None else [latents.options.dim, layers],
+        "parts": {name: part.form for name, part in model.part_options.items()},
         "length": None if predictor is None else predictor.predicts,
     }
 

@@ -48,7 +48,9 @@ class OfFairseq(nn.Module):
         longest_target: likewise of a target.
     """
 
-    length_predictor = latents = input_predictor = None
+    length_predictor = None
+    part_options: dict[str, Any] = {}
+    parts: list[Any] = []
 
     def __init__(
         self,

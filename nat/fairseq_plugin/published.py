@@ -66,7 +66,7 @@ LAYER = {
 }
 """Parts of a layer: those of fairseq that are one here, one below the other."""
 
-LATENTS = {"latents.prior_head": ["prob_esitmator"], "latents.output": ["latent_map"]}
+LATENTS = {"latent.prior_head": ["prob_esitmator"], "latent.output": ["latent_map"]}
 """Parts of latents, in fairseq's spelling."""
 
 
@@ -131,7 +131,7 @@ def converted(
     weights, unfit = {}, []
     for name, expected in model.state_dict().items():
         parts = _parts_of(name)
-        if name.startswith("latents.") and not parts:
+        if name.startswith("latent.") and not parts:
             weights[name] = torch.full(expected.shape, torch.nan)
             continue
         lacking = [part for part in parts if part not in left]
@@ -208,7 +208,7 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
 
 def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     """Refuse a checkpoint of another form than the system's, as far as weights do not show it."""
-    size, latent = training.architecture, training.latent
+    size, latent = training.architecture, training.parts.get("latent")
     of_each_side = {
         "embed_dim": size.model_dim,
         "ffn_embed_dim": size.ffn_dim,
@@ -224,7 +224,7 @@ def _check_form(checkpoint: Checkpoint, training: Training) -> None:
         "activation_fn": size.activation,
         "no_scale_embedding": not size.scale_embeddings,
         "src_upsample": training.decoder.upsample,
-        "latent_dim": latent.dim if latent else 0,
+        "latent_dim": latent["dim"] if latent else 0,
         **dict.fromkeys(("dynamic_upsample", "axe_eps", "share_all_embeddings"), True),
         **dict.fromkeys(("prepend_bos", "add_first_token_encoder"), False),
         **dict.fromkeys(("layernorm_embedding", "left_pad_source"), False),
@@ -239,11 +239,11 @@ def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     different = [
         *differences(expected, given),
         *differences(options_of(training.decoder), options_of(decoder)),
-        *differences(latent and latent.added_to, latent and "decoder_input", "added_to"),
+        *differences(latent and latent["added_to"], latent and "decoder_input", "added_to"),
     ]
     if different:
         raise UserError(
             f"the system '{training.system}' has another form than {checkpoint.path} "
-            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'latent', or import "
+            f"({'; '.join(different)}); change its keys 'size', 'decoder' and 'parts', or import "
             "another checkpoint"
         )

@@ -15,8 +15,6 @@ from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.objective.balance import Balance
 from nat.objective.context import BatchContext, Loss, sum_of_losses
-from nat.objective.input_prediction import with_input_loss
-from nat.transformer.latent import Gaussian
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
 from nat.transformer.model import Encoded, Transformer
@@ -89,11 +87,6 @@ class Objective(nn.Module):
         return replace(loss, parts={**loss.parts, **shares, "tokens": batch.target_lengths})
 
     def _loss(self, model: Transformer, batch: Batch, encoded: Encoded, update: int) -> Loss:
-        posterior = None
-        if model.latents is not None:
-            posterior = model.posterior(encoded, batch.target)
-            drawn = posterior.draw(self.seed, update, batch.ids)
-            encoded = model.with_latents(encoded, drawn)
         teacher = self.teacher if self.training else None
         progress = min(1.0, update / self.updates) if self.training else 1.0
         context = BatchContext(
@@ -107,41 +100,25 @@ class Objective(nn.Module):
             self.bfloat16_products,
             self.balance,
         )
+        for part in model.parts:
+            context = part.in_training(context)
         shown = self.input(context)
         tasks = shown if isinstance(shown, tuple) else (shown,)
         loss = sum_of_losses([self.target(context, task) for task in tasks])
-        if model.input_predictor is not None:
-            loss = with_input_loss(loss, context, tasks[0])
-        if posterior is not None:
-            loss = self._with_divergence(loss, posterior, model, encoded, progress)
+        for part in model.parts:
+            loss = part.with_loss(loss, context, tasks[0])
         if not isinstance(model.length_predictor, LengthPredictor):
             return loss
         # Weighted by the sentence's positions, so that both losses share one denominator and
         # the total is the same however a batch is cut.
         length = loss.positions * model.length_predictor.loss(
-            encoded.source_states, encoded.padding, batch.target_lengths
+            context.encoded.source_states, context.encoded.padding, batch.target_lengths
         )
         return Loss(
             loss.value + self.length_loss_weight * length,
             loss.positions,
             {**loss.parts, "length": length},
         )
-
-    @staticmethod
-    def _with_divergence(
-        loss: Loss, posterior: Gaussian, model: Transformer, encoded: Encoded, progress: float
-    ) -> Loss:
-        """Add what the latents of a sentence cost; the part `kl` is without free bits.
-
-        Of the whole sentence, whatever share of its target carries the loss; nothing where the
-        sentence has no loss.
-        """
-        assert model.latents is not None
-        divergence = posterior.divergence(model.prior(encoded))
-        counts = ~encoded.padding & loss.positions.gt(0)[:, None]
-        paid = divergence.clamp(min=model.latents.options.floor(progress))
-        own, paid = (each.masked_fill(~counts, 0).sum(1) for each in (divergence, paid))
-        return Loss(loss.value + paid, loss.positions, {**loss.parts, "kl": own})
 
     @torch.no_grad()
     def after_update(self, model: Transformer) -> None:

@@ -257,8 +257,9 @@ class StatedSettings:
             return at({"text": {"distilled": {**vars(translated[0]), "decoding": decoding}}}, path)
         validated_by = training.validation_decoding
         steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
+        parts = {part: options or True for part, options in training.parts.items()}
         derived = {"size": there.system(name).size, "validation": {"steps": steps}}
-        return at(training.as_json() | derived, path)
+        return at(training.as_json() | parts | derived, path)
 
 
 @cache

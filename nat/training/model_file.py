@@ -69,7 +69,10 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
         dropout=training.recipe.dropout,
         decoder=training.decoder,
         empty_token=registry.describe("targets", training.target).traits.empty_token,
-        latent=training.latent,
+        parts={
+            name: registry.build("parts", registry.Method(method=name, **options))
+            for name, options in training.parts.items()
+        },
         predicts_end=training.imported is not None,
         source_vocabulary_size=sizes.source,
     )
@@ -130,6 +133,18 @@ def reading(path: Path | str) -> Iterator[None]:
         ) from error
 
 
+def _name_parts(training: dict[str, Any], weights: dict[str, Tensor]) -> None:
+    """Give a model of version 0.1 the key `parts`, in place."""
+    if "parts" in training:
+        return
+    latent, predicts = training.pop("latent"), training["decoder"].pop("input_predictor")
+    training["parts"] = ({"input_predictor": {}} if predicts else {}) | (
+        {} if latent is None else {"latent": latent}
+    )
+    for name in [name for name in weights if name.startswith("latents.")]:
+        weights[name.replace("latents.", "latent.", 1)] = weights.pop(name)
+
+
 def load_model(
     path: Path | str,
     device: torch.device | str = "cpu",
@@ -151,6 +166,7 @@ def load_model(
     """
     with reading(path):
         saved = torch.load(path, map_location=device, weights_only=True, mmap=mapped)
+        _name_parts(saved["training"], saved["weights"])
         training = Training.of(saved["training"])
         its = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
         with _WithoutDraws() if mapped else nullcontext():

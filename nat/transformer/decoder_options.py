@@ -34,9 +34,6 @@ class DecoderOptions:
             a causal self-attention with weights of its own.
         chunk: k, the number of target tokens that a hybrid or semi-autoregressive system predicts
             at a time; None for other systems.
-        input_predictor: whether a classifier learns, on frozen states of the model, which positions
-            the proxy input masks, for `nat.decoding.input_sampling`; see
-            `nat.objective.input_prediction`.
     """
 
     copy: Literal["none", "uniform", "repeated", "soft", "soft_upsampled", "soft_index"] = "none"
@@ -47,7 +44,6 @@ class DecoderOptions:
     positions: Literal["added", "concatenated"] = "added"
     causal_attention: bool = False
     chunk: int | None = Field(default=None, ge=2)
-    input_predictor: bool = False
 
     def __post_init__(self) -> None:
         if self.copy == "soft_upsampled" and self.upsample is None:

@@ -10,108 +10,34 @@ probabilities with its output layer, see `nat.transformer.output`.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import cast
+from collections.abc import Iterator, Mapping
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
-from nat import randomness
-from nat.data.vocabulary import EOS, MASK, PAD, VocabularySizes
+from nat.data.vocabulary import MASK, PAD, VocabularySizes
 from nat.errors import UserError
 from nat.transformer import copying
 from nat.transformer.architecture import Architecture
 from nat.transformer.cache import DecoderCache
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
-from nat.transformer.input_predictor import InputPredictor
-from nat.transformer.latent import Gaussian, LatentVariables
-from nat.transformer.latent_options import LatentOptions
+from nat.transformer.encoded import Encoded
 from nat.transformer.layers import DecoderLayer, EncoderLayer
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.linear import Linear
 from nat.transformer.output import Output
+from nat.transformer.part import Part, PartMethod
 from nat.transformer.trace import DecoderTrace
 
 BERT_DEVIATION = 0.02
 """Standard deviation of initial weights (Devlin et al. 2019)."""
 
+AnyPart = TypeVar("AnyPart", bound=Part)
+
 MASKS = DecoderOptions()
 """A canvas of mask symbols, as long as the target."""
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """An encoded source.
-
-    Without gradients, the keys and values that decoder layers compute from it are cached, so that
-    the passes of a decoding share them.
-
-    Attributes:
-        states: what cross-attention sees, the last encoder states and their latents, [B, S, D];
-            of a model without decoder layers, the embeddings.
-        padding: True at padding, [B, S].
-        source: tokens and EOS, [B, S].
-        without_latents: the last encoder states, [B, S, D]; None if `states` has no latents.
-        copied: what `soft` copies of the source are made of, [B, S, D]; None for `states`.
-    """
-
-    states: Tensor
-    padding: Tensor
-    source: Tensor
-    without_latents: Tensor | None = None
-    copied: Tensor | None = None
-    _kept: dict[DecoderLayer, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
-    _parent: "tuple[Encoded, Tensor] | None" = field(default=None, repr=False)
-
-    @property
-    def visible(self) -> Tensor:
-        """True at real tokens, [B, 1, 1, S]."""
-        return ~self.padding[:, None, None, :]
-
-    @property
-    def lengths(self) -> Tensor:
-        """Source tokens without EOS, [B]."""
-        return (~self.padding).sum(1) - 1
-
-    @property
-    def source_states(self) -> Tensor:
-        """The last encoder states, which depend on the source only, [B, S, D]."""
-        return self.states if self.without_latents is None else self.without_latents
-
-    def repeat(self, times: int) -> "Encoded":
-        """Each sentence `times` times in a row, [B * times, S, D]."""
-        if times == 1:
-            return self
-        numbers = torch.arange(len(self.states), device=self.states.device)
-        return self.rows(numbers.repeat_interleave(times))
-
-    def rows(self, rows: Tensor) -> "Encoded":
-        """These sentences, [n, S, D]."""
-        plain, copied = self.without_latents, self.copied
-        return Encoded(
-            self.states[rows],
-            self.padding[rows],
-            self.source[rows],
-            None if plain is None else plain[rows],
-            None if copied is None else copied[rows],
-            _parent=(self, rows),
-        )
-
-    def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
-        """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""
-        if torch.is_grad_enabled():
-            return layer.keys_and_values(self.states)
-        if layer not in self._kept:
-            if self._parent is None:
-                found = layer.keys_and_values(self.states)
-            else:
-                parent, rows = self._parent
-                key, value = parent.keys_and_values(layer)
-                found = key[rows], value[rows]
-            self._kept[layer] = found
-        return self._kept[layer]
 
 
 class Transformer(nn.Module):
@@ -124,7 +50,7 @@ class Transformer(nn.Module):
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
-        latent: Gaussian latents at the source positions, or None; None without decoder layers.
+        parts: further parts of the network by name, each made of the sizes and the dropout.
         predicts_end: whether what an upsampled canvas is aligned with ends in EOS; decodings take
             this EOS for BLANK. So it is in the checkpoints of Gu and Kong (2021).
         source_vocabulary_size: symbols of the source, which then has an embedding of its own; None
@@ -144,7 +70,7 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         decoder: DecoderOptions = MASKS,
         empty_token: bool = False,
-        latent: LatentOptions | None = None,
+        parts: Mapping[str, PartMethod] | None = None,
         predicts_end: bool = False,
         source_vocabulary_size: int | None = None,
     ) -> None:
@@ -190,11 +116,11 @@ class Transformer(nn.Module):
         if length is not None:
             learned = length != "constant"
             self.length_predictor = LengthPredictor(dim, length) if learned else ConstantLength()
-        self.input_predictor = InputPredictor(dim) if decoder.input_predictor else None
+        self.part_options = dict(parts or {})
+        for name, part in self.part_options.items():
+            self.add_module(name, part(architecture, dropout))
         if architecture.initialisation == "bert":
             initialise_like_bert(self)
-        # after it: the initial weights of latents have reasons of their own
-        self.latents = None if latent is None else LatentVariables(architecture, latent, dropout)
 
     @property
     def vocabulary_sizes(self) -> VocabularySizes:
@@ -208,6 +134,15 @@ class Transformer(nn.Module):
     def output(self) -> Output:
         """The output layer, which shares its weight with the embedding of the target."""
         return Output(self.embedding.weight)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The further parts, in the order in which the system names them."""
+        return [cast(Part, getattr(self, name)) for name in self.part_options]
+
+    def part(self, kind: type[AnyPart]) -> AnyPart | None:
+        """The part of a class; None if the system has none."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def _decoder(self) -> Iterator[DecoderLayer]:
         return cast(Iterator[DecoderLayer], iter(self.decoder_layers))
@@ -298,70 +233,18 @@ class Transformer(nn.Module):
         return joined.to(vectors.dtype)
 
     def encode(self, source: Tensor) -> Encoded:
-        """Encode source tokens [B, S] (right-padded, each row with at least its EOS).
-
-        Latents are the mean of the prior.
-        """
+        """Encode source tokens [B, S] (right-padded, each row with at least its EOS)."""
         padding = source.eq(PAD)
         if not self.decoder_layers:
-            return Encoded(self.scaled_source_embedding(source), padding, source)
-        visible = ~padding[:, None, None, :]
-        states = self.with_positions(self.scaled_source_embedding(source))
-        for layer in self.encoder_layers:
-            states = layer(states, visible)
-        encoded = Encoded(self.encoder_norm(states), padding, source)
-        if self.latents is None:
-            return encoded
-        return self.with_latents(encoded, self.prior(encoded).mean)
-
-    def with_latents(self, encoded: Encoded, latents: Tensor) -> Encoded:
-        """The same source with other latents, [B, S, d]."""
-        assert self.latents is not None
-        plain = encoded.source_states
-        states = plain + self.latents.output(latents)
-        if self.latents.options.added_to == "decoder_input":
-            return Encoded(plain, encoded.padding, encoded.source, copied=states)
-        return Encoded(states, encoded.padding, encoded.source, plain)
-
-    def with_sampled_latents(
-        self, encoded: Encoded, samples: int, temperature: float, seed: int = 0
-    ) -> Encoded:
-        """Each sentence `samples` times in a row, with latents drawn from the prior.
-
-        The draws of a sentence depend on its tokens, on the number of the draw and on `seed`, not
-        on other sentences of the batch.
-
-        Args:
-            encoded: encoder states of B sentences.
-            samples: number of draws for each sentence.
-            temperature: factor of the standard deviations; 0 for the prior's mean.
-            seed: seed of the draws.
-
-        Returns:
-            [B * samples, S, D].
-        """
-        prior = self.prior(encoded)
-        ids = randomness.numbers_of(encoded.source, encoded.padding)
-        drawn = [prior.draw(seed, number, ids, temperature) for number in range(samples)]
-        return self.with_latents(encoded.repeat(samples), torch.stack(drawn, 1).flatten(0, 1))
-
-    def prior(self, encoded: Encoded) -> Gaussian:
-        """p(z | x), [B, S, d]; meaningless at padding."""
-        assert self.latents is not None
-        return self.latents.prior(encoded.source_states)
-
-    def posterior(self, encoded: Encoded, target: Tensor) -> Gaussian:
-        """q(z | x, y), [B, S, d], of targets without EOS, [B, T]; meaningless at padding."""
-        assert self.latents is not None
-        ends = target.ne(PAD).sum(1, keepdim=True)
-        # with an EOS, so that an empty target has something to attend to
-        target = torch.cat((target, torch.full_like(ends, PAD)), 1).scatter(1, ends, EOS)
-        return self.latents.posterior(
-            self.with_positions(self.scaled_source_embedding(encoded.source)),
-            encoded.visible,
-            self.with_positions(self.scaled_embedding(target)),
-            target.ne(PAD)[:, None, None, :],
-        )
+            encoded = Encoded(self.scaled_source_embedding(source), padding, source)
+        else:
+            states = self.with_positions(self.scaled_source_embedding(source))
+            for layer in self.encoder_layers:
+                states = layer(states, ~padding[:, None, None, :])
+            encoded = Encoded(self.encoder_norm(states), padding, source)
+        for part in self.parts:
+            encoded = part.encoded(self, encoded)
+        return encoded
 
     def canvas(self, tokens: Tensor, padding: Tensor, encoded: Encoded) -> Tensor:
         """What each decoder position shows, without the vector of its position, [B, T, D].
@@ -369,28 +252,33 @@ class Transformer(nn.Module):
         A token shows its embedding; MASK shows that of the mask symbol or a copy of the source.
         """
         vectors = self.scaled_embedding(tokens)
-        kind, width = self.decoder.copy, tokens.size(1)
-        if kind == "none":
-            return vectors
+        if self.decoder.copy != "none":
+            copied = self._copied(padding, encoded)
+            vectors = torch.where(tokens.eq(MASK)[:, :, None], copied, vectors)
+        for part in self.parts:
+            vectors = part.shown(self, vectors, tokens, encoded)
+        return vectors
+
+    def _copied(self, padding: Tensor, encoded: Encoded) -> Tensor:
+        """The copy of the source at each position, [B, T, D]."""
+        kind, width = self.decoder.copy, padding.size(1)
         lengths, canvas_lengths = self.copied_lengths(encoded.source), (~padding).sum(1)
         states = encoded.states if encoded.copied is None else encoded.copied
         if kind == "uniform":
             source = self.scaled_source_embedding(encoded.source)
-            copied = copying.uniform_copy(source, lengths, canvas_lengths, width)
-        elif kind == "repeated":
+            return copying.uniform_copy(source, lengths, canvas_lengths, width)
+        if kind == "repeated":
             source = states
             if self.decoder_layers:
                 source = self.scaled_source_embedding(encoded.source)
-            copied = copying.repeated_copy(source, lengths, canvas_lengths, width)
-        elif kind == "soft":
-            copied = copying.soft_copy(states, lengths, canvas_lengths, width)
-        elif kind == "soft_upsampled":
+            return copying.repeated_copy(source, lengths, canvas_lengths, width)
+        if kind == "soft":
+            return copying.soft_copy(states, lengths, canvas_lengths, width)
+        if kind == "soft_upsampled":
             assert self.decoder.upsample is not None
-            copied = copying.soft_copy_upsampled(states, lengths, self.decoder.upsample, width)
-        else:
-            assert self.copy_temperature is not None
-            copied = copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
-        return torch.where(tokens.eq(MASK)[:, :, None], copied, vectors)
+            return copying.soft_copy_upsampled(states, lengths, self.decoder.upsample, width)
+        assert self.copy_temperature is not None
+        return copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
 
     def decode(
         self,
@@ -492,7 +380,10 @@ def initialise_like_bert(model: Transformer) -> None:
 
     Devlin et al. (2019). Embeddings of PAD are zero; normalisation layers stay as they are.
     """
+    apart = {module for part in model.parts if part.initialised_apart for module in part.modules()}
     for module in model.modules():
+        if module in apart:
+            continue
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=BERT_DEVIATION)
         if isinstance(module, nn.Linear) and module.bias is not None:

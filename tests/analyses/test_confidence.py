@@ -45,7 +45,7 @@ def test_of_every_position(sources: Any, upsample: float | None) -> None:
 
 
 def test_input_sampling_is_measured_on_its_tokens(sources: Any) -> None:
-    model = make_model(length="target", decoder={"input_predictor": True})
+    model = make_model(length="target", parts={"input_predictor": {}})
     assistant = make_model(seed=2, length="target")
     found = sampled_confidence(model, assistant, sources, 1)
     assert found == pytest.approx(sampled_confidence(model, assistant, sources, 1000))

@@ -49,9 +49,9 @@ def test_orders() -> None:
 
 @pytest.fixture
 def model() -> Any:
-    model = make_model(latent={"dim": 3})
+    model = make_model(parts={"latent": {"dim": 3}})
     with torch.no_grad():
-        for parameter in model.latents.parameters():
+        for parameter in model.latent.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
     return model
 

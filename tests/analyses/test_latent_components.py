@@ -35,9 +35,9 @@ def test_boundaries() -> None:
 
 
 def test_every_source_position_once_whatever_the_batches() -> None:
-    model = make_model(latent={"dim": 3})
+    model = make_model(parts={"latent": {"dim": 3}})
     with torch.no_grad():
-        for parameter in model.latents.parameters():
+        for parameter in model.latent.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
     numbers = np.random.default_rng(1)
     sources, targets = (

@@ -115,7 +115,7 @@ def test_even_draws_have_the_probability_of_a_binomial() -> None:
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
 def test_what_p_ref_draws_is_counted_with_its_weights(texts: Any, chosen: str) -> None:
     """Over many draws the input costs what enumeration says of the sets that were drawn."""
-    model = make_model(length="target", decoder={"input_predictor": True})
+    model = make_model(length="target", parts={"input_predictor": {}})
     teacher = make_model(seed=5)
     shown = {"method": "glancing", "chosen": chosen}
     objective = make_objective(model, shown, {"method": "cross_entropy"}, teacher=teacher)
@@ -151,7 +151,7 @@ def test_a_nat_on_plain_text(texts: Any) -> None:
 @pytest.mark.parametrize("input", ["random_mask", "glancing"])
 def test_the_cost_of_an_input(texts: Any, input: str) -> None:
     """It does not depend on batches; of one token, which must be masked, it is known by hand."""
-    model = make_model(length="target", decoder={"input_predictor": True})
+    model = make_model(length="target", parts={"input_predictor": {}})
     teacher = make_model(seed=5)
     objective = make_objective(model, input, {"method": "cross_entropy"}, teacher=teacher)
     found, again = (measure(objective, input, model, *texts, tokens) for tokens in (1, 1000))
@@ -168,13 +168,15 @@ def test_the_cost_of_an_input(texts: Any, input: str) -> None:
 
 
 def test_the_loss_of_latents_is_their_divergence(texts: Any) -> None:
-    model = make_model(length="target", latent={"dim": 3})
+    model = make_model(length="target", parts={"latent": {"dim": 3}})
     objective = make_objective(model, "full_mask", {"method": "cross_entropy"})
     found = measure(objective, "full_mask", model, *texts, 1000)
     total = 0.0
     for batch in mple.analysis.pair_batches(model, *texts, 1):
         encoded = model.encode(batch.source)
-        divergence = model.posterior(encoded, batch.target).divergence(model.prior(encoded))
+        divergence = model.latent.posterior(model, encoded, batch.target).divergence(
+            model.latent.prior(encoded)
+        )
         total += float(divergence.sum())
     assert found.input_loss == pytest.approx(total)
 

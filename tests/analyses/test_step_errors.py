@@ -223,22 +223,27 @@ def test_a_mixture_against_its_completed_law(components: int) -> None:
 
 def test_draws_of_latents_weigh_what_the_prior_does() -> None:
     """Importance weights have mean one; latents that are ignored leave their mean and no more."""
-    model = make_model(length="target", latent={"dim": 2}, seed=4)
+    model = make_model(length="target", parts={"latent": {"dim": 2}}, seed=4)
     with torch.no_grad():
-        for parameter in model.latents.parameters():
+        for parameter in model.latent.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
     targets = law(7, (3, 4))
     with torch.no_grad():
         one = model.encode(source_tensor(SOURCES[:1]))
         numbers = np.random.default_rng(0)
-        weights = [step_errors.draw_latents(model, one, targets, numbers)[1] for _ in range(20)]
+        weights = [
+            step_errors.draw_latents(model, model.latent, one, targets, numbers)[1]
+            for _ in range(20)
+        ]
     means = np.exp(weights).mean(1)
     assert abs(means.mean() - 1) < 4 * means.std() / math.sqrt(20)
     with torch.no_grad():
-        model.latents.output.weight.zero_()
+        model.latent.output.weight.zero_()
         one = model.encode(source_tensor(SOURCES[:1]))
-        _, log_weights = step_errors.draw_latents(model, one, targets, np.random.default_rng(1))
-    [found] = step_errors.of_latents(model, one, [targets], seed=1)
+        _, log_weights = step_errors.draw_latents(
+            model, model.latent, one, targets, np.random.default_rng(1)
+        )
+    [found] = step_errors.of_latents(model, model.latent, one, [targets], seed=1)
     decoding = step_errors.masked(model, one, 1, 1000)
     roots = [root(0, of, share) for share, of in by_length(targets).values()]
     expected = split(roots, decoding, smallest=0)[0]
@@ -281,7 +286,7 @@ def test_intervals_are_as_those_of_scores() -> None:
         ("cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
         ("dims-cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
         ("ctc-raw", {"decoder": {"upsample": 3.0}}, [1]),
-        ("vae-raw", {"length": "offset", "latent": {"dim": 2}}, [1]),
+        ("vae-raw", {"length": "offset", "parts": {"latent": {"dim": 2}}}, [1]),
     ],
 )
 def test_analyses(

@@ -22,7 +22,7 @@ ENCODER = {**CTC, "size": "encoder", "decoder": {"copy": "repeated", "upsample":
 HYBRID = {"input": {"method": "skip"}, "decoder": {"chunk": 2}, "length": None}
 DYNAMIC = {"dynamic": {"candidates": [DISTILLED["distilled"], "raw"]}}
 WEIGHTS = {"regulariser": {"beta": 0.2, "gamma": [1.0, 2.0, 3.0]}}
-PREDICTS = {"decoder": {"input_predictor": True}, "teacher": "nat"}
+PREDICTS = {"parts": {"input_predictor": {}}, "teacher": "nat"}
 
 # rule: systems that break it
 OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
@@ -52,13 +52,18 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     "decoder copy": [{**ENCODER, "decoder": {"copy": "soft", "upsample": 2.0}}],
     "decoder.upsample": [{"decoder": {"upsample": 2.0}}, {**CTC, "decoder": {}}],
     "decoder.chunk": [{"decoder": {"chunk": 2}}, {**HYBRID, "decoder": {}}],
-    "decoder.input_predictor": [
+    "parts.input_predictor": [
         {**PREDICTS, "input": {"method": "full_mask"}},
         {**PREDICTS, "target": {"method": "dims"}, "init_from": "cmlm"},
-        {**PREDICTS, "latent": {}},
+        {**PREDICTS, "parts": {"input_predictor": {}, "latent": {}}},
     ],
-    "latent": [{**ENCODER, "latent": {}}, {**HYBRID, "latent": {}}],
-    "latent.added_to": [{"latent": {"added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}],
+    "parts.latent": [
+        {**ENCODER, "parts": {"input_predictor": {}, "latent": {}}},
+        {**HYBRID, "parts": {"input_predictor": {}, "latent": {}}},
+    ],
+    "parts.latent.added_to": [
+        {"parts": {"latent": {"added_to": "decoder_input"}}, "decoder": {"copy": "uniform"}}
+    ],
     "length": [{"length": None}, {**CTC, "length": "target"}, {**HYBRID, "length": "offset"}],
     "text": [{"input": {"method": "previous_tokens"}, "length": None, "text": DYNAMIC}],
     "text gamma": [{"text": {"dynamic": {**DYNAMIC["dynamic"], **WEIGHTS}}}],
@@ -67,7 +72,7 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     "size positions": [{**PREDICTS, "teacher": "short"}],
     "size shape": [{"init_from": "cmlm", "size": "wide"}],
     "decoder shape": [{"init_from": "cmlm", "decoder": {"copy": "soft"}}],
-    "latent shape": [{"init_from": "cmlm", "latent": {"dim": 4}}],
+    "parts shape": [{"init_from": "cmlm", "parts": {"latent": {"dim": 4}}}],
     "length shape": [{"init_from": "cmlm", "length": "offset"}],
 }
 # rule: a system, and a decoding that does not suit it
@@ -93,8 +98,8 @@ OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "decoder.chunk size": [
         ({**HYBRID, "decoder": {"chunk": 3}}, {"method": "hybrid", "assistant": "hybrid"})
     ],
-    "decoder.input_predictor": [({}, {"method": "input_sampling", "assistant": "nat"})],
-    "latent": [({}, {"method": "latent_rescoring", "assistant": "at"})],
+    "parts.input_predictor": [({}, {"method": "input_sampling", "assistant": "nat"})],
+    "parts.latent": [({}, {"method": "latent_rescoring", "assistant": "at"})],
     "size": [(CTC, {"method": "ctranslate2_ctc"})],
     "size positions": [(PREDICTS, {"method": "input_sampling", "assistant": "short"})],
 }
@@ -170,7 +175,7 @@ def test_assistants_that_do_not_suit(
 
 def test_what_goes_together(systems: Folder) -> None:
     for name, keys in {
-        "latent": {"latent": {"dim": 2}},
+        "latent": {"parts": {"latent": {"dim": 2}}},
         "up": CTC,
         "sparse": {**HYBRID, "decoder": {"chunk": 3}},
         "predicts": PREDICTS,

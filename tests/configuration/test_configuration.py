@@ -200,7 +200,9 @@ def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None
 def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     folder.files["recipes/student"]["keep"] = {"early": 20}
-    folder.files["systems/latent"] = system(input={"method": "full_mask"}, latent={"dim": 3})
+    folder.files["systems/latent"] = system(
+        input={"method": "full_mask"}, parts={"latent": {"dim": 3}}
+    )
     configuration = folder.load()
     for name in configuration.systems:
         training = configuration.training("own", name)
@@ -233,7 +235,7 @@ def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
         *("corpus", "system", "architecture", "input", "target", "length", "text"),
         *(
             "decoder",
-            "latent",
+            "parts",
             "teacher",
             "init_from",
             "recipe",
@@ -639,8 +641,12 @@ def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
         ("systems/at", {"text": DISTILLED}, ["text", "'at'"]),
         ("systems/dims", {"init_from": "dims"}, ["init_from", "'dims'"]),
         ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["upsampel", "decoder"]),
-        ("systems/nat", {"latent": {"dims": 8}}, ["dims", "latent", "dim"]),
-        ("systems/nat", {"latent": {"annealed_at": 0.3}}, ["latent", "annealed_at", "free_until"]),
+        ("systems/nat", {"parts": {"latent": {"dims": 8}}}, ["dims", "latent", "dim"]),
+        (
+            "systems/nat",
+            {"parts": {"latent": {"annealed_at": 0.3}}},
+            ["latent", "annealed_at", "free_until"],
+        ),
         ("systems/nat", {"teacher": "art"}, ["teacher", "art", "at"]),
         ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
         ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),

@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Folder:
     files["systems/dynamic"] = system(
         input={"method": "full_mask"}, text={"dynamic": {**DYNAMIC, "regulariser": REGULARISER}}
     )
-    files["systems/predicted"] = system(decoder={"input_predictor": True}, teacher="nat")
+    files["systems/predicted"] = system(parts={"input_predictor": {}}, teacher="nat")
     files["decodings/sampled"] = {"method": "input_sampling", "assistant": "nat"}
     files["decodings/beam20"] = {
         "method": "ctc_beam",

@@ -226,17 +226,24 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
 
 
 def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
-    folder.files["systems/latent"] = {"like": "nat", "description": "d", "latent": {"dim": 3}}
-    folder.files["scales/tiny"]["latent"] = {"free_until": 0.1, "annealed_at": 0.2}
-    latent = folder.load().training("own", "latent").as_json()["latent"]
+    folder.files["systems/latent"] = {
+        "like": "nat",
+        "description": "d",
+        "parts": {"latent": {"dim": 3}},
+    }
+    folder.files["scales/tiny"]["parts"] = {"latent": {"free_until": 0.1, "annealed_at": 0.2}}
+    latent = folder.load().training("own", "latent").parts["latent"]
     assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
-    assert folder.load("large").training("own", "latent").latent.free_until == 0.4
-    folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
+    assert folder.load("large").training("own", "latent").parts["latent"]["free_until"] == 0.4
+    folder.files["scales/tiny"]["parts"] = {"latent": {"free_untl": 0.1}}
     must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
 
 
 def test_a_latent_of_a_variant_that_does_not_fit_is_told_with_its_file(folder: Folder) -> None:
-    own = {"latent": {"dim": 8, "added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}
+    own = {
+        "parts": {"latent": {"dim": 8, "added_to": "decoder_input"}},
+        "decoder": {"copy": "uniform"},
+    }
     nat = folder.files["systems/nat"]
     folder.files["systems/nat"] = {**nat, "variants": {"nat": {}, "nat-latent": own}}
-    must_name(folder.error(), "config/systems/nat.yaml", "'nat-latent'", "'latent.added_to'")
+    must_name(folder.error(), "config/systems/nat.yaml", "'nat-latent'", "'parts.latent.added_to'")

@@ -57,10 +57,9 @@ def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
         keywords = {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0}
     if traits.decoding_order in ("hybrid", "semi-autoregressive"):
         keywords = {"decoder": {"chunk": 2}}
-    if traits.input_predictor:
-        keywords["decoder"] = {"input_predictor": True}
-    if traits.latent:
-        keywords["latent"] = {"dim": 3, "posterior_layers": 1}
+    if traits.part:
+        options = {"dim": 3, "posterior_layers": 1} if traits.part == "latent" else {}
+        keywords["parts"] = {traits.part: options}
     # of an option that is tuned, the value that is tried last
     chosen = {option: values[-1] for option, values in CONFIGURATION.tried(name).items()}
     method = registry.build("decoding", options.with_options(chosen))

@@ -41,10 +41,13 @@ DECODERS: list[dict[str, Any]] = [
     {"decoder": {"upsample": 2.5}},
     {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
     {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},
-    {"decoder": {"copy": "soft", "upsample": 1.5}, "latent": {"dim": 3, "posterior_layers": 1}},
+    {
+        "decoder": {"copy": "soft", "upsample": 1.5},
+        "parts": {"latent": {"dim": 3, "posterior_layers": 1}},
+    },
     {
         "decoder": {"copy": "soft", "upsample": 2.0},
-        "latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"},
+        "parts": {"latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"}},
     },
 ]
 

@@ -105,13 +105,13 @@ def test_lengths_are_candidates(length: str) -> None:
 @pytest.mark.parametrize("upsampled", [True, False])
 def test_draws_are_candidates(upsampled: bool) -> None:
     canvas = {"decoder": UPSAMPLED} if upsampled else {"length": "offset"}
-    model, assistant = make_model(seed=5, latent=LATENT, **canvas), make_model(seed=6)
+    model, assistant = make_model(seed=5, parts={"latent": LATENT}, **canvas), make_model(seed=6)
     source = source_tensor(SENTENCES)
     method = LatentRescoring(samples=4, temperature=3.0, seed=8)
     different = 0
     for sentence, best in zip(SENTENCES, method(model, source, assistant), strict=True):
         alone = model.encode(source_tensor([sentence]))
-        encoded = model.with_sampled_latents(alone, 4, 3.0, 8)
+        encoded = model.latent.sampled(alone, 4, 3.0, 8)
         if upsampled:
             candidates = imputed_translations(model, encoded, steps=1)
         else:
@@ -130,7 +130,10 @@ def test_draws_are_candidates(upsampled: bool) -> None:
 
 
 def test_draws_are_searched() -> None:
-    model, assistant = make_model(seed=5, latent=LATENT, decoder=UPSAMPLED), make_model(seed=6)
+    model, assistant = (
+        make_model(seed=5, parts={"latent": LATENT}, decoder=UPSAMPLED),
+        make_model(seed=6),
+    )
     source = source_tensor(SENTENCES[:2])
     cold = LatentBeamRescoring(beam=4, symbols=5, samples=2, temperature=0.0)
     plain = CtcBeam(beam=4, symbols=5)(model, source)

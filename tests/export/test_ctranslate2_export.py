@@ -76,11 +76,11 @@ def test_weights_in_int8_are_the_same_on_all_processors() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"decoder": {"causal_attention": True}}, {"latent": {"dim": 3}}]
+    "changed", [{"decoder": {"causal_attention": True}}, {"parts": {"latent": {"dim": 3}}}]
 )
 def test_a_model_that_the_engine_cannot_run_is_refused(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
-    with told("'decoder'", "'latent'"):
+    with told("'decoder'", "'parts'"):
         write_ctranslate2(make_model(**changed), VOCABULARIES, tmp_path / "made")
     assert not (tmp_path / "made").exists()

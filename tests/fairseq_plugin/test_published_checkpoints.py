@@ -192,7 +192,7 @@ def test_the_imported_model_computes_the_same(folder: Path, latent_dim: int) -> 
     write(Path("published.pt"), theirs)
     if latent_dim:
         system = Path("config/systems/published.yaml")
-        latent = "latent: {dim: 3, posterior_layers: 1, added_to: decoder_input}\n"
+        latent = "parts: {latent: {dim: 3, posterior_layers: 1, added_to: decoder_input}}\n"
         system.write_text(CONFIGURED + latent)
     ours, theirs = imported().double(), theirs.double()
     source = source_tensor(SENTENCES)

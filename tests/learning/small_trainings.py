@@ -102,7 +102,7 @@ def scale(names: Sequence[str], sizes: Sequence[str]) -> dict[str, Any]:
         "recipes": {name: recipe(name) for name in names},
         "shards": {"train": 1, "valid": 1, "test": 1},
         "decoding_tokens": 4096,
-        "latent": {"posterior_layers": 1},
+        "parts": {"latent": {"posterior_layers": 1}},
     }
 
 
@@ -194,7 +194,7 @@ def _kind(configuration: Configuration, name: str) -> str:
         "is": {
             "length": training.length,
             "encoder_only": configuration.is_encoder_only(name),
-            "latent": training.latent is not None,
+            "latent": "latent" in training.parts,
             "start": training.init_from is not None,
             "teacher": training.teacher is not None,
             "several_texts": len(training.text.candidates) > 1,

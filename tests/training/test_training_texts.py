@@ -47,7 +47,7 @@ def several_texts(folder: Path) -> None:  # noqa: F811
     predicted = {
         **SYSTEMS["cmlm"],
         "text": "raw",
-        "decoder": {"input_predictor": True},
+        "parts": {"input_predictor": {}},
         "teacher": "cmlm",
         "recipe": "dims",
     }
@@ -183,5 +183,5 @@ def test_the_input_predictor_is_trained_saved_and_loaded() -> None:
     learned = train("predicted")
     rows = parts("predicted")
     assert all(row["masks"] > 0 and row["input"] > row["masks"] for row in rows)
-    assert load_model(model_file("predicted")).model.input_predictor is not None
+    assert load_model(model_file("predicted")).model.part_options
     assert "input_predictor.classifier.weight" in learned

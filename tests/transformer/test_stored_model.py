@@ -24,7 +24,6 @@ from nat.registry import Method
 from nat.training.model_file import build_model, load_model, save_model
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 
 STORED = Path(__file__).parent / "stored"
 
@@ -59,9 +58,7 @@ def test_the_weights_of_a_mapped_model_stay_in_the_file(tmp_path: Path) -> None:
 
 def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:
     """What configurations that lie beside models hold of each class, with its defaults."""
-    classes: dict[str, type] = {
-        each.__name__: each for each in (Architecture, DecoderOptions, LatentOptions)
-    }
+    classes: dict[str, type] = {each.__name__: each for each in (Architecture, DecoderOptions)}
     for family in registry.FAMILIES:
         for name in registry.names(family):
             classes[f"nat/{family}/{name}.py"] = registry.find(family, name)

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import BOS, MASK, PAD
+from nat.parts.options import LatentOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer, sinusoidal_positions
 from tests.messages import told
 from tests.tiny import make_batch, make_model, one_sentence
@@ -132,7 +132,7 @@ def test_bert_initialisation(positions: Any) -> None:
     architecture = Architecture(
         64, 128, 2, 2, 4, positions=positions, initialisation="bert", max_positions=50
     )
-    options = DecoderOptions(positions="concatenated", input_predictor=True)
+    options = DecoderOptions(positions="concatenated")
     model = Transformer(architecture, 300, "target", decoder=options)
     assert model.embedding.weight[PAD].eq(0).all()
     drawn = 0
@@ -153,7 +153,10 @@ def test_bert_initialisation(positions: Any) -> None:
 
 def test_source_symbols_have_an_embedding_of_their_own() -> None:
     batch = make_batch()
-    options = {"decoder": {"copy": "uniform"}, "latent": {"dim": 3, "posterior_layers": 1}}
+    options = {
+        "decoder": {"copy": "uniform"},
+        "parts": {"latent": {"dim": 3, "posterior_layers": 1}},
+    }
     joint = make_model(**options)
     assert joint.vocabulary_sizes == (29, None)
     assert "source_embedding.weight" not in joint.state_dict()
@@ -168,9 +171,9 @@ def test_source_symbols_have_an_embedding_of_their_own() -> None:
     padding = batch.target_padding
     tokens = batch.target.masked_fill(~padding, MASK)
 
-    def computed(which: Transformer, shown: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def computed(which: Any, shown: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         encoded = which.encode(shown)
-        posterior = which.posterior(encoded, batch.target).mean
+        posterior = which.latent.posterior(which, encoded, batch.target).mean
         return encoded.states, posterior, which.decode(tokens, padding, encoded, causal=False)
 
     torch.testing.assert_close(computed(model, source), computed(joint, again))

@@ -200,14 +200,14 @@ def test_dropout(device: torch.device) -> None:
 
 SOURCES, TARGETS = texts([5, 1, 9, 3]), texts([4, 2, 7, 6])
 OFFSET: dict[str, Any] = {"length": "offset"}
-LATENT: dict[str, Any] = {"latent": {"dim": 3}}
+LATENT: dict[str, Any] = {"parts": {"latent": {"dim": 3}}}
 
 Model = Callable[..., Any]
 MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
     "confidence": lambda model: default_confidence(model(**OFFSET), SOURCES, 30),
     "sampled confidence": lambda model: [
         sampled_confidence(
-            model(**OFFSET, decoder={"input_predictor": True}), model(seed=1, **OFFSET), SOURCES, 30
+            model(**OFFSET, parts={"input_predictor": {}}), model(seed=1, **OFFSET), SOURCES, 30
         )
     ],
     "latent assignment": lambda model: sum(

@@ -63,7 +63,7 @@ def test_the_nearest_target_is_told(configuration: Configuration) -> None:
 @pytest.mark.parametrize(
     ("artifact", "names", "file", "part"),
     [
-        (Analysis, ["nat-raw", 1, "latent_components"], "nat", "'latent'"),
+        (Analysis, ["nat-raw", 1, "latent_components"], "nat", "'parts.latent'"),
         (TotalCorrelation, ["cmlm-raw", "at-base", 1], "cmlm", "full_mask"),
         (TotalCorrelation, ["nat-raw", "nat-raw", 1], "nat", "previous_tokens"),
     ],

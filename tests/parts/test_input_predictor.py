@@ -9,11 +9,10 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.input_sampling import InputSampling
 from nat.inputs.random_mask import RandomMask
-from nat.objective.input_prediction import with_input_loss
 from nat.targets.cross_entropy import CrossEntropy
 from tests.tiny import make_batch, make_context, make_model, one_sentence
 
-PREDICTS = {"input_predictor": True}
+PREDICTS = {"input_predictor": {}}
 LENGTHS = [(3, 5), (7, 2), (1, 9), (2, 0)]
 
 
@@ -25,12 +24,12 @@ def log_probabilities(model: Any, source: Any, length: int) -> tuple[Any, Any]:
 
 
 def test_loss_of_the_input() -> None:
-    model, teacher = make_model(decoder=PREDICTS), make_model(seed=5)
+    model, teacher = make_model(parts=PREDICTS), make_model(seed=5)
     batch = make_batch(LENGTHS)
     context = make_context(model, batch, teacher=teacher)
     shown = RandomMask()(context)
     plain = CrossEntropy()(context, shown)
-    found = with_input_loss(plain, context, shown)
+    found = model.input_predictor.with_loss(plain, context, shown)
     torch.testing.assert_close(found.value, plain.value + found.parts["masks"])
     assert torch.equal(found.positions, plain.positions)
     assert found.parts["nll"] is plain.parts["nll"]
@@ -56,11 +55,11 @@ def test_loss_of_the_input() -> None:
 
 
 def test_only_the_classifier_learns_from_it() -> None:
-    model = make_model(decoder=PREDICTS, dropout=0.3).train()
+    model = make_model(parts=PREDICTS, dropout=0.3).train()
     context = make_context(model, make_batch(LENGTHS))
     shown = RandomMask()(context)
     loss = CrossEntropy()(context, shown)
-    found = with_input_loss(loss, context, shown)
+    found = model.input_predictor.with_loss(loss, context, shown)
     assert "input" not in found.parts  # no teacher: in validation
     assert model.training
     found.parts["masks"].sum().backward()
@@ -69,11 +68,13 @@ def test_only_the_classifier_learns_from_it() -> None:
 
 
 def test_what_it_learns_from_has_no_dropout_in_the_decoder() -> None:
-    model = make_model(decoder=PREDICTS, dropout=0.3).train()
+    model = make_model(parts=PREDICTS, dropout=0.3).train()
     context = make_context(model, make_batch(LENGTHS))
     shown = RandomMask()(context)
     loss = CrossEntropy()(context, shown)
-    first, again = (with_input_loss(loss, context, shown).parts["masks"] for _ in range(2))
+    first, again = (
+        model.input_predictor.with_loss(loss, context, shown).parts["masks"] for _ in range(2)
+    )
     assert torch.equal(first, again)
 
 
@@ -84,7 +85,7 @@ def sources() -> torch.Tensor:
 def test_everything_masked_is_one_pass_and_nothing_masked_is_the_assistant() -> None:
     from nat.decoding.one_pass import OnePass
 
-    model = make_model(decoder=PREDICTS, length="offset")
+    model = make_model(parts=PREDICTS, length="offset")
     assistant = make_model(seed=5, length="offset")
     for bias, steps in ((100.0, 3), (-100.0, 2)):
         with torch.no_grad():
@@ -107,7 +108,7 @@ def test_everything_masked_is_one_pass_and_nothing_masked_is_the_assistant() -> 
 def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = make_model(decoder=PREDICTS, length="offset")
+    model = make_model(parts=PREDICTS, length="offset")
     assistant = make_model(seed=5)
     with torch.no_grad():
         model.input_predictor.classifier.bias.fill_(0.0)

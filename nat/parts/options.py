@@ -1,13 +1,17 @@
-"""The Gaussian latents of a system, as configuration gives them."""
+"""Options of the network parts: `LatentOptions` are those of `latent`."""
 
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
+from pydantic import Field, model_validator
+
+from nat.traits import NetworkPart
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LatentOptions:
+class InputPredictorOptions(NetworkPart):
+    """Of the predictor of the proxy input: none."""
+
+
+class LatentOptions(NetworkPart):
     """Latents, and how much the posterior may differ from the prior at no cost.
 
     Gu and Kong (2021, appendix A) follow Shu et al. (2020) and anneal free bits, but print no
@@ -37,12 +41,19 @@ class LatentOptions:
     annealed_at: float = Field(default=0.7, ge=0.0, le=1.0)
     added_to: Literal["encoder_output", "decoder_input"] = "encoder_output"
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _falls(self) -> Self:
         if self.annealed_at < self.free_until:
             raise ValueError(
                 f"annealed_at ({self.annealed_at:g}) must not be below free_until "
                 f"({self.free_until:g})"
             )
+        return self
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """Without the free bits, which concern no weights."""
+        return {"dim": self.dim, "posterior_layers": self.posterior_layers}
 
     def floor(self, progress: float) -> float:
         """Nats per position that are free after this share of the updates, 0 to 1."""

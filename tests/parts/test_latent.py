@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import MASK, PAD
+from nat.parts.options import LatentOptions
 from nat.transformer.copying import soft_copy
-from nat.transformer.latent import Gaussian
-from nat.transformer.latent_options import LatentOptions
+from nat.transformer.gaussian import Gaussian
 from tests.tiny import make_batch, make_model, make_objective, one_sentence
 
 LATENT = {"dim": 4, "posterior_layers": 1}
@@ -66,44 +66,46 @@ def test_a_draw_depends_on_seed_update_and_sentence_only() -> None:
 
 
 def test_decoding_takes_the_mean_of_the_prior() -> None:
-    model, batch = make_model(latent=LATENT, length="offset"), make_batch()
+    model, batch = make_model(parts={"latent": LATENT}, length="offset"), make_batch()
     encoded = model.encode(batch.source)
     plain = encoded.source_states
-    prior = model.prior(encoded)
-    torch.testing.assert_close(encoded.states, plain + model.latents.output(prior.mean))
+    prior = model.latent.prior(encoded)
+    torch.testing.assert_close(encoded.states, plain + model.latent.output(prior.mean))
     # another latent leaves the length predictor's view as it is
-    other = model.with_latents(encoded, prior.mean + 1)
+    other = model.latent.added(encoded, prior.mean + 1)
     assert torch.equal(other.source_states, plain)
     assert not torch.allclose(other.states, encoded.states)
     assert torch.equal(other.repeat(2).source_states, plain.repeat_interleave(2, 0))
 
 
 def test_samples_of_a_sentence_do_not_depend_on_the_batch() -> None:
-    model, batch = make_model(latent=LATENT), make_batch()
+    model, batch = make_model(parts={"latent": LATENT}), make_batch()
     encoded = model.encode(batch.source)
-    sampled = model.with_sampled_latents(encoded, samples=3, temperature=0.5)
+    sampled = model.latent.sampled(encoded, samples=3, temperature=0.5)
     assert sampled.states.shape == (12, *encoded.states.shape[1:])
     for row in range(4):
         own = model.encode(one_sentence(batch, row).source)
-        alone = model.with_sampled_latents(own, samples=3, temperature=0.5)
+        alone = model.latent.sampled(own, samples=3, temperature=0.5)
         width = own.states.size(1)
         torch.testing.assert_close(alone.states, sampled.states[3 * row : 3 * row + 3, :width])
     samples = sampled.states.unflatten(0, (4, 3))
     assert (samples[:, 0] != samples[:, 1]).any() and (samples[:, 1] != samples[:, 2]).any()
-    fewer = model.with_sampled_latents(encoded, samples=1, temperature=0.5)
+    fewer = model.latent.sampled(encoded, samples=1, temperature=0.5)
     torch.testing.assert_close(fewer.states, samples[:, 0])
-    other = model.with_sampled_latents(encoded, samples=1, temperature=0.5, seed=1)
+    other = model.latent.sampled(encoded, samples=1, temperature=0.5, seed=1)
     assert not torch.allclose(other.states, fewer.states)
-    cold = model.with_sampled_latents(encoded, samples=2, temperature=0.0)
+    cold = model.latent.sampled(encoded, samples=2, temperature=0.0)
     torch.testing.assert_close(cold.states, encoded.states.repeat_interleave(2, 0))
 
 
 def test_the_divergence_joins_the_loss() -> None:
     free = {"free_bits": 3.0, "free_until": 0.3, "annealed_at": 0.5}
-    model, batch = make_model(latent={**LATENT, **free}), make_batch(LENGTHS)
+    model, batch = make_model(parts={"latent": {**LATENT, **free}}), make_batch(LENGTHS)
     objective = make_objective(model, "full_mask", CROSS_ENTROPY, updates=100)
     encoded = model.encode(batch.source)
-    divergence = model.posterior(encoded, batch.target).divergence(model.prior(encoded))
+    divergence = model.latent.posterior(model, encoded, batch.target).divergence(
+        model.latent.prior(encoded)
+    )
     real = (
         ~encoded.padding & batch.target_lengths.gt(0)[:, None]
     )  # nothing to learn, nothing to pay
@@ -120,19 +122,19 @@ def test_the_divergence_joins_the_loss() -> None:
 
 
 def test_free_bits_send_no_gradient() -> None:
-    model = make_model(latent={**LATENT, "free_bits": 1e6, "annealed_at": 0.9}).train()
+    model = make_model(parts={"latent": {**LATENT, "free_bits": 1e6, "annealed_at": 0.9}}).train()
     objective = make_objective(model, "full_mask", CROSS_ENTROPY, updates=100)
     objective(model, make_batch(LENGTHS), 0).value.sum().backward()
-    head = model.latents.prior_head.weight
+    head = model.latent.prior_head.weight
     assert head.grad is None or not head.grad.any()
-    posterior = model.latents.posterior_head.weight.grad
+    posterior = model.latent.posterior_head.weight.grad
     assert posterior is not None and posterior.any()  # from the likelihood
     objective(model, make_batch(LENGTHS), 99).value.sum().backward()
     assert head.grad is not None and head.grad.any()
 
 
 def test_training_draws_from_the_posterior() -> None:
-    model, batch = make_model(latent=LATENT), make_batch([(4, 6), (2, 3)])
+    model, batch = make_model(parts={"latent": LATENT}), make_batch([(4, 6), (2, 3)])
     objective = make_objective(model, "full_mask", CROSS_ENTROPY)
     values = [objective(model, batch, update).parts["nll"] for update in (3, 3, 4)]
     assert torch.equal(values[0], values[1])
@@ -147,23 +149,26 @@ def test_training_draws_from_the_posterior() -> None:
     model.decode = note
     objective(model, batch, 3)
     encoded = model.encode(batch.source)
-    drawn = model.posterior(encoded, batch.target).draw(objective.seed, 3, batch.ids)
-    torch.testing.assert_close(seen[0], model.with_latents(encoded, drawn).states)
+    drawn = model.latent.posterior(model, encoded, batch.target).draw(objective.seed, 3, batch.ids)
+    torch.testing.assert_close(seen[0], model.latent.added(encoded, drawn).states)
 
 
 def test_latents_in_the_decoder_input_only() -> None:
     options = {"copy": "soft", "upsample": 2.0}
     latent = {**LATENT, "added_to": "decoder_input"}
-    model, batch = make_model(latent=latent, decoder=options), make_batch([(4, 5), (2, 3)])
+    model, batch = (
+        make_model(parts={"latent": latent}, decoder=options),
+        make_batch([(4, 5), (2, 3)]),
+    )
     encoded = model.encode(batch.source)
-    mean = model.prior(encoded).mean
+    mean = model.latent.prior(encoded).mean
     # cross-attention sees the encoder states alone, the copies their sum with the latents
     plain = make_model(decoder=options)
     plain.load_state_dict(model.state_dict(), strict=False)
     states = plain.encode(batch.source).states
     torch.testing.assert_close(encoded.states, states)
     torch.testing.assert_close(encoded.source_states, states)
-    torch.testing.assert_close(encoded.copied, states + model.latents.output(mean))
+    torch.testing.assert_close(encoded.copied, states + model.latent.output(mean))
     padding = model.upsampled_padding(encoded)
     tokens = torch.where(padding, PAD, MASK)
     shown = model.canvas(tokens, padding, encoded)
@@ -171,7 +176,7 @@ def test_latents_in_the_decoder_input_only() -> None:
     expected = soft_copy(encoded.copied, lengths, canvas, padding.size(1))
     real = ~padding
     torch.testing.assert_close(shown[real], expected[real])
-    other = model.with_latents(encoded, mean + 1)
+    other = model.latent.added(encoded, mean + 1)
     assert torch.equal(other.states, encoded.states)
     assert not torch.allclose(model.canvas(tokens, padding, other)[real], shown[real])
     repeated = other.repeat(2).copied

@@ -1,0 +1,1 @@
+"""Further parts of the network that a system names."""
