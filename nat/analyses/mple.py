@@ -50,6 +50,7 @@ from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 from nat.objective.objective import Objective
+from nat.objective.part import TrainedPart
 from nat.training.model_file import matching_model
 from nat.transformer.model import Transformer
 
@@ -223,7 +224,8 @@ def proxy_input(
     encoded = model.encode(batch.source)
     context = BatchContext(model, batch, encoded, objective.seed, update, teacher=objective.teacher)
     for part in model.parts:
-        context = part.in_training(context)
+        if isinstance(part, TrainedPart):
+            context = part.in_training(context)
     shown = objective.input(context)
     if isinstance(shown, tuple):
         raise ValueError("a proxy input of several tasks has no single loss")

@@ -15,6 +15,7 @@ from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.objective.balance import Balance
 from nat.objective.context import BatchContext, Loss, sum_of_losses
+from nat.objective.part import TrainedPart
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
 from nat.transformer.model import Encoded, Transformer
@@ -100,12 +101,13 @@ class Objective(nn.Module):
             self.bfloat16_products,
             self.balance,
         )
-        for part in model.parts:
+        parts = [part for part in model.parts if isinstance(part, TrainedPart)]
+        for part in parts:
             context = part.in_training(context)
         shown = self.input(context)
         tasks = shown if isinstance(shown, tuple) else (shown,)
         loss = sum_of_losses([self.target(context, task) for task in tasks])
-        for part in model.parts:
+        for part in parts:
             loss = part.with_loss(loss, context, tasks[0])
         if not isinstance(model.length_predictor, LengthPredictor):
             return loss

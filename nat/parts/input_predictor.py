@@ -6,22 +6,22 @@ from torch import Tensor, nn
 
 from nat.data.vocabulary import MASK
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
+from nat.objective.part import TrainedPart
 from nat.parts.options import InputPredictorOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.dropout import without_dropout
 from nat.transformer.model import Transformer
-from nat.transformer.part import Part
 
 
 class InputPredictor(InputPredictorOptions):
     """A binary classifier on decoder states of a full mask: P(position i is masked | X)."""
 
-    def __call__(self, architecture: Architecture, dropout: float) -> Part:
+    def __call__(self, architecture: Architecture, dropout: float) -> TrainedPart:
         """The classifier of a model of these sizes."""
         return MaskClassifier(architecture.model_dim)
 
 
-class MaskClassifier(Part):
+class MaskClassifier(TrainedPart):
     """Probability that the proxy input masks a position.
 
     Args:

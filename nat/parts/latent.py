@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from nat import randomness
 from nat.data.vocabulary import EOS, PAD
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.objective.part import TrainedPart
 from nat.parts.options import LatentOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
@@ -25,7 +26,6 @@ from nat.transformer.encoded import Encoded
 from nat.transformer.gaussian import Gaussian
 from nat.transformer.layers import DecoderLayer, EncoderLayer
 from nat.transformer.model import Transformer
-from nat.transformer.part import Part
 
 SMALLEST_DEVIATION = 1e-3
 """Lower bound of standard deviations, so that divergences are finite."""
@@ -34,12 +34,12 @@ SMALLEST_DEVIATION = 1e-3
 class Latent(LatentOptions):
     """Gaussian latents at the source positions; without decoder layers there are none."""
 
-    def __call__(self, architecture: Architecture, dropout: float) -> Part:
+    def __call__(self, architecture: Architecture, dropout: float) -> TrainedPart:
         """The networks of a model of these sizes."""
         return LatentVariables(architecture, self, dropout)
 
 
-class LatentVariables(Part):
+class LatentVariables(TrainedPart):
     """The networks of prior and posterior, and the projection of latents to encoder states.
 
     Args:
@@ -129,7 +129,7 @@ class LatentVariables(Part):
         drawn = [prior.draw(seed, number, ids, temperature) for number in range(samples)]
         return self.added(encoded.repeat(samples), torch.stack(drawn, 1).flatten(0, 1))
 
-    def encoded(self, model: Transformer, encoded: Encoded) -> Encoded:
+    def encoded(self, encoded: Encoded) -> Encoded:
         """In decoding, the latents are the mean of the prior."""
         return self.added(encoded, self.prior(encoded).mean)
 

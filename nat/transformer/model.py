@@ -243,7 +243,7 @@ class Transformer(nn.Module):
                 states = layer(states, ~padding[:, None, None, :])
             encoded = Encoded(self.encoder_norm(states), padding, source)
         for part in self.parts:
-            encoded = part.encoded(self, encoded)
+            encoded = part.encoded(encoded)
         return encoded
 
     def canvas(self, tokens: Tensor, padding: Tensor, encoded: Encoded) -> Tensor:
@@ -256,7 +256,7 @@ class Transformer(nn.Module):
             copied = self._copied(padding, encoded)
             vectors = torch.where(tokens.eq(MASK)[:, :, None], copied, vectors)
         for part in self.parts:
-            vectors = part.shown(self, vectors, tokens, encoded)
+            vectors = part.shown(vectors, tokens, encoded)
         return vectors
 
     def _copied(self, padding: Tensor, encoded: Encoded) -> Tensor:

@@ -58,8 +58,8 @@ def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
     if traits.decoding_order in ("hybrid", "semi-autoregressive"):
         keywords = {"decoder": {"chunk": 2}}
     if traits.part:
-        options = {"dim": 3, "posterior_layers": 1} if traits.part == "latent" else {}
-        keywords["parts"] = {traits.part: options}
+        sizes = {"dim": 3, "posterior_layers": 1} if traits.part == "latent" else {}
+        keywords["parts"] = {traits.part: sizes}
     # of an option that is tuned, the value that is tried last
     chosen = {option: values[-1] for option, values in CONFIGURATION.tried(name).items()}
     method = registry.build("decoding", options.with_options(chosen))
