@@ -1,6 +1,6 @@
-"""An artefact, a result whose path and inputs follow from its names, and those of corpora.
+"""An artefact, a result whose path and inputs follow from its names; the steps of a corpus.
 
-It is a frozen value that is made of names; all other kinds: `nat.artifacts`.
+All other kinds: `nat.artifacts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,10 +32,9 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
     """
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"no input is named '{name}', only {', '.join(self)}") from None
+        if name not in self:
+            raise AttributeError(f"no input is named '{name}', only {', '.join(self)}")
+        return self[name]
 
     def artifacts(self) -> Iterator["Artifact"]:
         """The artefacts that are read, in order."""
@@ -56,9 +55,7 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
 class Artifact:
     """A result. The fields of a subclass are the names that tell it from others of its kind.
 
-    Attributes:
-        template: of its path, the class argument `path`.
-        kinds: all subclasses, which are frozen dataclasses, by name.
+    A subclass is a frozen dataclass; its argument `path` is the template of the paths.
     """
 
     template: ClassVar[str] = ""
@@ -70,11 +67,7 @@ class Artifact:
 
     @classmethod
     def of(cls, names: Mapping[str, Any], **changes: Any) -> Self:
-        """The artefact of these names, with some changed or added.
-
-        The names can be the wildcards of a job, or the `vars` of an artefact that is made with it;
-        those that are not its own are ignored.
-        """
+        """The artefact of these names, with some changed or added; others are ignored."""
         given = {**names, **changes}
         own = {field.name: field.type for field in fields(cls) if field.name in given}
         return cls(**{name: int(given[name]) if own[name] is int else given[name] for name in own})
@@ -89,11 +82,7 @@ class Artifact:
         return {"kind": type(self).__name__, "path": self.path, **vars(self)}
 
     def inputs(self, configuration: Configuration) -> Inputs:
-        """What is read to make it.
-
-        Raises:
-            UserError: if the configuration does not allow it.
-        """
+        """What is read to make it; an error if the configuration does not allow it."""
         return self._read(configuration)
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -118,10 +107,7 @@ STEPS = ("text", "clean", "tokens", "bpe", "binarised", "corpus.json")
 
 
 class CorpusStep(Artifact):
-    """A step of the preparation of a corpus: of all that trainings read, or of a test set.
-
-    A test set is prepared at once, with the same subwords.
-    """
+    """A step of the preparation of all that trainings read, or of a test set, prepared at once."""
 
     corpus: str
     step: str

@@ -45,8 +45,7 @@ def manifest(folder: Path) -> dict[str, str] | None:
 def record(path: Path, digest: str) -> None:
     """Write the SHA-256 of a file into the manifest of its folder.
 
-    A new line is appended, so that no process takes away the line of another that writes there at
-    the same time, also on file systems without locks.
+    A new line is appended, so that no process takes away the line of another, also without locks.
     """
     with path.with_name(OF_FOLDER).open("a+", encoding="utf-8", errors="replace") as file:
         with suppress(OSError):
@@ -68,11 +67,7 @@ def is_record(path: Path) -> bool:
 
 
 def sha256_of(path: Path | str) -> str:
-    """SHA-256 of a file, hexadecimal.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
+    """SHA-256 of a file, hexadecimal."""
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -110,10 +105,9 @@ def is_intact(path: Path) -> bool:
 
 
 def verified(path: Path | str) -> Path:
-    """Return the path, unless its content has changed; a missing file is left to the reader.
+    """Return the path, unless the file or its manifest is damaged, which is an error.
 
-    Raises:
-        UserError: if the file or its manifest is damaged, with the remedy.
+    A missing file is left to the reader.
     """
     path = Path(path)
     expected = recorded(path) if path.is_file() else None
@@ -163,11 +157,9 @@ def remedy(path: Path | str) -> str:
         return f"run '{found}' to make it again"
     if is_record(path):
         return f"make the files of {path.parent} again, and move those that are yours elsewhere"
-    if _is_packed(path) or (not _below_results(path) and manifest(path.parent) is not None):
-        return "make the folder again with 'nat pack' or 'nat export', or copy it again"
-    if _below_results(path):
+    if _below_results(path) and not _is_packed(path):
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"
-    return "put the right file there"
+    return "put the right file there; 'nat pack' and 'nat export' make their folders again"
 
 
 def _is_packed(path: Path) -> bool:
@@ -178,8 +170,6 @@ def _is_packed(path: Path) -> bool:
 def command(path: Path | str) -> str | None:
     """Command that makes a file below `RESULTS` again; None for what no rule makes."""
     path = Path(path)
-    if _is_packed(path):
-        return None
     path = next((each for each in path.parents if (each / TIMESTAMP).exists()), path)
     below = _below_results(path)
     run, *names = below or ("",)
@@ -187,13 +177,12 @@ def command(path: Path | str) -> str | None:
         names = ["report", "index.html"]
     hidden = any(name.startswith(".") for name in names)
     # directly in the folder of a run only its overrides lie
-    if len(names) < 2 or hidden or run == DOWNLOADS or names[-2] == CHECKPOINTS:
+    if len(names) < 2 or hidden or run == DOWNLOADS or CHECKPOINTS in names or _is_packed(path):
         return None
     words = ["snakemake", "--force", "/".join((RESULTS, run, *names))]
     if run != "corpora":
         scale, _, name = run.partition("@")
-        words += ["--config", f"scale={scale}"]
-        words += [f"name={name}"] if name else []
+        words += ["--config", f"scale={scale}", *([f"name={name}"] if name else [])]
         with suppress(OSError, ValueError):  # without, or with a damaged one
             changes = saved_override(path.parents[len(below) - 2] / OVERRIDE)
             words += ["override=" + " ".join(changes)] if changes else []
@@ -201,10 +190,7 @@ def command(path: Path | str) -> str | None:
 
 
 def _below_results(path: Path) -> tuple[str, ...]:
-    """Names of a path below the folder of results; none elsewhere.
-
-    Corpora, systems and decodings may have the name of that folder, and folders above it, too.
-    """
+    """Names of a path below the folder of results; none elsewhere."""
     full, here = Path.cwd() / path, Path.cwd() / RESULTS
     if full.is_relative_to(here):
         return full.relative_to(here).parts
@@ -213,11 +199,7 @@ def _below_results(path: Path) -> tuple[str, ...]:
 
 
 def saved_override(record: Path) -> tuple[str, ...]:
-    """Changes of a named run, as its first run saved them, as typed: `KEY=VALUE`.
-
-    Raises:
-        OSError, ValueError: if the file cannot be read, or is damaged.
-    """
+    """Changes of a named run, as its first run saved them, as typed: `KEY=VALUE`."""
     changes = json.loads(record.read_text(encoding="utf-8"))
     if not isinstance(changes, Mapping):
         raise ValueError("no keys and values")

@@ -158,16 +158,12 @@ def write_jobs(jobs: list[Job[Any]]) -> str:
 
 
 def read_jobs(path: Path) -> list[Job[Any]]:
-    """The jobs of a file that `write_jobs` made.
-
-    Raises:
-        UserError: if the file is missing or no such file.
-    """
+    """The jobs of a file that `write_jobs` made."""
 
     def restored(value: Any) -> Any:
-        return (
-            tuple(map(restored, value)) if isinstance(value, list) else value and artifact_of(value)
-        )
+        if isinstance(value, list):
+            return tuple(map(restored, value))
+        return value and artifact_of(value)
 
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

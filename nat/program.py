@@ -46,10 +46,7 @@ def _say_nothing_more() -> None:
 
 
 def end_without_garbage_collection() -> None:
-    """Let this process end without looking for garbage once more, which takes up to a second.
-
-    What is registered with `atexit` is run, but a file that nobody has closed may lose its end.
-    """
+    """Let this process end without looking for garbage once more, which takes up to a second."""
     atexit.register(gc.freeze)
 
 

@@ -1,7 +1,7 @@
-"""What each job requests from a cluster, by stage and scale.
+"""What each job requests from a cluster, by stage and scale; on one machine it has no effect.
 
-A scale says what its jobs need (`stages`, `devices`, `nodes`); `config/cluster.yaml` contains the
-names and limits of the cluster. On a single machine, neither has an effect.
+A scale says what its jobs need (`stages`, `devices`, `nodes`), `config/cluster.yaml` the names and
+limits of the cluster.
 """
 
 import math
@@ -48,11 +48,7 @@ def needs(configuration: Configuration, stage: Stage) -> Needs:
 
 
 def read_cluster(configuration: Configuration) -> Cluster:
-    """`config/cluster.yaml`; without the file, the defaults of the cluster apply.
-
-    Raises:
-        UserError: for anything wrong in it.
-    """
+    """`config/cluster.yaml`; without the file, the defaults of the cluster apply."""
     if not (configuration.root / CLUSTER).exists():
         return Cluster()
     return read_model(Cluster, read_yaml(configuration.root, CLUSTER), CLUSTER)
@@ -64,16 +60,8 @@ def resources(
     """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
     Attempt n requests n times the memory and minutes of the first, up to the cluster's limits. For
-    steps that share a job Snakemake sums up the minutes, so each may only request its share.
-
-    Args:
-        configuration: of the run.
-        cluster: names and limits.
-        stage: of the jobs.
-        times: factor of the minutes that the stage has.
-
-    Raises:
-        UserError: if the scale uses several nodes for a training without giving `devices`.
+    steps that share a job Snakemake sums up the minutes, so each may only request its share. The
+    job takes several `times` the minutes of its stage.
     """
     need, scale = needs(configuration, stage), configuration.scale_settings
     kind = cluster.gpu if need.gpu else cluster.cpu
@@ -117,13 +105,9 @@ def growing(first: int, most: int | None) -> Callable[..., int]:
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
-    """How many times as long as a shard of the training text a translation takes, at least 1.
+    """How many times as long as a shard of the training text translating a split takes, at least 1.
 
-    Args:
-        configuration: of the run.
-        corpus: corpus with the split.
-        split: split that the job translates.
-        decodings: number of decodings by which it does.
+    `decodings` is the number of decodings by which it is translated.
     """
     shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
     work = sentences(configuration, corpus, split) * decodings

@@ -1,5 +1,6 @@
 """What a result depends on: the configuration of its job, and the results that it is made from."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,15 +28,7 @@ from nat.artifacts import (
 )
 from nat.configuration import Configuration, fingerprint
 from nat.data.references import has_references, listed
-from nat.data.splits import (
-    TRAIN,
-    VALID,
-    is_cut_out,
-    prepared_as,
-    split_names,
-    text_part,
-)
-from nat.errors import UserError
+from nat.data.splits import TRAIN, VALID, is_cut_out, prepared_as, split_names, text_part
 from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
@@ -59,10 +52,7 @@ def code_of_reports() -> str:
 
 @cache
 def depends_on(configuration: Configuration, artifact: Artifact) -> str:
-    """A fingerprint of what the job of a result depends on besides its inputs.
-
-    When it changes, Snakemake runs the job again.
-    """
+    """A fingerprint of what a job depends on besides its inputs; it runs again on a change."""
     return fingerprint(_depends_on(configuration, artifact))
 
 
@@ -121,11 +111,7 @@ def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
 
 @cache
 def identity(configuration: Configuration, artifact: Artifact) -> str:
-    """A fingerprint of all that decides about a result, from the text on, but not of its run.
-
-    Raises:
-        UserError: as `Artifact.inputs`.
-    """
+    """A fingerprint of all that decides about a result, from the text on, but not of its run."""
     names = {name: value for name, value in vars(artifact).items() if name != "run"}
     inputs = artifact.inputs(configuration)
     read = [identity(configuration, each) for each in inputs.artifacts()]
@@ -137,36 +123,21 @@ MADE_ALONE = (Analysis, Comparison, Converted, Distilled, Model, Ngrams, Score, 
 """Results that one run can take from another, each made by a job that records its identity."""
 
 
-def taken_over(
-    configuration: Configuration, base: Configuration, artifacts: list[Artifact]
-) -> dict[str, str]:
-    """The results of a named run that equal results which its scale has already.
+def taken_over(configuration: Configuration, artifacts: Iterable[Artifact]) -> dict[str, str]:
+    """Paths of results that a scale has already, by those of equal results of its named run.
 
     A result of its own that a run has already stays.
-
-    Args:
-        configuration: of the run.
-        base: of its scale, without its name and overrides.
-        artifacts: what the run is made of.
-
-    Returns:
-        Paths of the results of the scale by those of the run.
     """
     links = {}
     for artifact in artifacts:
         own, there = _made_with(artifact), Path(artifact.path)
-        if not isinstance(own, MADE_ALONE) or (there.exists() and not there.is_symlink()):
-            continue
-        theirs, path = (replace(each, **{"run": base.run}) for each in (own, artifact))
-        record = record_of(theirs.path)
-        try:
-            wanted = identity(configuration, own)
-            same = identity(base, theirs) == wanted
-        except UserError:  # the scale alone does not have it
-            continue
-        recorded = record.read_text("utf-8").strip() if record.exists() else ""
-        if same and recorded == wanted and Path(path.path).exists():
-            links[artifact.path] = path.path
+        if isinstance(own, MADE_ALONE) and (there.is_symlink() or not there.exists()):
+            of_scale = {"run": configuration.scale}
+            theirs, path = (replace(each, **of_scale).path for each in (own, artifact))
+            record = record_of(theirs)
+            recorded = record.read_text("utf-8").strip() if record.exists() else ""
+            if Path(path).exists() and recorded == identity(configuration, own):
+                links[artifact.path] = path
     return links
 
 

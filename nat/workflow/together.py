@@ -18,12 +18,10 @@ RULE = "translate_and_score"
 
 @dataclass(frozen=True)
 class Together:
-    """Decodings of a system on a split that the same papers ask for with the same seeds.
+    """Several decodings of a system on a split that the same papers ask for with the same seeds.
 
-    Attributes:
-        consulted: names of the other models that each of the decodings consults, in order, and
-            `tuned` if each of them has options that are tuned.
-        decodings: several, in the order of their names.
+    Each of them consults the models whose names are in `consulted`, and has options that are tuned
+    if `tuned` is there.
     """
 
     corpus: str
@@ -54,8 +52,7 @@ class Together:
     def outputs(self, run: str) -> list[str]:
         """Paths of what its job makes, with a wildcard for the seed.
 
-        The other names stand in the paths: with wildcards in their places, Snakemake would try
-        every such rule for every file.
+        With wildcards for other names, Snakemake would try every such rule for every file.
         """
         made = []
         for score in self.scores(run, "{seed}"):
@@ -74,10 +71,9 @@ def together(
 ) -> list[Together]:
     """The jobs that make scores, where several are of one model and split, for the same papers.
 
-    A run of one paper thus translates and scores nothing that only other papers show. Decodings
-    that consult another model share a job with those that consult the same one, and decodings that
-    are tuned share one with each other: a run that asks for other decodings need not train that
-    model, or tune anything.
+    A run of one paper thus makes nothing that only other papers show. Decodings that consult
+    another model share a job with those that consult the same one, and so do those that are tuned:
+    a run that asks for other decodings need not train that model, or tune anything.
 
     Args:
         configuration: of the run.
@@ -98,7 +94,6 @@ def together(
 
 
 def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
-    """Names of the models that a decoding consults besides the one that translates, see above."""
     assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
     names = [] if assistant is None else [assistant]
     if ngrams is not None:

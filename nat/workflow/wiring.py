@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import nat
 from nat.artifact import Artifact, is_generated
 from nat.artifacts import Latency, is_sharded
-from nat.configuration import Choice, Configuration, choice, load, snapshot
+from nat.configuration import Configuration, choice, load, snapshot
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
@@ -81,8 +81,7 @@ class Wiring:
         graph.check()
         if configuration.overrides.name is not None:
             made = with_inputs(configuration, graph.reports.values())
-            base = load(Choice(configuration.scale))
-            wiring.taken_over = taken_over(configuration, base, made)
+            wiring.taken_over = taken_over(configuration, made)
         for note in notes(configuration, graph.systems_shown()):
             sys.stderr.write(f"note: {note}\n")
         return wiring
