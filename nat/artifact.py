@@ -41,10 +41,10 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
         for value in self.values():
             yield from (value,) if isinstance(value, Artifact) else value or ()
 
-    def paths(self) -> dict[str, str | list[str]]:
+    def paths(self) -> dict[str, list[str]]:
         """Their paths by the name of the input, as a rule wants them."""
         return {
-            name: value.path if isinstance(value, Artifact) else [each.path for each in value]
+            name: [each.path for each in ((value,) if isinstance(value, Artifact) else value)]
             for name, value in self.items()
             if value is not None
         }

@@ -28,7 +28,6 @@ except UserError as error:
 
 graph, configuration, cluster = wiring.graph, wiring.configuration, wiring.cluster
 reads, handed = wiring.reads, wiring.handed
-reads_together, handed_together = wiring.reads_together, wiring.handed_together
 RESOURCES = wiring.resources
 # What every rule runs. `FAST` is for programs that run models: glibc keeps freed memory in the
 # process, so that small models train up to 1.6 times as fast.

@@ -73,7 +73,7 @@ for several in graph.together:
         name:
             several.rule
         input:
-            unpack(reads_together(several)),
+            unpack(reads(several)),
         output:
             several.outputs(configuration.run),
         log:
@@ -98,7 +98,7 @@ for several in graph.together:
                 ),
             ),
         params:
-            **handed_together("translate_and_score", several),
+            **handed("translate_and_score", several),
         message:
             f"translate and score {several.split} of {several.corpus} with {several.system}, "
             f"{len(several.decodings)} decodings (seed {{wildcards.seed}})"

@@ -227,7 +227,7 @@ def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> lis
     return list(known)
 
 
-def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str | list[str]]:
+def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, list[str]]:
     """Paths of what is read to make an artefact, by the name of the input.
 
     Raises:

@@ -107,28 +107,20 @@ class Wiring:
         most = PROCESSES_OF_A_TEXT
         return most if self.cores is None else min(most, self.cores // 2) or 1
 
-    def reads(self, kind: type[Artifact], **names: Any) -> Callable[[Any], Any]:
+    def reads(self, kind: type[Artifact] | Together, **names: Any) -> Callable[[Any], Any]:
         """The inputs of a rule that makes results of a kind, with names that are no wildcards."""
-        return or_end(
-            lambda wildcards: inputs_of(self.configuration, self._made(kind, names, wildcards))
-        )
-
-    def reads_together(self, several: Together) -> Callable[[Any], Any]:
-        """The inputs of a rule that translates by several decodings."""
 
         def read(wildcards: Any) -> dict[str, list[str]]:
             paths: dict[str, dict[str, None]] = {}
-            for score in several.scores(self.configuration.run, int(wildcards.seed)):
-                # each decoding can read the model in the format of another engine
-                for name, own in inputs_of(self.configuration, score).items():
-                    more = dict.fromkeys([own] if isinstance(own, str) else own)
-                    paths.setdefault(name, {}).update(more)
+            for artifact in self._made(kind, names, wildcards):
+                for name, own in inputs_of(self.configuration, artifact).items():
+                    paths.setdefault(name, {}).update(dict.fromkeys(own))
             return {name: list(own) for name, own in paths.items()}
 
         return or_end(read)
 
     def handed(
-        self, program: str, kind: type[Artifact], shared: bool = False, **names: Any
+        self, program: str, kind: type[Artifact] | Together, shared: bool = False, **names: Any
     ) -> dict[str, Any]:
         """The parameters of a rule that makes results of a kind by a program.
 
@@ -137,39 +129,33 @@ class Wiring:
 
         Args:
             program: of workflow_scripts, without its end.
-            kind: of the results.
+            kind: of the results, or several decodings.
             shared: whether the threads of the rule share the preparation of a text.
             names: those that are no wildcard.
         """
-        made = partial(self._made, kind, names)
+
+        def depends(wildcards: Any) -> str | list[str]:
+            made = self._made(kind, names, wildcards)
+            each = [depends_on(self.configuration, artifact) for artifact in made]
+            return each if isinstance(kind, Together) else each[0]
 
         def job(wildcards: Any, output: Any, threads: int) -> Specification:
-            return self._job(program, [made(wildcards)], threads if shared else 1)
+            made, processes = self._made(kind, names, wildcards), threads if shared else 1
+            find = partial(jobs, self.configuration, made, processes)
+            return Specification(program, None if self.dry else find)
 
-        depends = or_end(lambda wildcards: depends_on(self.configuration, made(wildcards)))
-        return {"program": program, "depends_on": depends, "job": job}
+        return {"program": program, "depends_on": or_end(depends), "job": job}
 
-    def handed_together(self, program: str, several: Together) -> dict[str, Any]:
-        """The parameters of a rule that translates by several decodings, see `handed`."""
-        run = self.configuration.run
-
-        def job(wildcards: Any, output: Any) -> Specification:
-            return self._job(program, several.scores(run, int(wildcards.seed)), 1)
-
-        scores = several.scores(run, several.seeds[0])
-        depends = [depends_on(self.configuration, score) for score in scores]
-        return {"program": program, "depends_on": depends, "job": job}
-
-    def _made(self, kind: type[Artifact], names: Mapping[str, Any], wildcards: Any) -> Artifact:
-        """The result that a job makes, by further names and the wildcards of its rule."""
+    def _made(
+        self, kind: type[Artifact] | Together, names: Mapping[str, Any], wildcards: Any
+    ) -> Sequence[Artifact]:
+        """The results that a job makes, by further names and the wildcards of its rule."""
+        if isinstance(kind, Together):
+            return kind.scores(self.configuration.run, int(wildcards.seed))
         if kind is Latency:
             place = wildcards.corpus, wildcards.group, int(wildcards.seed), wildcards.setting
-            return latency(self.configuration, *place)
-        return kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})
-
-    def _job(self, program: str, made: Sequence[Artifact], processes: int) -> Specification:
-        find = partial(jobs, self.configuration, made, processes)
-        return Specification(program, None if self.dry else find)
+            return [latency(self.configuration, *place)]
+        return [kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})]
 
 
 def settle(workflow: "Workflow") -> None:
