@@ -20,6 +20,7 @@ from nat.files import read_json
 CLUSTER = "config/cluster.yaml"
 Resource = int | str | Callable[..., int]
 
+# what a job needs if the scale does not say; sufficient for `demo` and `small`
 DEFAULT_NEEDS: dict[Stage, Needs] = {
     "prepare": Needs(memory_mb=3000, minutes=20),
     "train": Needs(memory_mb=4000, minutes=240),
@@ -32,13 +33,9 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
     "latency": Needs(memory_mb=3000, minutes=60),
     "report": Needs(memory_mb=2000, minutes=15),
 }
-"""What a job needs if the scale does not say; sufficient for `demo` and `small`."""
-
+# most steps of a stage that share a Slurm job (`group` of their rules), one after the other
 IN_TURN: dict[Stage, int] = {"prepare": 5, "distil": 2, "score": 2}
-"""Most steps of a stage that share a Slurm job (`group` of their rules), one after the other."""
-
-ATTEMPTS = 4
-"""Of a job: the first, and the `retries` of slurm/config.yaml."""
+ATTEMPTS = 4  # of a job: the first, and the `retries` of slurm/config.yaml
 
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:

@@ -22,11 +22,8 @@ from nat.errors import UserError
 from nat.workflow import slurm
 from nat.workflow.cluster import ATTEMPTS, CLUSTER, DEFAULT_NEEDS, read_cluster, resources
 
-SECONDS = 300
-"""How long a small job may take, with the time that it waits for a node."""
-
-FIRST_LOOK = "slurm-init-seconds-before-status-checks"
-"""A key of the profile; 40 by default."""
+SECONDS = 300  # for a small job, with the time that it waits for a node
+FIRST_LOOK = "slurm-init-seconds-before-status-checks"  # a key of the profile; 40 by default
 
 _PROGRAM = [
     sys.executable,
@@ -34,6 +31,7 @@ _PROGRAM = [
     "import socket, torch, nat; "
     "print(f'{socket.gethostname()}, {torch.cuda.device_count()} GPUs for PyTorch')",
 ]
+# options of sbatch, by the resources that Snakemake's executor makes them of
 _OPTIONS = {
     "slurm_account": "account",
     "qos": "qos",
@@ -45,7 +43,6 @@ _OPTIONS = {
     "tasks": "ntasks",
     "gres": "gres",
 }
-"""Options of sbatch, by the resources that Snakemake's executor makes them of."""
 
 
 @dataclass
@@ -161,8 +158,7 @@ def seen(root: Path, words: list[str]) -> str:
 def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     """Look at this cluster, and say what to write into `config/cluster.yaml`.
 
-    Raises:
-        UserError: without a Slurm, or if something would keep jobs of this scale from running.
+    It is an error if something would keep jobs of this scale from running.
     """
     slurm.require_clients()
     given, problems = read_cluster(configuration), []

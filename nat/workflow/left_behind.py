@@ -18,14 +18,11 @@ from nat.job import FOLDER
 from nat.locks import acquired
 from nat.workflow.slurm import ask, jobs_of_this_folder
 
-LOCK = Path(".snakemake/slurm.lock")
-"""Held by the run that submits Slurm jobs from this folder."""
-
+LOCK = Path(".snakemake/slurm.lock")  # held by the run that submits Slurm jobs from this folder
 SECONDS_TO_END = 5
 SECONDS_TO_STOP = 120
 
-_held: list[FileLock] = []
-"""Locks of this run: a lock that nobody refers to is released."""
+_held: list[FileLock] = []  # of this run: a lock that nobody refers to is released
 
 
 def require_no_survivors() -> None:
@@ -58,18 +55,13 @@ def _survivors() -> list[str]:
 
 
 def stop_slurm_jobs(of_slurm: bool) -> str:
-    """Cancel the Slurm jobs of an earlier run in this folder, and wait until they have ended.
+    """Cancel the Slurm jobs of an earlier run in this folder; return what was done, if anything.
 
-    Args:
-        of_slurm: whether this run submits Slurm jobs. Then it holds a lock until it ends, so that
-            no other run takes its jobs for those of an earlier one.
-
-    Returns:
-        What was done, for the screen; nothing if there was nothing to do.
+    A run that submits Slurm jobs, `of_slurm`, holds a lock until it ends, so that no other run
+    takes its jobs for those of an earlier one.
 
     Raises:
-        UserError: if another run submits Slurm jobs from here and this one is to do so, too, if
-            Slurm does not answer, or if a job does not end.
+        UserError: if two runs are to submit jobs from here, or if a job does not end.
     """
     lock = FileLock(LOCK, fallback_to_soft=False)
     if not acquired(lock, 0):

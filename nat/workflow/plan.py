@@ -35,14 +35,14 @@ from nat.workflow import cluster
 from nat.workflow.together import RULE, rule_kind
 
 FILE = "config/plan.yaml"
+# rules that run models, which may be on GPUs, and the stages of what their jobs request
 STAGES: Mapping[str, Stage] = {
     **dict.fromkeys(("train", "train_and_keep"), "train"),
     **dict.fromkeys(("translate", RULE, "tune_decoding", "trace_decoding", "analyse"), "translate"),
     "measure_latency": "latency",
 }
-"""Rules that run models, which may be on GPUs, and the stages of what their jobs request."""
+# rules whose jobs take as long as the models and sentences say
 ESTIMATED = ("train", "train_and_keep", "translate", RULE, "measure_latency")
-"""Rules whose jobs take as long as the models and sentences say."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,7 @@ class PendingJob:
 
 
 def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[PendingJob]:
-    """The jobs of a dry run for targets, with further arguments of snakemake.
-
-    Raises:
-        UserError: if the graph cannot be built, with the error of Snakemake.
-    """
+    """The jobs of a dry run for targets, with further arguments of snakemake."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", *targets, *arguments]
     ended = subprocess.run([*command, "--logger", "nat", "jobs"], capture_output=True, text=True)
     if ended.returncode:

@@ -19,13 +19,10 @@ from typing import NamedTuple
 from nat.errors import UserError
 
 CLIENTS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo", "sacct", "sacctmgr")
-"""Programs that are needed to submit and follow jobs."""
-
-LOGS = Path(".snakemake/slurm_logs")
-"""The executor's folder for logs of jobs: without it, no job was ever submitted from here."""
-
-PREFIX = "nat"
-"""`slurm-jobname-prefix` of the profile."""
+LOGS = Path(".snakemake/slurm_logs")  # of the executor: without it, no job was ever submitted
+PREFIX = "nat"  # `slurm-jobname-prefix` of the profile
+SECONDS_TO_ANSWER = 60
+SECONDS_BETWEEN_LOOKS = 60.0  # at the queue, for jobs that would wait forever
 
 RESUMES = "; a training resumes from its last checkpoint when it runs again"
 ENDS = {
@@ -35,22 +32,12 @@ ENDS = {
     "CANCELLED": f"cancelled{RESUMES}",
     "PREEMPTED": f"preempted{RESUMES}",
 }
-"""The states in which Slurm's jobs end, in words."""
-
 REFUSED = (
     "look at what its stage asks for in config/scales, and at partition, account and GPU in "
     "config/cluster.yaml"
 )
-"""What to do about a job that Slurm does not take."""
-
-SECONDS_TO_ANSWER = 60
-"""How long a client may take."""
-
-SECONDS_BETWEEN_LOOKS = 60.0
-"""At the queue, for jobs that would wait forever."""
-
+# reasons for waiting that do not disappear when other jobs end
 NEVER = re.compile(r"Partition(Time|Node)Limit|BadConstraints|Invalid(Account|QOS)|\w+PerJob\w*")
-"""Reasons for waiting that do not disappear when other jobs end."""
 
 
 class SlurmJob(NamedTuple):
@@ -62,11 +49,7 @@ class SlurmJob(NamedTuple):
 
 
 def ask(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a client of Slurm; it may fail.
-
-    Raises:
-        UserError: if it does not end in time, as where the controller is busy.
-    """
+    """Run a client of Slurm; it may fail, and is an error if it does not end in time."""
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
     except subprocess.TimeoutExpired as error:
@@ -109,8 +92,7 @@ def require_account(account: str | None) -> None:
 def how_it_ended(message: str | None, number: str | None) -> list[str]:
     """How a Slurm job has ended, by the executor's message or else its number.
 
-    Returns:
-        What to add to the name of the job, empty if it was not one of Slurm; and what that means.
+    First what to add to the name of the job, empty if it was not one of Slurm; then what it means.
     """
     text, state = message or "", ""
     if told := re.search(r"SLURM-job '(\S+)' failed.*?status is: '(\w+)'", text, re.DOTALL):
@@ -142,11 +124,7 @@ def state_of(job: str) -> str:
 
 
 def jobs_of_this_folder() -> list[SlurmJob]:
-    """Jobs of this user in the queue that a run of this folder has submitted.
-
-    Raises:
-        UserError: if Slurm does not answer although jobs were submitted from here before.
-    """
+    """Jobs of this user in the queue that a run of this folder has submitted."""
     if not LOGS.exists() or shutil.which("squeue") is None:
         return []
     command = ["squeue", "--noheader", "--user", str(os.getuid())]

@@ -27,11 +27,9 @@ from nat.workflow.together import Together, rule_kind
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
 
+# the variable that tells the jobs of a cluster the file with the configuration of their run
 RESOLVED = "NAT_CONFIGURATION"
-"""The variable that tells the jobs of a cluster the file with the configuration of their run."""
-
-PROCESSES_OF_A_TEXT = 8
-"""Processes that share the preparation of a text."""
+PROCESSES_OF_A_TEXT = 8  # which share its preparation
 
 
 class Wiring:
@@ -159,11 +157,7 @@ class Wiring:
 
 
 def settle(workflow: "Workflow") -> None:
-    """Prepare this process and the variables that every job inherits.
-
-    Raises:
-        UserError: if the environment belongs to another folder.
-    """
+    """Prepare this process and the variables that every job inherits."""
     # The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
     # them took a fifth of the time of a start; `onstart` in start.smk looks again.
     gc.disable()
@@ -185,10 +179,8 @@ def settle(workflow: "Workflow") -> None:
 
 
 def outputs(workflow: "Workflow", run: str, there: str) -> list[str]:
-    """The outputs of all rules, with wildcards in braces, and `there` in the place of `run`.
-
-    What is made by several decodings is also an output of the rule for one.
-    """
+    """The outputs of all rules, with wildcards in braces, and `there` in the place of `run`."""
+    # what is made by several decodings is also an output of the rule for one
     rules = (rule for rule in workflow.rules if rule_kind(rule.name) == rule.name)
     return [output.replace(run, there) for rule in rules for output in rule.output]
 
