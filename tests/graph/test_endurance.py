@@ -393,23 +393,6 @@ def without_keys(path: Path, keys: Set[str]) -> bytes:
     return path.read_bytes()
 
 
-def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
-    def made(score: float, seconds: float) -> dict[str, str]:
-        report = {"value": score, "seconds": seconds, "of": [{"seconds": seconds}]}
-        write_json(tmp_path / "results/micro/scores/test.json", report)
-        curve = tmp_path / "results/micro/models/training.csv"
-        curve.parent.mkdir(parents=True, exist_ok=True)
-        curve.write_text(f"update,loss,seconds\n1,{score},{seconds}\n")
-        summary = {"mean_score": score, SCORED_FROM: str(seconds)}
-        write_json(tmp_path / "results/micro/translations/test.json", summary)
-        (tmp_path / "results/micro/table_1.md").write_text(f"| {score} |\n")
-        return dict(fingerprints(tmp_path))
-
-    first, slower, other = made(1.0, 2.0), made(1.0, 3.0), made(1.5, 2.0)
-    assert first == slower and len(first) == 4
-    assert all(first[name] != other[name] for name in first)
-
-
 @pytest.mark.skipif(not WHOLE, reason="takes minutes; `make test-endurance`")
 @pytest.mark.timeout(7200)
 def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(

@@ -35,16 +35,10 @@ class PrivateSlurm:
 
     Attributes:
         accounting: whether a slurmdbd keeps accounts, in a MariaDB of its own, and enforces them.
-        select: plugin that gives jobs their share of a node, with its parameters.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        accounting: bool = False,
-        select: tuple[str, str] = ("select/cons_tres", "CR_Core_Memory"),
-    ) -> None:
-        self.folder, self.accounting, self.select = folder.resolve(), accounting, select
+    def __init__(self, folder: Path, accounting: bool = False) -> None:
+        self.folder, self.accounting = folder.resolve(), accounting
         self.daemons: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
         self.environment = {
@@ -264,8 +258,6 @@ class PrivateSlurm:
                 folder=self.folder,
                 user=user,
                 socket=self._socket,
-                select=self.select[0],
-                parameters=self.select[1],
             )
             + (ACCOUNTED.format(dbd=base + 3, socket=self._socket) if self.accounting else "")
             + "\n".join(nodes)
@@ -316,8 +308,8 @@ TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 SwitchType=switch/none
-SelectType={select}
-SelectTypeParameters={parameters}
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=5
 PriorityType=priority/basic

@@ -1,19 +1,17 @@
 """The lock files, what is installed of them, and when the environment is made again."""
 
-import fcntl
 import importlib.util
 import os
 import re
 import subprocess
 import sys
-import threading
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.messages import must_name, told
+from tests.messages import must_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
@@ -44,12 +42,7 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, CUDA], ids=lambda lock: lock.name)
-def test_everything_is_pinned_without_a_local_suffix(lock: Path) -> None:
-    assert pins(lock)
-
-
-def test_nothing_is_pinned_twice() -> None:
+def test_everything_is_pinned_once_without_a_local_suffix() -> None:
     names = [name for lock in [*LOCKS, CUDA] for name in pins(lock)]
     assert len(names) == len(set(names))
 
@@ -80,24 +73,6 @@ def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
     assert environment["READTHEDOCS"]
 
 
-@pytest.mark.parametrize(("status", "installed"), [(0, 1), (1, 0)])
-def test_only_a_torch_for_gpus_gets_the_library_of_ctranslate2(
-    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, status: int, installed: int
-) -> None:
-    calls = []
-
-    def call(command: list[str], **_: object) -> int:
-        calls.append(command)
-        return status if command[1] == "-c" else 0
-
-    monkeypatch.setattr(installer.subprocess, "call", call)
-    installer.install_for_gpus("python")
-    assert [command[-2:] for command in calls[1:]] == installed * [
-        ["--no-deps", "nvidia-cublas-cu12"]
-    ]
-    assert "nvidia-cublas-cu12" in pins(CUDA)
-
-
 def test_no_compiled_part_of_fairseq_is_needed() -> None:
     """The training program is imported in a process in which all of them are out of reach."""
     compiled = ["libbleu", "libnat", "libbase", "data.data_utils_fast"]
@@ -118,26 +93,12 @@ def test_what_the_project_depends_on_is_pinned() -> None:
     assert {re.split(r"[<>=]", name)[0].lower() for name in wanted} <= pinned
 
 
-def test_the_oldest_pydantic_can_leave_out_options_that_have_their_default() -> None:
-    """`nat.options.added` uses `exclude_if`, which came with pydantic 2.12."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (bound,) = (name for name in project["dependencies"] if name.startswith("pydantic"))
-    oldest = tuple(map(int, bound.removeprefix("pydantic>=").split(".")))
-    assert oldest >= (2, 12)
-
-
 def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-c", "import nat; print(nat.__file__)"]
     found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert found.returncode == 0, "make the environment again: make environment"
     assert Path(found.stdout.strip()).name == "__init__.py"
-
-
-def test_the_package_says_that_it_is_typed() -> None:
-    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert "py.typed" in found["package-data"]["nat"]
-    assert (ROOT / "nat/py.typed").is_file()
 
 
 def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path) -> None:
@@ -161,49 +122,6 @@ def test_another_lock_file_makes_the_environment_again(installer: ModuleType) ->
         assert not installer.is_made(), lock
         lock.write_text(before)
         assert installer.is_made()
-
-
-def test_what_is_missing_is_named(
-    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    # no compiler, no headers of Python
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert not list(installer.missing())
-    monkeypatch.setitem(sys.modules, "ensurepip", None)
-    (module,) = installer.missing()
-    must_name(module, "venv")
-    monkeypatch.setattr(installer, "OLDEST", (99, 0))
-    (python,) = installer.missing()
-    must_name(python, "3.11")
-
-
-@pytest.mark.parametrize("lacking", [[], ["no-such-daemon"]])
-def test_a_slurm_of_which_a_program_is_missing_is_not_used(
-    lacking: list[str], tmp_path: Path
-) -> None:
-    for name, said in (("id", "1000"), ("pytest", "the tests run")):
-        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
-        (tmp_path / name).chmod(0o755)
-    programs = " ".join(["sh", *lacking])
-    command = ["make", "test-slurm", "PYTHON=true", f"BIN={tmp_path}", f"SLURM_PROGRAMS={programs}"]
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert (ended.returncode == 0) == (not lacking)
-    assert ("the tests run" in ended.stdout) == (not lacking)
-    assert ("no-such-daemon" in ended.stdout) == bool(lacking)
-
-
-def test_an_environment_of_another_folder_is_left_alone(
-    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "kept").touch()
-    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
-    installer.VENV.symlink_to(other)
-    with told("link", installer.VENV, error=SystemExit):
-        installer.main()
-    assert (other / "kept").exists()
 
 
 def test_a_folder_that_is_no_environment_of_this_project_is_left_alone(
@@ -234,42 +152,7 @@ def latest() -> ModuleType:
     return module
 
 
-def test_environments_of_checks_are_not_cleared_behind_a_link(
-    latest: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (".venv-latest", ".venv-audit"):
-        (tmp_path / name).symlink_to(tmp_path)
-    calls: list[list[str]] = []
-    monkeypatch.setattr(latest, "call", calls.append)
-    monkeypatch.setattr(latest, "VENV", tmp_path / ".venv-latest")
-    with pytest.raises(SystemExit, match=str(latest.VENV)):
-        latest.main()
-    command = ["make", "--file", str(ROOT / "Makefile"), "audit", "PYTHON=echo"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert ended.returncode and "--clear" not in ended.stdout and not calls
-    assert "error: .venv-audit" in ended.stdout
-
-
 def test_the_newest_versions_are_those_of_no_lock(latest: ModuleType) -> None:
     found = latest.requirements()
     assert {"torch", "numpy", "snakemake>=9.27,<10", "pytest"} <= set(found)
     assert not any("==" in each or each.startswith("fairseq") for each in found)
-
-
-def test_one_environment_is_made_at_a_time(
-    installer: ModuleType,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(installer, "HERE", tmp_path)
-    other = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(other, fcntl.LOCK_EX)
-    waiting = threading.Thread(target=installer.wait_for_others)
-    waiting.start()
-    waiting.join(0.5)
-    assert waiting.is_alive()
-    os.close(other)
-    waiting.join(30)
-    assert not waiting.is_alive()
-    must_name(capsys.readouterr().out, "another process")

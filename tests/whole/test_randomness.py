@@ -18,10 +18,6 @@ def test_depends_on_the_sentence_not_on_the_batch() -> None:
     assert torch.equal(randomness.uniform(1, 7, chosen, 5), whole[chosen])
 
 
-def test_a_longer_row_begins_with_the_shorter_ones() -> None:
-    assert torch.equal(randomness.uniform(1, 7, IDS, 3), randomness.uniform(1, 7, IDS, 90)[:, :3])
-
-
 def test_seed_update_stream_and_position_all_matter() -> None:
     columns = [
         randomness.uniform(seed, update, IDS, 2, stream)[:, position]
@@ -56,8 +52,9 @@ def test_normal_numbers() -> None:
     assert within == pytest.approx(0.6827, abs=6 * (0.22 / count) ** 0.5)
 
 
-def test_a_longer_row_of_normal_numbers_begins_with_the_shorter_ones() -> None:
-    assert torch.equal(randomness.normal(1, 7, IDS, 3), randomness.normal(1, 7, IDS, 90)[:, :3])
+def test_a_longer_row_begins_with_the_shorter_ones() -> None:
+    for draw in (randomness.uniform, randomness.normal):
+        assert torch.equal(draw(1, 7, IDS, 3), draw(1, 7, IDS, 90)[:, :3])
     assert randomness.normal(1, 0, IDS[:3], 0).shape == (3, 0)
 
 

@@ -92,24 +92,3 @@ def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> N
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert not {"sklearn", "pandas", "scipy.stats"} & set(done.stdout.split())
-
-
-ENDING = """
-import atexit
-from nat.program import run
-
-class Garbage:
-    def __init__(self):
-        self.own = self  # only a search for garbage finds it
-    def __del__(self):
-        print("found")
-
-atexit.register(print, "registered")
-run(lambda: print("work", Garbage() is None))
-"""
-
-
-def test_a_program_ends_without_a_search_for_garbage() -> None:
-    command = [sys.executable, "-c", ENDING]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["work", "False", "registered"]
