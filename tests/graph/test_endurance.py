@@ -181,12 +181,8 @@ HOSTILE: dict[str, tuple[Maker, Callable[[Path], Any], bool]] = {
     ),
     "tsv": (text_of, in_format("tsv", columns={"en": 0, "ro": 1}), False),
     "tmx": (lambda numbers: TMX.encode(), in_format("tmx"), False),
-    "segments": (text_of, in_format("segments"), False),
-    "ted": (text_of, in_format("ted"), False),
     "tar.gz": (lambda numbers: tar_gz(text_of(numbers)), members, True),
     "zip": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_DEFLATED), members, True),
-    "zip of bzip2": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_BZIP2), members, True),
-    "zip of LZMA": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA), members, True),
     "downloaded zip of LZMA": (
         lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA),
         of_a_whole_zip,

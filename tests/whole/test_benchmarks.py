@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import beam_search, ctc_beam, decoding, deployment, growth
+from benchmarks import ctc_beam, decoding, deployment, growth
 from nat.configuration import load
 
 pytestmark = pytest.mark.long
@@ -55,23 +55,6 @@ def test_a_student_is_held_against_an_engine() -> None:
     for each in found.values():
         for low, median, high in each.values():
             assert 0 < low <= median <= high
-
-
-def test_a_beam_search_has_the_scores_of_fairseq() -> None:
-    case = beam_search.Case(model_dim=16, layers=1, heads=2, symbols=50, sentences=3, tokens=4)
-    found = beam_search.measure(case, rounds=1)
-    assert found["difference"] <= beam_search.TOLERANCE
-    assert all(found[side]["ratio"][1] > 0 for side in beam_search.SIDES)
-
-
-@pytest.mark.parametrize("system", growth.SYSTEMS.values())
-@pytest.mark.parametrize("work", growth.WORK)
-def test_growth_has_time_and_memory_of_a_model(
-    system: str, work: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(growth, "BATCH_TOKENS", 20)
-    found = growth.measured("model", system=system, tokens=5, work=work)
-    assert found["seconds"] > 0 and found["megabytes"] > 1
 
 
 def test_growth_has_time_and_memory_of_each_step(tmp_path: Path) -> None:

@@ -143,21 +143,6 @@ def test_what_keeps_jobs_from_running_is_a_problem(
     must_name(problems[2], "a small job fails", "/nowhere/python")
 
 
-@pytest.mark.parametrize(
-    ("sbatch", "words"),
-    [("sleep 5", ["no node was free", "1 seconds"]), ("exit 1", ["a node does not see"])],
-)
-def test_a_node_that_cannot_be_asked(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    sbatch: str, words: list[str],
-) -> None:  # fmt: skip
-    text = f'#!/bin/sh\ncase "$*" in *--test-only*) ;; *) exec {sbatch};; esac\n'
-    (repository / "bin/sbatch").write_text(text.replace("exec exit", "exit"))
-    monkeypatch.setattr("nat.workflow.doctor.SECONDS", 1)
-    assert doctor(monkeypatch) == 1
-    must_name(capsys.readouterr().out, *words)
-
-
 @pytest.mark.parametrize("storage", ["accounting_storage/none", "(null)"])  # since Slurm 23.11
 def test_a_slurm_that_forgets_its_jobs_is_refused(repository: Path, storage: str) -> None:
     require_memory(40)

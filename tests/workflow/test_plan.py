@@ -66,27 +66,6 @@ def test_what_was_measured_says_how_long_jobs_of_its_rule_and_size_take(tmp_path
     must_name(" ".join(plan.notes(found, [])), "measured", "train, translate", plan.FILE)
 
 
-def test_latencies_of_single_sentences_and_on_processors_take_longer() -> None:
-    paper, settings = read("paper", ROOT), ["cuda-1", "cuda-32", "cpu-1", "thread-32"]
-    columns = [{"setting": settings, "label": "{setting}"}]
-    systems = [
-        {"label": each, "system": "at-base", "decoding": each} for each in ("beam5", "beam1")
-    ]
-    paper.files["papers"]["speed"] = {
-        "title": "latencies",
-        "cells": {"task": "wmt14-en-de", "measure": "latency"},
-        "tables": {"1": {"title": "two decodings", "columns": columns, "rows": systems}},
-    }
-    found = plan.Estimates(paper)
-    names = {"corpus": "wmt14-en-de", "group": "speed_table_1", "seed": "1"}
-    seconds = [
-        found.seconds(job("measure_latency", {**names, "setting": each})) for each in settings
-    ]
-    passes = 3003 * paper.latency.repeats * 4 * (5 + 1)
-    assert seconds[1] == pytest.approx(found.of_models.translate * passes / 1e6)
-    assert [each / seconds[1] for each in seconds] == pytest.approx([20, 1, 140, 140])
-
-
 def rows(found: plan.Estimates, jobs: list[PendingJob], *targets: str) -> dict[str, list[str]]:
     columns = [list(column.cells) for column in plan.table(found, jobs, targets).columns]
     return {str(name): [str(each) for each in cells] for name, *cells in zip(*columns, strict=True)}

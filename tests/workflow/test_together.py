@@ -73,18 +73,6 @@ def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
     assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
 
 
-def test_jobs_for_other_papers_have_a_log_of_their_own() -> None:
-    asked = {
-        score("cmlm-kd", f"mask-predict-{steps}-lb5"): {"mine"}
-        | ({"other"} if steps > 2 else set())
-        for steps in (1, 2, 3, 4)
-    }
-    found = together(configuration(), asked)
-    assert (
-        len(found) == len({each.rule for each in found}) == len({each.place for each in found}) == 2
-    )
-
-
 def test_seeds_with_the_same_decodings_share_a_rule() -> None:
     asked = {
         score("at-base", decoding, seed): {"mine"}
@@ -96,16 +84,6 @@ def test_seeds_with_the_same_decodings_share_a_rule() -> None:
     assert len({each.rule for each in found}) == 2
     assert {rule_kind(each.rule) for each in found} == {RULE}
     assert rule_kind("translate") == "translate"
-
-
-def test_a_job_makes_what_its_scores_are() -> None:
-    (job,) = together(configuration(), {score("at-base", f"beam{n}"): {"mine"} for n in (2, 3)})
-    names = {"run": "micro", "corpus": CORPUS, "system": "at-base", "seed": 1, "split": "test"}
-    made = {path.format(**names) for path in job.outputs("{run}")}
-    for each in job.scores("micro", 1):
-        translations = each.translations
-        assert made >= {each.path, each.statistics.path, translations.path, translations.summary}
-    assert len(made) == 8
 
 
 def test_a_job_waits_for_what_any_of_its_decodings_reads() -> None:
