@@ -25,9 +25,9 @@ pathvars:
 wildcard_constraints:
     corpus=one_of(configuration.corpora),
     system=one_of(configuration.systems),
-    decoding=configuration.decoding_pattern,
+    decoding=decoding_pattern(configuration),
     paper=one_of(configuration.papers),
-    split=one_of(configuration.shards),
+    split=one_of(all_splits(configuration)),
     number=r"\w+",
     seed=NUMBER,
     shard=NUMBER,

@@ -89,7 +89,7 @@ def measure(decoding: Any, rounds: int, device: str) -> dict[str, float]:
     from nat.transformer.model import Transformer
 
     torch.manual_seed(1)
-    upsampled = registry.describe("decoding", decoding).traits.upsampled
+    upsampled = registry.describe("decoding", decoding).upsampled
     model = Transformer(
         Architecture(**ARCHITECTURE),
         VOCABULARY_SIZE,

@@ -210,7 +210,8 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
 
     own = case.translator.method
     configuration = read()
-    chosen = {name: getattr(own, name) for name in configuration.tried(case.translator.decoding)}
+    tuned = configuration.decoding_file(case.translator.decoding).tuning
+    chosen = {name: getattr(own, name) for name in tuned}
     method = configuration.decoding(decoding).with_options(chosen)
     built = registry.build("decoding", method)
     sizes = case.translator.vocabularies.sizes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from nat.configuration import Configuration
-from nat.configuration.file_names import file_of
+from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
 from nat.data.references import has_references
 from nat.data.splits import (

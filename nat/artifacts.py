@@ -24,7 +24,8 @@ from nat.artifact import (
     step_of,
 )
 from nat.configuration import Configuration
-from nat.configuration.file_names import file_of
+from nat.configuration.files import file_of
+from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate, joined_names
 from nat.data.references import has_references
 from nat.data.splits import TRAIN, VALID, held_out, test_names
@@ -141,7 +142,7 @@ class OfDecoding(OfSystem):
 class DistilledText(OfDecoding, path=DISTILLED + "/text"):
     """The subwords of the training text as a teacher translates it.
 
-    The engine is that of the run, see `Configuration.decoding_to_distil`; published translations
+    The engine is that of the run, see `nat.configuration.runnable`; published translations
     lie in the folder of the raw text.
     """
 
@@ -149,7 +150,7 @@ class DistilledText(OfDecoding, path=DISTILLED + "/text"):
         bpe = CorpusStep(self.corpus, "bpe")
         if published_by(configuration, self.corpus, self.system) is not None:
             return Inputs(corpus=bpe, text=CorpusStep(self.corpus, "text"))
-        decoding = configuration.on(self.corpus).decoding_to_distil(self.decoding)
+        decoding = decoding_to_distil(configuration.on(self.corpus), self.decoding)
         translations = Translations.of(vars(self), decoding=decoding, split=TRAIN)
         return Inputs(corpus=bpe, translations=translations)
 
@@ -196,7 +197,7 @@ class OfTexts(Artifact):
         """These texts, as a system that chooses among them has them."""
         there = configuration.on(self.corpus)
         for system in there.systems:
-            texts = there.text(system).with_seed(self.seed).compared
+            texts = there.system(system).text.with_seed(self.seed).compared
             if joined_names(texts) == self.candidates:
                 return texts
         raise UserError(f"no system compares the texts '{self.candidates}'")
@@ -219,7 +220,7 @@ class Comparison(OfTexts, path=COMPARED + "/bleu.npy"):
 
     def _read(self, configuration: Configuration) -> Inputs:
         # the shards are removed afterwards, so it depends on their inputs itself
-        shards = _shards(vars(self), ComparisonShard, configuration.shards[TRAIN])
+        shards = _shards(vars(self), ComparisonShard, configuration.scale_settings.shards.train)
         return Inputs(super()._read(configuration), shards=shards)
 
 
@@ -264,15 +265,18 @@ class Decoded(OfDecoding):
     def _read(self, configuration: Configuration) -> Inputs:
         there, decoding = configuration.on(self.corpus), self.decoding
         there.check_decoding(self.system, decoding)
-        assistant, ngrams = there.assistant(decoding), there.language_model(decoding)
+        assistant, ngrams = (
+            there.decoding_file(decoding).assistant,
+            there.decoding_file(decoding).language_model,
+        )
         engine, names = there.decoding_traits(decoding).converted, vars(self)
-        of_teacher = {**names, "seed": there.teacher_seed}
+        of_teacher = {**names, "seed": there.scale_settings.seeds[0]}
         return Inputs(
             corpus=step_of(self.corpus, self.split, "binarised"),
             model=Model.of(names),
             assistant=Model.of(of_teacher, system=assistant) if assistant else None,
             language_model=Ngrams.of(of_teacher, **vars(ngrams)) if ngrams else None,
-            tuned=TunedOptions.of(names) if there.is_tuned(decoding) else None,
+            tuned=TunedOptions.of(names) if there.decoding_file(decoding).tuning else None,
             converted=Converted.of(names, engine=engine) if engine else None,
         )
 
@@ -296,7 +300,7 @@ class Trace(Decoded, path="results/{run}/traces/" + DECODING + "/{split}.jsonl")
     """What each pass of a decoding did to the sentences of a split that the browser shows."""
 
     def _read(self, configuration: Configuration) -> Inputs:
-        if not configuration.is_traced(self.decoding):
+        if not is_traced(configuration, self.decoding):
             where = configuration.file_of("decodings", self.decoding)
             raise UserError(f"{where}: '{self.decoding}' cannot tell its passes; name another")
         return super()._read(configuration)
@@ -329,7 +333,7 @@ class Translations(Evaluated, path=TRANSLATED + "/{split}.jsonl"):
         if not is_sharded(configuration, self.split):
             return super()._read(configuration)
         # the shards are removed afterwards, so it depends on their inputs itself
-        shards = _shards(vars(self), Shard, configuration.shards[self.split])
+        shards = _shards(vars(self), Shard, configuration.scale_settings.shards.of(self.split))
         return Inputs(Decoded._read(self, configuration), shards=shards)
 
 
@@ -356,7 +360,7 @@ def is_sharded(configuration: Configuration, split: str) -> bool:
 
     Its score is then a job of its own.
     """
-    return split == TRAIN or configuration.shards[split] > 1
+    return split == TRAIN or configuration.scale_settings.shards.of(split) > 1
 
 
 def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple[Artifact, ...]:

@@ -15,7 +15,8 @@ from typing import Any, Generic, TypeVar
 
 import nat.artifacts  # noqa: F401  (whose kinds `artifact_of` then knows)
 from nat.artifact import Artifact, Inputs, artifact_of
-from nat.configuration.models import GpuNodes, Latency, Training, Tuning
+from nat.configuration.models import Training
+from nat.configuration.scales import GpuNodes, LatencyOptions, Tuning
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.files import atomic_write_text
@@ -52,7 +53,8 @@ class JobDecoding(StrictModel):
     @property
     def traits(self) -> DecodingMethod:
         """What the method says of itself."""
-        return describe("decoding", self.method).traits
+        traits: DecodingMethod = describe("decoding", self.method)
+        return traits
 
     @property
     def is_only_on_gpus(self) -> bool:
@@ -88,7 +90,7 @@ class JobSettings(StrictModel):
     tensorboard: bool
     decoding_tokens: Count
     tokens_per_device: Count | None
-    latency: Latency
+    latency: LatencyOptions
     tuning: Tuning
     traced: Count
     processes: Processes

@@ -7,18 +7,14 @@ it is built; one that has no options there, as a new one may, is imported for th
 
 import copy
 import importlib
-import importlib.util
 import json
-import os
-import pkgutil
 import re
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_pascal
@@ -36,8 +32,6 @@ FAMILIES: dict[str, type[AnyMethod]] = {
     "parts": NetworkPart,
     "decoding": DecodingMethod,
 }
-
-Traits = TypeVar("Traits", bound=AnyMethod)
 
 
 class Method(BaseModel):
@@ -65,35 +59,24 @@ class Method(BaseModel):
         Raises:
             UserError: if the option a has no keys.
         """
-        found = copy.deepcopy(self.as_json())
+        changed = copy.deepcopy(self.as_json())
         for option, value in chosen.items():
             *path, last = option.split(".")
-            inner: Any = found
+            inner: Any = changed
             for key in path:
                 inner = inner.get(key)
                 if not isinstance(inner, dict):
                     raise UserError(f"'{option}' is a key of '{key}', which is not given")
             inner[last] = value
-        return Method(**found)
-
-
-@dataclass(frozen=True)
-class Description(Generic[Traits]):
-    """A method with all of its options, defaults filled in, and its traits."""
-
-    method: Method
-    traits: Traits
+        return Method(**changed)
 
 
 def names(family: str) -> tuple[str, ...]:
     """Names of all methods of a family, a key of `FAMILIES`, found without import."""
-    package = importlib.import_module(f"nat.{family}")
-    found = []
-    for module in pkgutil.iter_modules(package.__path__):
-        source = _source(family, module.name)
-        if source is not None and re.search(rb"^METHOD\b", source, re.MULTILINE):
-            found.append(module.name)
-    return tuple(sorted(found))
+    files = sorted((_PACKAGE / family).glob("*.py"))
+    return tuple(
+        file.stem for file in files if re.search(rb"^METHOD\b", file.read_bytes(), re.MULTILINE)
+    )
 
 
 def find(family: str, method: str) -> Any:
@@ -103,17 +86,22 @@ def find(family: str, method: str) -> Any:
         UserError: if there is no such method, naming the nearest one; or if it cannot be imported,
             naming the file and the line.
     """
-    if _source(family, method) is None:
-        raise UserError(f"nat/{family} has no method '{method}'; {hint(method, names(family))}")
     file = f"nat/{family}/{method}.py"
+    if not method.isidentifier() or not (_PACKAGE / family / f"{method}.py").exists():
+        raise UserError(f"nat/{family} has no method '{method}'; {hint(method, names(family))}")
     try:
-        found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
+        kind = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
     except Exception as error:
-        raise UserError(f"{file} cannot be imported: {_told(error)}") from error
-    kind = FAMILIES[family]
-    if not (isinstance(found, type) and issubclass(found, kind)):
-        raise UserError(f"{file}: 'METHOD' is not a class that derives from '{kind.__name__}'")
-    return found
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [each for each in frames if Path(each.filename).is_relative_to(_PACKAGE)]
+        last: Any = error if isinstance(error, SyntaxError) and error.filename else ours[-1]
+        place = f"{Path(last.filename).relative_to(_PACKAGE.parent)}, line {last.lineno}"
+        problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UserError(f"{file} cannot be imported: {place}: {problem}") from error
+    if not (isinstance(kind, type) and issubclass(kind, FAMILIES[family])):
+        wanted = FAMILIES[family].__name__
+        raise UserError(f"{file}: 'METHOD' is not a class that derives from '{wanted}'")
+    return kind
 
 
 def build(family: str, method: Method) -> Any:
@@ -127,54 +115,31 @@ def build(family: str, method: Method) -> Any:
     return validated(find(family, method.method), dict(method.options), f"'{method.method}'")
 
 
-@overload
-def describe(family: Literal["inputs"], method: Method) -> Description[ProxyInput]: ...
-@overload
-def describe(family: Literal["targets"], method: Method) -> Description[ProxyTarget]: ...
-@overload
-def describe(family: Literal["distillation"], method: Method) -> Description[TextChoice]: ...
-@overload
-def describe(family: Literal["parts"], method: Method) -> Description[NetworkPart]: ...
-@overload
-def describe(family: Literal["decoding"], method: Method) -> Description[DecodingMethod]: ...
 def describe(family: str, method: Method) -> Any:
-    """Validate the configuration of a method and say what follows from its class.
+    """The options of a method as an object that has its traits; it need not be the method itself.
 
     Raises:
         UserError: as `build`.
     """
-    return _described(family, json.dumps(method.as_json(), sort_keys=True))
+    return _described(family, json.dumps(method.as_json(), sort_keys=True))[0]
+
+
+def completed(family: str, method: Method) -> Method:
+    """A method with all of its options, defaults filled in.
+
+    Raises:
+        UserError: as `build`.
+    """
+    return _described(family, json.dumps(method.as_json(), sort_keys=True))[1]
 
 
 @cache
-def _described(family: str, configured: str) -> Description[Any]:
-    """`describe` for a method as JSON; many systems have the same one."""
+def _described(family: str, configured: str) -> tuple[Any, Method]:
+    """Both for a method as JSON; many systems have the same one."""
     method = Method.model_validate_json(configured)
     options = importlib.import_module(f"nat.{family}.options")
     kind = getattr(options, f"{to_pascal(method.method)}Options", None)
     if kind is None or not issubclass(kind, FAMILIES[family]):
         kind = find(family, method.method)
     built = validated(kind, dict(method.options), f"'{method.method}'")
-    return Description(Method(method=method.method, **options_of(built)), built)
-
-
-def _told(error: Exception) -> str:
-    """An error of an import, and the last place in this project that it comes from."""
-    if isinstance(error, SyntaxError) and error.filename is not None:
-        file, line, problem = error.filename, error.lineno, error.msg
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
-        file, line, problem = ours[-1].filename, ours[-1].lineno, str(error).partition("\n")[0]
-    place = os.path.relpath(file, _PACKAGE.parent)
-    return f"{place}, line {line}: {type(error).__name__}: {problem}"
-
-
-def _source(family: str, method: str) -> bytes | None:
-    """Source of a module of a family; None if the module does not exist."""
-    if not method.isidentifier():
-        return None
-    found = importlib.util.find_spec(f"nat.{family}.{method}")
-    if found is None or found.origin is None:
-        return None
-    return Path(found.origin).read_bytes()
+    return built, Method(method=method.method, **options_of(built))

@@ -54,7 +54,7 @@ rule translate_and_score:
         split=one_of(wiring.whole),
     conda:
         ENVIRONMENT
-    threads: configuration.threads
+    threads: configuration.settings.threads
     resources:
         **RESOURCES["translate"],
     params:
@@ -84,7 +84,7 @@ for several in graph.together:
             seed=one_of(map(str, several.seeds)),
         conda:
             ENVIRONMENT
-        threads: configuration.threads
+        threads: configuration.settings.threads
         resources:
             **resources(
                 configuration,
@@ -125,7 +125,7 @@ rule translate:
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     conda:
         ENVIRONMENT
-    threads: configuration.threads
+    threads: configuration.settings.threads
     resources:
         **RESOURCES["translate"],
     params:

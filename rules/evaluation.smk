@@ -45,7 +45,7 @@ rule analyse:
         "<run>/benchmarks/analyse/{corpus}/{system}/seed{seed}/{analysis}.tsv"
     conda:
         ENVIRONMENT
-    threads: configuration.threads
+    threads: configuration.settings.threads
     resources:
         **RESOURCES["translate"],
     params:

@@ -21,7 +21,7 @@ rule train:
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     conda:
         ENVIRONMENT
-    threads: configuration.threads
+    threads: configuration.settings.threads
     resources:
         **RESOURCES["train"],
     params:

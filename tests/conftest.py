@@ -72,9 +72,9 @@ def what_is_there_is_no_garbage() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def yaml_is_parsed_once() -> Iterator[None]:
     """Tests read the files of `config/` thousands of times; parsing takes most of that time."""
-    from nat.configuration import yaml_file
+    from nat.configuration import files
 
-    read_value = yaml_file.read_value
+    read_value = files.read_value
 
     @cache
     def parsed(text: str, origin: str) -> bytes:
@@ -84,5 +84,5 @@ def yaml_is_parsed_once() -> Iterator[None]:
         return pickle.loads(parsed(text, origin))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml_file, "read_value", remembered)
+        patch.setattr(files, "read_value", remembered)
         yield

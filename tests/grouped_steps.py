@@ -14,7 +14,7 @@ REQUEST = {"minutes": MINUTES * STEPS, "cpus": 1, "memory_mb": 150}
 NAMES = """
 import gc
 import sys
-from nat.configuration.models import Cluster
+from nat.configuration.scales import Cluster
 from nat.errors import UserError
 from nat.training.run import forget_ended
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs

@@ -116,5 +116,5 @@ def _model(configuration: Any, name: str) -> dict[str, Any]:
         keywords["decoder"] = options_of(system.decoder)
     if configuration.is_encoder_only(name):
         keywords["decoder_layers"] = 0
-    parts = {name: options_of(part) for name, part in configuration.parts(name).items()}
+    parts = {name: options_of(part) for name, part in configuration.methods(name).parts.items()}
     return {**keywords, "parts": parts} if parts else keywords

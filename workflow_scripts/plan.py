@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 
 from nat import program
-from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.command_line import add_configuration_arguments, chosen, configuration_from
 from nat.workflow import plan
 
 
@@ -17,14 +17,15 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", default=["all"], help="of snakemake (default: all)")
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
-    chosen = ["--config", *(f"{key}={value}" for key, value in configuration.choices.items())]
+    keys = chosen(configuration).keys
+    words = ["--config", *(f"{key}={value}" for key, value in keys.items())]
     targets = list(dict.fromkeys(arguments.targets))
     if "all" in targets:
         targets += [name for name in configuration.papers if name not in targets]
-    jobs = plan.pending(targets, chosen)
+    jobs = plan.pending(targets, words)
     run = configuration.root / "results" / configuration.run
     measured = any((run / "benchmarks").rglob("*.tsv"))
-    made = plan.pending(targets, ["--forceall", "--nolock", *chosen]) if measured else []
+    made = plan.pending(targets, ["--forceall", "--nolock", *words]) if measured else []
     estimates = plan.Estimates(configuration, made)
     shown = plan.table(estimates, jobs, [name for name in targets if name != "all"])
     Console().print(shown)

@@ -5,7 +5,7 @@ import argparse
 from rich.console import Console
 
 from nat import program
-from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.command_line import add_configuration_arguments, configuration_from
 from nat.papers.results_on_screen import show
 
 

@@ -8,7 +8,7 @@ import sys
 
 from nat import program
 from nat.configuration import shown
-from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.command_line import add_configuration_arguments, configuration_from
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nat.artifacts import Analysis, CorpusStep, step_of
-from nat.configuration.file_names import file_of
+from nat.configuration.files import file_of
 from nat.data.binarised import BinarisedText
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import subword_law

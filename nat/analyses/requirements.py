@@ -59,7 +59,7 @@ class Requirements:
             )
 
     def _reason(self, configuration: Configuration, system: str) -> str:
-        found, order = configuration.system(system), configuration.decoding_order(system)
+        found, order = configuration.system(system), configuration.methods(system).order
         if self.orders is not None and order not in self.orders:
             kinds = " and ".join(KINDS[each] for each in self.orders)
             return f"key 'input.method', {found.input.method}: only {kinds} systems fit"
@@ -78,14 +78,14 @@ class Requirements:
 
 
 def _of_losses(configuration: Configuration, system: str) -> dict[str, bool]:
-    reveals = configuration.input_traits(system).trains_on_partial_targets
+    reveals = configuration.methods(system).input.trains_on_partial_targets
     predicts = "input_predictor" in configuration.system(system).parts
     return {"parts.input_predictor": reveals and not predicts}
 
 
 def _of_law(configuration: Configuration, system: str) -> dict[str, bool]:
     found = configuration.system(system)
-    if configuration.decoding_order(system) != "parallel":
+    if configuration.methods(system).order != "parallel":
         return {}
     upsampled, method = found.decoder.upsample is not None, found.target.method
     return {
@@ -99,7 +99,7 @@ def _of_two_modes(configuration: Configuration, system: str) -> dict[str, bool]:
     found = configuration.system(system)
     return {
         "decoder.upsample": found.decoder.upsample is not None,
-        "target": configuration.target_traits(system).empty_token,
+        "target": configuration.methods(system).target.empty_token,
         # the variables depend on each other through what is drawn
         "parts.latent": "latent" in found.parts,
     }
@@ -184,7 +184,8 @@ def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs
 def _same_of_teacher(configuration: Configuration, analysis: Analysis) -> Inputs:
     """The analysis of the system whose translations a parallel system learns from, if any."""
     text, *others = configuration.training(analysis.corpus, analysis.system).text.candidates
-    if configuration.is_autoregressive(analysis.system) or others or text.system is None:
+    is_autoregressive = configuration.methods(analysis.system).order == "autoregressive"
+    if is_autoregressive or others or text.system is None:
         return Inputs(teacher=None)
     return Inputs(teacher=Analysis.of(vars(analysis) | vars(text)))
 

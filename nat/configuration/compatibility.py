@@ -7,7 +7,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nat.configuration.models import Start
 from nat.errors import UserError, told_of
@@ -18,6 +18,7 @@ from nat.transformer.decoder_options import DecoderOptions
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
 
+_OF_START = "a system has that of the one that it starts from"
 # the key that decides, and after a space what of it
 RULES = {
     "input": "it decides the order in which a system predicts tokens",
@@ -41,47 +42,62 @@ RULES = {
     "size": "decodings such as ctranslate2_ctc go with sizes without decoder layers",
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
-    **{
-        f"{key} shape": "a system has that of the one that it starts from"
-        for key in ("size", "decoder", "parts", "length")
-    },
+    "size shape": _OF_START,
+    "decoder shape": _OF_START,
+    "parts shape": _OF_START,
+    "length shape": _OF_START,
 }
 
 
-def _facts(configuration: "Configuration", name: str) -> dict[str, Any]:
-    """What rules compare with expectations; None agrees with everything."""
-    its, parts = configuration.system(name), configuration.parts(name)
-    text, choice = configuration.text(name), configuration.text_choice(name)
-    decoder, size = its.decoder, configuration.scale_settings.sizes.get(its.size)
-    plain, gamma = replace(decoder, chunk=None), text.regulariser.get("gamma")
-    upsampled = decoder.upsample is not None
-    copied = DecoderOptions(copy="repeated", upsample=decoder.upsample)
-    return {
-        "input": configuration.decoding_order(name),
-        "input canvas": configuration.input_traits(name).upsampled,
-        "input tokens": configuration.trained_on_partial_targets(name),
-        "input.aligned_by": its.input.options.get("aligned_by") == "teacher",
-        "target tokens": configuration.trained_to_correct(name),
-        "decoder": plain != DecoderOptions(),
-        "decoder copy": upsampled and replace(plain, count_source_end=False) == copied,
-        "decoder.upsample": upsampled,
-        "decoder.chunk": decoder.chunk is not None,
-        "parts.input_predictor": "input_predictor" in parts,
-        "parts.latent": "latent" in parts,
-        "parts.latent.added_to": getattr(parts.get("latent"), "added_to", "") == "decoder_input",
-        "length": its.length is not None,
-        "text": choice and choice.traits.decoding_order,
-        "text gamma": len(gamma) if isinstance(gamma, list) else None,
-        "teacher": its.teacher is not None,
-        "init_from": its.init_from is not None,
-        "size": configuration.is_encoder_only(name),
-        "size positions": size and size.max_positions,
-        "decoder.chunk size": decoder.chunk,
-        "size shape": size,
-        "decoder shape": plain,  # the chunk concerns no weights
-        "parts shape": {part: options.form for part, options in parts.items()},
-        "length shape": its.length or "",
-    }
+class _Side:
+    """A system as the rules look at it."""
+
+    def __init__(self, configuration: "Configuration", name: str) -> None:
+        self.its = configuration.system(name)
+        self.input, self.target, self.choice, self.parts = configuration.methods(name)
+        self.order, self.decoder = self.input.decoding_order, self.its.decoder
+        self.upsampled = self.decoder.upsample is not None
+        self.size = configuration.scale_settings.sizes.get(self.its.size)
+        self.encoder_only = self.size is not None and not self.size.decoder_layers
+        self.canvas = replace(self.decoder, chunk=None)  # the chunk concerns no weights
+        self.forms = {name: part.form for name, part in self.parts.items()}
+
+    def has_room_for(self, other: "_Side") -> bool:
+        """Compare the longest sentences, where the scale has both sizes."""
+        if self.size is None or other.size is None:
+            return True
+        return self.size.max_positions >= other.size.max_positions
+
+
+def refines(configuration: "Configuration", name: str) -> bool:
+    """True if a system, or the one it starts from, was trained on partly revealed targets."""
+    start = configuration.system(name).init_from
+    own = configuration.methods(name).input.trains_on_partial_targets
+    return own or start is not None and refines(configuration, start.system)
+
+
+def _corrects(configuration: "Configuration", name: str) -> bool:
+    start = configuration.system(name).init_from
+    own = configuration.methods(name).target.trains_correction
+    return own or start is not None and _corrects(configuration, start.system)
+
+
+def _refuse(configuration: "Configuration", name: str, rules: Mapping[str, bool]) -> None:
+    """Refuse a system for the first rule that does not hold."""
+    for rule in (rule for rule, holds in rules.items() if not holds):
+        written, key = configuration.files["systems"][name], rule.partition(" ")[0]
+        value, *methods = (at(written, each) for each in (key, "input", "target", "size"))
+        raise UserError(
+            f"{configuration.file_of('systems', name)}: key '{key}': found {_shown(value)}: "
+            f"{RULES[rule]} ('{name}' is {KINDS[configuration.methods(name).order]}: "
+            f"input {_shown(methods[0])}, target {_shown(methods[1])}, size {methods[2]})"
+        )
+
+
+def _shown(value: object) -> str:
+    """A value of a file, of a method its name."""
+    value = value.get("method", value) if isinstance(value, dict) else value
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def check_system(configuration: "Configuration", name: str) -> None:
@@ -90,88 +106,70 @@ def check_system(configuration: "Configuration", name: str) -> None:
     Raises:
         UserError: for the first problem.
     """
-    file, its = configuration.file_of("systems", name), configuration.system(name)
-    input_, target = configuration.input_traits(name), configuration.target_traits(name)
-    order, decoder, own = input_.decoding_order, its.decoder, _facts(configuration, name)
-    parallel, distils, predicts = order == "parallel", target.distils, own["parts.input_predictor"]
-    layered = parallel and not own["size"]
-    alone = not distils and target.teacher is None and decoder.upsample is None
-    may_predict = input_.trains_on_partial_targets and alone and not own["parts.latent"]
+    own = _Side(configuration, name)
+    its, input_, target, decoder = own.its, own.input, own.target, own.decoder
+    parallel, distils, latent = own.order == "parallel", target.distils, own.parts.get("latent")
+    predicts = "input_predictor" in own.parts
+    alone = not distils and target.teacher is None and not own.upsampled and latent is None
     taught_by = "parallel" if predicts else input_.teacher or target.teacher
-    _expect(
-        configuration,
-        name,
-        {
-            "input": target.decoding_order or ("parallel" if distils else None),
-            "decoder.chunk": order in ("hybrid", "semi-autoregressive"),
-            "decoder": None if parallel else False,
-            "decoder copy": own["size"] or None,
-            "decoder.upsample": target.upsampled,
-            "input canvas": target.upsampled,
-            "parts.latent": None if layered else False,
-            "parts.latent.added_to": None if decoder.copy.startswith("soft") else False,
-            "length": parallel and not target.upsampled,
-            "input.aligned_by": None if distils else False,
-            "parts.input_predictor": None if may_predict else False,
-            "text": order,
-            "text gamma": len(its.text.candidates),
-            "teacher": taught_by is not None,
-            "init_from": distils or None,
-        },
-    )
-    users: list[tuple[str, str, dict[str, Any]]] = []
+    repeated = replace(own.canvas, count_source_end=False)
+    gamma, texts = its.text.regulariser.get("gamma"), its.text.candidates
+    rules = {
+        "input": target.decoding_order in (None, own.order) and (parallel or not distils),
+        "decoder.chunk": (decoder.chunk is not None)
+        == (own.order in ("hybrid", "semi-autoregressive")),
+        "decoder": parallel or own.canvas == DecoderOptions(),
+        "decoder copy": not own.encoder_only
+        or own.upsampled
+        and repeated == DecoderOptions(copy="repeated", upsample=decoder.upsample),
+        "decoder.upsample": own.upsampled == target.upsampled,
+        "input canvas": input_.upsampled in (None, target.upsampled),
+        "parts.latent": latent is None or parallel and not own.encoder_only,
+        "parts.latent.added_to": getattr(latent, "added_to", "") != "decoder_input"
+        or decoder.copy.startswith("soft"),
+        "length": (its.length is not None) == (parallel and not target.upsampled),
+        "input.aligned_by": distils or its.input.options.get("aligned_by") != "teacher",
+        "parts.input_predictor": not predicts or input_.trains_on_partial_targets and alone,
+        "text": own.choice is None or own.choice.decoding_order in (None, own.order),
+        "text gamma": not isinstance(gamma, list) or len(gamma) == len(texts),
+        "teacher": (its.teacher is not None) == (taught_by is not None),
+        "init_from": not distils or its.init_from is not None,
+    }
+    _refuse(configuration, name, rules)
+    users: list[tuple[str, str, dict[str, bool]]] = []
     if its.teacher is not None:
-        room = own["size positions"]
-        aligned = {"decoder.upsample": False if predicts else None, "size positions": room}
-        users.append(("teacher", its.teacher, {"input": taught_by, **aligned}))
+        teacher = _Side(configuration, its.teacher)
+        of_teacher = {
+            "input": teacher.order == taught_by,
+            "decoder.upsample": not (predicts and teacher.upsampled),
+            "size positions": teacher.has_room_for(own),
+        }
+        users.append(("teacher", its.teacher, of_teacher))
     if its.init_from is not None:
-        shape = {fact: own[fact] for fact in own if fact.endswith(" shape")}
-        users.append(
-            ("init_from", its.init_from.system, {"input tokens": distils or None, **shape})
-        )
-    for text in its.text.candidates:
+        start = _Side(configuration, its.init_from.system)
+        of_start = {
+            "input tokens": not distils or refines(configuration, its.init_from.system),
+            "size shape": None in (own.size, start.size) or own.size == start.size,
+            "decoder shape": own.canvas == start.canvas,
+            "parts shape": own.forms == start.forms,
+            "length shape": its.length == start.its.length,
+        }
+        users.append(("init_from", its.init_from.system, of_start))
+    for text in texts:
         # U-DiMS learns from translations of the system whose steps it distils
-        own_start = distils and text.system and Start(text.system) == its.init_from
-        if text.system is not None and not own_start:
-            users.append((f"{text.key}.system", text.system, {"input": "autoregressive"}))
-    for key, other, expected in users:
+        if text.system and not (distils and Start(system=text.system) == its.init_from):
+            order = configuration.methods(text.system).order
+            users.append((f"{text.key}.system", text.system, {"input": order == "autoregressive"}))
+    file = configuration.file_of("systems", name)
+    for key, other, rules in users:
         with told_of(f"{file}: key '{key}': "):
-            _expect(configuration, other, expected)
+            _refuse(configuration, other, rules)
     validation = configuration.recipe(its.recipe).validation.decoding
-    uses = [(f"{each.key}.decoding", each.system, each.decoding) for each in its.text.candidates]
-    for key, system, used in [*uses, ("recipe", name, validation)]:
-        if system is not None and used is not None:
+    of_texts = [(f"{text.key}.decoding", text.system, text.decoding) for text in texts]
+    for key, system, decoding in [*of_texts, ("recipe", name, validation)]:
+        if system is not None and decoding is not None:
             with told_of(f"{file}: key '{key}': "):
-                configuration.check_decoding(system, used)
-
-
-def _expect(configuration: "Configuration", name: str, expected: Mapping[str, Any]) -> None:
-    """Refuse a system unless its facts are as expected, where anything is."""
-    facts, written = _facts(configuration, name), configuration.files["systems"][name]
-    for rule, due in expected.items():
-        found = facts[rule]
-        if None in (found, due) or found == due or rule == "size positions" and found > due:
-            continue
-        key = rule.partition(" ")[0]
-        said = {each: _shown(at(written, each)) for each in (key, "input", "target", "size")}
-        place = f"{configuration.file_of('systems', name)}: key '{key}'"
-        found = found if type(found) is int else said[key]
-        wanted = "another"
-        if rule == key != "size":
-            wanted = {True: "one", False: "none"}.get(due) or f"one for {KINDS[due]} systems"
-        elif type(due) is int or isinstance(due, str):
-            wanted = str(due) or "null"
-        kind = ", ".join(f"{each} {said[each]}" for each in ("input", "target", "size"))
-        raise UserError(
-            f"{place}: found {found}, expected {wanted}: {RULES[rule]} ('{name}' is "
-            f"{KINDS[facts['input']]}: {kind})"
-        )
-
-
-def _shown(value: Any) -> str:
-    """A value of a file, of a method its name."""
-    value = value.get("method", value) if isinstance(value, dict) else value
-    return value if isinstance(value, str) else json.dumps(value)
+                configuration.check_decoding(system, decoding)
 
 
 def check_assistant(configuration: "Configuration", decoding: str) -> None:
@@ -180,16 +178,17 @@ def check_assistant(configuration: "Configuration", decoding: str) -> None:
     Raises:
         UserError: for the first problem.
     """
-    traits, assistant = configuration.decoding_traits(decoding), configuration.assistant(decoding)
+    traits = configuration.decoding_traits(decoding)
+    assistant, wanted = configuration.decoding_file(decoding).assistant, traits.assistant
     with told_of(f"{configuration.file_of('decodings', decoding)}: key 'assistant': "):
-        if (assistant is None) != (traits.assistant is None) and not traits.assistant_optional:
-            wanted = "null" if traits.assistant is None else f"a system, {KINDS[traits.assistant]}"
-            method = configuration.decoding(decoding).method
-            raise UserError(f"found {assistant or 'null'}, expected {wanted}, with {method}")
+        if (assistant is None) != (wanted is None) and not traits.assistant_optional:
+            kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
+            raise UserError(f"found {assistant or 'null'}, expected {kind}")
         if assistant is not None:
-            aligned = False if traits.assistant == "parallel" else None
-            expected = {"input": traits.assistant, "decoder.upsample": aligned}
-            _expect(configuration, assistant, expected)
+            side = _Side(configuration, assistant)
+            aligned = wanted != "parallel" or not side.upsampled
+            rules = {"input": side.order == wanted, "decoder.upsample": aligned}
+            _refuse(configuration, assistant, rules)
 
 
 def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
@@ -199,34 +198,29 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         UserError: says why; also for an unknown system or decoding.
     """
     method, traits = configuration.decoding(decoding), configuration.decoding_traits(decoding)
-    tried, assistant = configuration.tried(decoding), configuration.assistant(decoding)
-    lengths, steps = (
-        max(tried.get(option, [method.options.get(option, 1)]))
-        for option in ("length_beam", "steps")
+    file, own = configuration.decoding_file(decoding), _Side(configuration, system)
+    lengths, steps, penalty = (
+        max(file.tuning.get(option, [method.options.get(option) or 0]))
+        for option in ("length_beam", "steps", "blank_penalty")
     )
-    penalised = bool(method.options.get("blank_penalty")) or "blank_penalty" in tried
-    several = traits.decoding_order == "parallel" and steps > 1
-    upsampled = False if lengths > 1 else penalised or traits.upsampled
-    of_traits = {
-        "input": traits.decoding_order,
-        "input tokens": several or traits.needs_partial_targets,
-        "target tokens": traits.needs_correction,
-        **({f"parts.{traits.part}": True} if traits.part else {}),
-        "size": traits.encoder_only,
+    several = traits.needs_partial_targets or traits.decoding_order == "parallel" and steps > 1
+    upsampled = False if lengths > 1 else bool(penalty) or traits.upsampled
+    rules = {
+        "input": own.order == traits.decoding_order,
+        "decoder.upsample": upsampled in (None, own.upsampled),
+        "input tokens": not several or refines(configuration, system),
+        "target tokens": not traits.needs_correction or _corrects(configuration, system),
+        **({} if traits.part is None else {f"parts.{traits.part}": traits.part in own.parts}),
+        "size": not traits.encoder_only or own.encoder_only,
     }
-    expected = {
-        "decoder.upsample": upsampled,
-        **{key: due or None for key, due in of_traits.items()},
-    }
-    most = "".join(
-        f", {number} {each}"
-        for number, each in ((lengths, "lengths"), (steps, "steps"))
-        if number > 1
-    )
-    with told_of(f"the decoding '{decoding}' ({method.method}{most}) does not suit '{system}': "):
-        _expect(configuration, system, expected)
-        if assistant is not None:
-            own, hybrid = _facts(configuration, system), traits.decoding_order == "hybrid"
-            room, chunk = own["size positions"], own["decoder.chunk size"] if hybrid else None
-            expected = {"size positions": room, "decoder.chunk size": chunk}
-            _expect(configuration, assistant, expected)
+    with told_of(f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "):
+        _refuse(configuration, system, rules)
+        if file.assistant is not None:
+            assistant = _Side(configuration, file.assistant)
+            chunks = own.decoder.chunk, assistant.decoder.chunk
+            hybrid = traits.decoding_order == "hybrid" and None not in chunks
+            rules = {
+                "size positions": assistant.has_room_for(own),
+                "decoder.chunk size": not hybrid or chunks[0] == chunks[1],
+            }
+            _refuse(configuration, file.assistant, rules)

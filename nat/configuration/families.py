@@ -12,45 +12,44 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from nat.configuration.file_names import FOLDERS, file_of
+from nat.configuration.files import FOLDERS, NAME, file_of
 from nat.configuration.lengths import without_replaced
-from nat.configuration.yaml_file import NAME
 from nat.errors import UserError, told_of
 from nat.options import hint, leaves, nested, validated
 
 WITH_VARIANTS = ("systems", "decodings")
-WITH_TASKS = ("systems", "recipes", "decodings")
-REFERENCES = ("system", "init_from", "teacher", "assistant")
-"""Keys of systems and decodings whose value is the name of a system."""
 _BY_ENTRY = ("splits", "preprocessing", "expected")
 """Keys of corpora whose entries are inherited one by one."""
-_SUBWORDS = ("bpe_merges", "sentencepiece")
+_SUBWORDS = ("bpe_merges", "sentencepiece", "subwords")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
 
+Content = dict[str, Any]
 
-Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
-
-class Expanded(NamedTuple):
-    """The entries of one folder of the configuration, as if each had a separate file.
+class Origin(NamedTuple):
+    """Where an entry is defined.
 
     Attributes:
-        contents: by name, in the order of the files; families by their name with placeholders.
-        places: where each is defined, for messages: `config/systems/axe.yaml`, or
-            `config/systems/axe.yaml: 'axe-raw'` for a variant.
-        bases: the entry that each starts from, by `like` of its own or of its file.
-        bases_first: the names, each after the one that it starts from.
+        place: for messages: `config/systems/axe.yaml`, or `config/systems/axe.yaml: 'axe-raw'` for
+            a variant.
+        base: the entry that it starts from, by `like` of its own or of its file.
     """
 
-    contents: dict[str, dict[str, Any]]
-    places: dict[str, str]
-    bases: dict[str, str]
-    bases_first: list[str]
+    place: str
+    base: str | None = None
 
 
-def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+class _Written(NamedTuple):
+    """An entry as written: what is different from the one that it is `like`, in turn."""
+
+    place: str
+    like: Any
+    changes: list[Content]
+
+
+def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
     """`base` with the keys of `change`, merged recursively; the order of `base` is kept.
 
     A mapping that names another `method` replaces the old one completely, because its options are
@@ -58,14 +57,13 @@ def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
     another unit (`epochs` for `updates`), and in a scale `as` the changes of a recipe, or they it.
     What is not changed is shared with `base`, so no one may change it in place.
     """
-    found = without_replaced(base, change)
-    for key, value in change.items():
-        old = found.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            found[key] = merged(old, value) if _of_one_kind(key, old, value) else value
-        else:
-            found[key] = value
-    return found
+    content = without_replaced(base, change)
+    for key, new in change.items():
+        old = content.get(key)
+        content[key] = new
+        if isinstance(old, Mapping) and isinstance(new, Mapping) and _of_one_kind(key, old, new):
+            content[key] = merged(old, new)
+    return content
 
 
 def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -77,28 +75,33 @@ def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bo
     )
 
 
-def _merged_corpus(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_corpus(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
     """A corpus with the keys of another, of some keys single entries."""
-    found = {**base, **change}
-    for key in _BY_ENTRY:
-        if key in base and key in change:
-            found[key] = base[key] | change[key]
-    own = change.get("preprocessing", {})
-    if "subwords" in change or any(key in own for key in _SUBWORDS):  # instead of the other ones
-        inherited = set(_SUBWORDS).difference(own)
-        kept = {key: value for key, value in found["preprocessing"].items() if key not in inherited}
-        found["preprocessing"] = kept
-        if "subwords" not in change:
-            found.pop("subwords", None)
-    return found
+    both = [key for key in _BY_ENTRY if key in base and key in change]
+    content = {**base, **change, **{key: base[key] | change[key] for key in both}}
+    own = {*change, *change.get("preprocessing", {})}
+    if not own.isdisjoint(_SUBWORDS):  # instead of the inherited ones
+        content = _without(content, own)
+        content["preprocessing"] = _without(content.get("preprocessing", {}), own)
+    return content
 
 
-def expanded(files: Mapping[str, dict[str, Any]], folder: str) -> Expanded:
+def _without(part: Content, own: Collection[str]) -> Content:
+    return {key: part[key] for key in part if key in own or key not in _SUBWORDS}
+
+
+def expanded(
+    files: Mapping[str, Content], folder: str
+) -> tuple[dict[str, Content], dict[str, Origin]]:
     """Resolve `like`, `variants` and `name` in all files of a folder.
 
     Args:
         files: contents by name of the file without `.yaml`.
         folder: below `config/`.
+
+    Returns:
+        What each entry says, as if it had a file of its own, and where it is defined. Entries come
+        after those that they are `like`; families have their names with placeholders.
 
     Raises:
         UserError: for an impossible name, a name that is defined twice, an unknown name after
@@ -114,53 +117,78 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str) -> Expanded:
                 )
             for other, its in written.items():
                 if family_of(name, [other]) or family_of(other, [name]):
-                    raise UserError(
-                        f"{entry.place}: '{name}' is defined in {its.place}, too; rename one of "
-                        "them"
-                    )
+                    raise UserError(f"{entry.place}: '{name}' is defined in {its.place}, too")
             written[name] = entry
     merge = _merged_corpus if folder == "corpora" else merged
-    found, bases = _resolved(written, FOLDERS[folder], merge)
-    for name, content in found.items() if folder == "scales" else ():
+    contents, bases = _resolved(written, FOLDERS[folder], merge)
+    for name, content in contents.items() if folder == "scales" else ():
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
+        place = f"{written[name].place}: 'sizes"
         of_sizes = {
-            size: _entry(f"{written[name].place}: 'sizes.{size}'", own)
+            size: _written(f"{place}.{size}'", own)
             for size, own in sizes.items()
             if isinstance(own, Mapping)
         }
         content["sizes"] = {**sizes, **_resolved(of_sizes, "size")[0]}
-    places = {name: entry.place for name, entry in written.items()}
-    return Expanded({name: found[name] for name in written}, places, bases, list(found))
+    return contents, {name: Origin(written[name].place, bases.get(name)) for name in contents}
 
 
-def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """An entry with what its key `tasks` changes for a task, and without this key."""
-    plain = {key: content[key] for key in content if key != "tasks"}
-    return merged(plain, content.get("tasks", {}).get(task, {}))
+def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _Written]]:
+    """Entries that a file describes: one, or its variants."""
+    place, like, [shared] = _written(file_of(folder, stem), content)
+    if "variants" not in content or folder not in WITH_VARIANTS:
+        name = shared.pop("name", stem) if folder == "decodings" else stem
+        yield str(name), _Written(place, like, [shared])
+        return
+    with told_of(f"{place}: key 'variants': "):
+        variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
+    for name, own in variants.items():
+        entry = _written(f"{place}: '{name}'", own)
+        if entry.like is None:
+            yield name, entry._replace(like=like, changes=[shared, *entry.changes])
+        else:  # another base, but not another description
+            described = {key: shared[key] for key in shared if key == "description"}
+            yield name, entry._replace(changes=[described, *entry.changes])
 
 
-def renamed(value: Any, names: Mapping[str, str], keys: tuple[str, ...] = REFERENCES) -> Any:
-    """A copy of a JSON-able value in which the names at these keys are replaced, at any depth."""
-    if isinstance(value, Mapping):
-        return {
-            key: names.get(part, part)
-            if key in keys and isinstance(part, str)
-            else renamed(part, names, keys)
-            for key, part in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [renamed(part, names, keys) for part in value]
-    return value
+def _written(place: str, content: Mapping[str, Any]) -> _Written:
+    own = {key: value for key, value in content.items() if key != "like"}
+    return _Written(place, content.get("like"), [own])
 
 
-@cache
-def is_family(name: str) -> bool:
-    """Whether a name has placeholders."""
-    return _PLACEHOLDER.search(name) is not None
+def _resolved(
+    written: Mapping[str, _Written], kind: str, merge: Callable[..., Content] = merged
+) -> tuple[dict[str, Content], dict[str, str]]:
+    """The full contents of entries, each after the one that it is like, and these by name."""
+    contents: dict[str, Content] = {}
+    bases: dict[str, str] = {}
+
+    def resolve(name: str, heirs: tuple[str, ...]) -> Content:
+        place, like, changes = written[name]
+        if name in contents:
+            return contents[name]
+        if name in heirs:
+            circle = " -> ".join([*heirs[heirs.index(name) :], name])
+            raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
+        content: Content = {}
+        if like is not None:
+            base = require(str(like), written, kind, f"{place}: key 'like'")
+            content = merged(resolve(base, (*heirs, name)), options_in(base, str(like)))
+            if kind != "corpus":
+                content.pop("description", None)
+            bases[name] = base
+        for change in changes:
+            content = merge(content, change)
+        contents[name] = content
+        return content
+
+    for name in written:
+        resolve(name, ())
+    return contents, bases
 
 
 def placeholders(name: str) -> list[str]:
-    """The options whose values a name with placeholders says."""
+    """The options whose values a name with placeholders says; none for other names."""
     return _PLACEHOLDER.findall(name)
 
 
@@ -172,32 +200,28 @@ def expression(name: str, number: str = _NUMBER) -> str:
 
 def family_of(name: str, known: Iterable[str]) -> str | None:
     """The known name that a name is, or the family that it belongs to; None without one."""
-    pattern = expression(name)
-    return next(
-        (
-            each
-            for each in known
-            if each == name
-            or is_family(each)
-            and (re.fullmatch(expression(each), name) or expression(each) == pattern)
-        ),
-        None,
-    )
+    for each in known:
+        of_family = "{" in each and (
+            re.fullmatch(expression(each), name) or expression(each) == expression(name)
+        )
+        if each == name or of_family:
+            return each
+    return None
 
 
 @cache
-def options_in(family: str, name: str) -> dict[str, Any]:
+def options_in(family: str, name: str) -> Content:
     """The options of a family in one of its names; none if the family is a single name.
 
     `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
     `{"beam": 20, "language_model": {"order": 4}}`.
     """
     match = re.fullmatch(expression(family, f"({_NUMBER})"), name)
-    found: dict[str, Any] = {}
+    options: Content = {}
     for key, text in zip(placeholders(family), match.groups() if match else (), strict=True):
         number = float(text) if "." in text else int(text)
-        found = merged(found, nested(key.split("."), number))
-    return found
+        options = merged(options, nested(key.split("."), number))
+    return options
 
 
 def example(family: str, content: Mapping[str, Any]) -> str:
@@ -205,99 +229,26 @@ def example(family: str, content: Mapping[str, Any]) -> str:
     values = dict(leaves(content))
 
     def value(match: re.Match[str]) -> str:
-        found = values.get(match[1])
-        text = f"{found:g}" if isinstance(found, int | float) else ""
+        given = values.get(match[1])
+        text = f"{given:g}" if isinstance(given, int | float) else ""
         return text if re.fullmatch(_NUMBER, text) else "3"
 
     return _PLACEHOLDER.sub(value, family)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """A hint for an unknown name: the nearest name; of a family, with the same numbers."""
-    numbers = re.findall(_NUMBER, name)
-
-    def shown(each: str) -> str:
-        left = iter(numbers)
-        return _PLACEHOLDER.sub(lambda found: next(left, found[0]), each)
-
-    return hint(name, map(shown, known))
 
 
 def require(name: str, known: Collection[str], what: str, where: str) -> str:
     """The known name that a name is, or the family that it belongs to.
 
     Raises:
-        UserError: if there is none; names the nearest one.
+        UserError: if there is none; names the nearest one, of a family with the same numbers.
     """
-    found = name if name in known else family_of(name, known)
-    if found is None:
-        raise UserError(f"{where}: unknown {what} '{name}'; {near(name, known)}")
-    return found
+    family = name if name in known else family_of(name, known)
+    if family is not None:
+        return family
+    numbers = re.findall(_NUMBER, name)
 
+    def shown(each: str) -> str:
+        left = iter(numbers)
+        return _PLACEHOLDER.sub(lambda match: next(left, match[0]), each)
 
-class _Written(NamedTuple):
-    """An entry as written.
-
-    Attributes:
-        place: where, for messages.
-        like: the entry that it starts from.
-        changes: what is different from it, in turn.
-    """
-
-    place: str
-    like: str | None
-    changes: list[dict[str, Any]]
-
-
-def _entries(stem: str, content: Mapping[str, Any], folder: str) -> Iterator[tuple[str, _Written]]:
-    """What a file describes: one entry, or its variants."""
-    place, like, [shared] = _entry(file_of(folder, stem), content)
-    if "variants" not in content or folder not in WITH_VARIANTS:
-        name = shared.pop("name", stem) if folder == "decodings" else stem
-        yield str(name), _Written(place, like, [shared])
-        return
-    with told_of(f"{place}: key 'variants': "):
-        variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
-    for name, own in variants.items():
-        entry = _entry(f"{place}: '{name}'", own)
-        if entry.like is None:
-            yield name, entry._replace(like=like, changes=[shared, *entry.changes])
-        else:  # another base, but not another description
-            described = {key: shared[key] for key in shared if key == "description"}
-            yield name, entry._replace(changes=[described, *entry.changes])
-
-
-def _entry(place: str, content: Mapping[str, Any]) -> _Written:
-    own = {key: value for key, value in content.items() if key != "like"}
-    return _Written(place, content.get("like"), [own])
-
-
-def _resolved(
-    written: Mapping[str, _Written], kind: str, merge: Merge = merged
-) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """The full contents of entries, each after that which it is like, and what they are like."""
-    found: dict[str, dict[str, Any]] = {}
-    bases: dict[str, str] = {}
-
-    def resolve(name: str, heirs: tuple[str, ...]) -> dict[str, Any]:
-        place, like, changes = written[name]
-        if name in found:
-            return found[name]
-        if name in heirs:
-            circle = " -> ".join([*heirs[heirs.index(name) :], name])
-            raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
-        content: dict[str, Any] = {}
-        if like is not None:
-            base = require(str(like), written, kind, f"{place}: key 'like'")
-            content = merged(resolve(base, (*heirs, name)), options_in(base, str(like)))
-            if kind != "corpus":
-                content.pop("description", None)
-            bases[name] = base
-        for change in changes:
-            content = merge(content, change)
-        found[name] = content
-        return content
-
-    for name in written:
-        resolve(name, ())
-    return found, bases
+    raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, map(shown, known))}")

@@ -5,15 +5,12 @@ starts, since the number of batches per epoch is not known earlier.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nat.configuration.models import Recipe
 from nat.errors import UserError
-
-DECAYS = ("ema_decay",)
-"""Options of methods that say how much of an average an update keeps."""
 
 UNITS = (
     (("updates",), ("epochs",)),
@@ -22,6 +19,7 @@ UNITS = (
 )
 """Keys of a recipe that say the same length in updates and in epochs; one of both is given."""
 _KEYS = frozenset(key for pair in UNITS for unit in pair for key in unit)
+_FOLLOW = ("warmup_updates", "save_every", "validate_every")
 
 
 @dataclass(frozen=True)
@@ -36,17 +34,15 @@ class Lengths:
 
 def without_replaced(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     """A recipe without the lengths that a change gives in the other unit."""
+    kept = dict(recipe)
     if _KEYS.isdisjoint(change):  # of nearly all mappings, of which there are thousands
-        return dict(recipe)
-    replaced = {
-        key
-        for pair in UNITS
-        for unit, other in (pair, pair[::-1])
-        if any(key in change for key in unit)
-        for key in other
-        if key not in change
-    }
-    return {key: value for key, value in recipe.items() if key not in replaced}
+        return kept
+    for pair in UNITS:
+        for unit, other in (pair, pair[::-1]):
+            for key in other if not change.keys().isdisjoint(unit) else ():
+                if key not in change:
+                    kept.pop(key, None)
+    return kept
 
 
 def in_proportion(
@@ -64,23 +60,23 @@ def in_proportion(
         `keep` in proportion to its updates, and `patience` in proportion to its validations, each
         at least 1 (a warm-up of 0 stays).
     """
-    found = dict(changed)
-    meant = recipe.get("updates", changed.get("reference_updates"))
-    if "updates" in change and meant is not None:
+    result = dict(changed)
+    stated = recipe.get("updates", changed.get("reference_updates"))
+    if "updates" in change and stated is not None:
 
-        def follow(values: dict[str, Any], keys: Iterable[str], given: Mapping[str, Any]) -> None:
-            for key in keys:
-                if values.get(key) and key not in given:
-                    values[key] = max(1, round(values[key] * change["updates"] / meant))
+        def follow(length: int) -> int:
+            return max(1, round(length * change["updates"] / stated))
 
-        follow(found, (key for updates, _ in UNITS[1:] for key in updates), change)
-        if "keep" in found:
-            found["keep"] = dict(found["keep"])
-            follow(found["keep"], found["keep"], change.get("keep", {}))
-    was, is_ = _validations(recipe), _validations(found)
-    if found.get("patience") and "patience" not in change and was and is_:
-        found["patience"] = max(1, round(found["patience"] * is_ / was))
-    return found
+        for key in _FOLLOW:
+            if result.get(key) and key not in change:
+                result[key] = follow(result[key])
+        if "keep" in result:
+            kept = {name: follow(update) for name, update in result["keep"].items()}
+            result["keep"] = kept | change.get("keep", {})
+    before, after = _validations(recipe), _validations(result)
+    if result.get("patience") and "patience" not in change and before and after:
+        result["patience"] = max(1, round(result["patience"] * after / before))
+    return result
 
 
 def _validations(recipe: Mapping[str, Any]) -> float | None:
@@ -90,6 +86,11 @@ def _validations(recipe: Mapping[str, Any]) -> float | None:
     if recipe.get("epochs") and recipe.get("validations_per_epoch"):
         return float(recipe["epochs"] * recipe["validations_per_epoch"])
     return None
+
+
+def counts_epochs(recipe: Recipe) -> bool:
+    """True if a recipe gives a length in epochs."""
+    return any(getattr(recipe, epochs) is not None for _, (epochs,) in UNITS)
 
 
 def check_lengths(recipe: Recipe, where: str) -> None:
@@ -102,29 +103,20 @@ def check_lengths(recipe: Recipe, where: str) -> None:
     Raises:
         UserError: names files and key.
     """
-    for problem in _problems_of_units(recipe):
-        raise UserError(f"{where}: {problem}")
-    if not counts_epochs(recipe):
-        in_updates(recipe, None, where)
-
-
-def _problems_of_units(recipe: Recipe) -> Iterator[str]:
     for updates, (epochs,) in UNITS:
         missing = [key for key in updates if getattr(recipe, key) is None]
-        if getattr(recipe, epochs) is None and missing:
-            yield f"missing key '{missing[0]}' (or '{epochs}')"
-        if getattr(recipe, epochs) is not None and len(missing) < len(updates):
-            yield f"give either '{updates[0]}' or '{epochs}', not both"
-    if recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
-        yield (
-            f"key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than 'epochs', "
-            f"{recipe.epochs:g}"
+        in_epochs = getattr(recipe, epochs) is not None
+        if missing and not in_epochs:
+            raise UserError(f"{where}: missing key '{missing[0]}' (or '{epochs}')")
+        if in_epochs and len(missing) < len(updates):
+            raise UserError(f"{where}: give either '{updates[0]}' or '{epochs}', not both")
+    if not counts_epochs(recipe):
+        in_updates(recipe, None, where)
+    elif recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
+        raise UserError(
+            f"{where}: key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than "
+            f"'epochs', {recipe.epochs:g}"
         )
-
-
-def counts_epochs(recipe: Recipe) -> bool:
-    """Whether a recipe gives a length in epochs."""
-    return any(getattr(recipe, epochs) is not None for _, (epochs,) in UNITS)
 
 
 def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> Lengths:
@@ -153,24 +145,24 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
             save = validate = max(1, round(updates_per_epoch / recipe.validations_per_epoch))
     assert updates and warmup is not None and save and validate
     lengths = Lengths(updates, warmup, save, validate)
-    for problem in _problems_in_updates(recipe, lengths):
+    for problem in _problems(recipe, lengths):
         raise UserError(f"{where}: {problem}")
     return lengths
 
 
-def _problems_in_updates(recipe: Recipe, lengths: Lengths) -> Iterator[str]:
+def _problems(recipe: Recipe, lengths: Lengths) -> Iterator[str]:
     updates, save, validate = lengths.updates, lengths.save_every, lengths.validate_every
-    kept = {f"keep.{name}": (update, updates) for name, update in (recipe.keep or {}).items()}
-    limits = {"warmup_updates": (lengths.warmup_updates, updates - 1), **kept}
-    for key, (found, most) in limits.items():
-        if found > most:
-            yield f"key '{key}': found {found}, expected at most {most}: 'updates' is {updates}"
+    limits = {"warmup_updates": (lengths.warmup_updates, updates - 1)}
+    limits |= {f"keep.{name}": (update, updates) for name, update in (recipe.keep or {}).items()}
+    for key, (given, most) in limits.items():
+        if given > most:
+            yield f"key '{key}': found {given}, expected at most {most}: 'updates' is {updates}"
     if save % validate:
         yield (
             f"key 'validate_every': found {validate}, expected 'save_every', {save}, or a divisor "
             "of it: every checkpoint is validated"
         )
-    if kept and recipe.patience is not None:
+    if recipe.keep and recipe.patience is not None:
         yield (
             f"key 'patience': found {recipe.patience}, expected null: a training that may end "
             "early cannot promise the checkpoints of 'keep'"
@@ -187,10 +179,8 @@ def at_length(options: Mapping[str, Any], ratio: float) -> dict[str, Any]:
         options: for the length that they are stated for.
         ratio: that length / the length of this training.
     """
-    return {
-        key: float(f"{value**ratio:.6g}") if key in DECAYS and value is not None else value
-        for key, value in options.items()
-    }
+    decay = options.get("ema_decay")
+    return {**options, **({} if decay is None else {"ema_decay": float(f"{decay**ratio:.6g}")})}
 
 
 def estimated_tokens(recipe: Recipe, tokens_per_epoch: float) -> float:

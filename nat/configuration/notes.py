@@ -2,53 +2,40 @@
 
 from collections.abc import Iterable, Iterator
 
+from nat.configuration.at_scale import replacements
+from nat.configuration.checks import references
 from nat.configuration.configuration import Configuration
-from nat.configuration.file_names import PAPER_SCALE, file_of
+from nat.configuration.files import PAPER_SCALE, file_of
+from nat.configuration.systems import dependencies
 
 
-def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> list[str]:
+def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
     """One sentence for each thing that the reports of a run make noteworthy.
 
     Args:
         configuration: of the run.
         asked_for: corpus and system of everything that reports show.
     """
-    return list(_notes(configuration, set(asked_for)))
-
-
-def _notes(configuration: Configuration, pairs: set[tuple[str, str]]) -> Iterator[str]:
-    scale, scales = file_of("scales", configuration.scale), configuration.files["scales"]
-    corpora, overridden = {corpus for corpus, _ in pairs}, configuration.overrides.recipes
-    used = _used_recipes(configuration, pairs)
+    pairs, scales = set(asked_for), configuration.files["scales"]
+    scale, corpora = file_of("scales", configuration.scale), {corpus for corpus, _ in pairs}
+    overridden, used = configuration.overrides.recipes, _recipes(configuration, pairs)
     changed = {**scales[configuration.scale]["recipes"], **overridden}
-    long = [name for name in sorted(used) if configuration.replacements(name)[-1] not in changed]
+    long = [name for name in sorted(used) if replacements(configuration, name)[-1] not in changed]
     if long and configuration.scale != PAPER_SCALE:
         yield (
             f"{scale}: these recipes train as long as in the papers, since the key 'recipes' does "
             f"not change them: {', '.join(_with_length(configuration, name) for name in long)}"
         )
-    if not set(overridden) <= used:
-        # any decoding may be shown, and with it the systems that it uses besides
-        helpers = {
-            (corpus, helper)
-            for corpus in corpora
-            for there in [configuration.on(corpus)]
-            for decoding in map(there.example_of, there.decodings)
-            for helper in there.helpers(decoding)
-        }
-        used |= _used_recipes(configuration, helpers)
-        effective = {each for name in used for each in configuration.replacements(name)}
-        for recipe in overridden:
-            if recipe not in effective:
-                yield (
-                    f"override: no system that reports show uses the recipe '{recipe}'; it changes "
-                    "nothing"
-                )
+    # any decoding may be shown, and with it the systems that it uses besides
+    named = references(configuration.files["decodings"])
+    helpers = {name for _, folder, name in named if folder == "systems"}
+    used |= _recipes(configuration, {(corpus, name) for corpus in corpora for name in helpers})
+    effective = {each for name in used for each in replacements(configuration, name)}
+    for recipe in overridden.keys() - effective:
+        yield f"override: no system that reports show uses the recipe '{recipe}'"
     # only a user's own tasks; those of papers may not be described yet
-    known = {
-        task for name in scales if name != configuration.scale for task in scales[name]["tasks"]
-    }
-    tasks = configuration.tasks.items()
+    others = [scales[name]["tasks"] for name in scales if name != configuration.scale]
+    known, tasks = {task for each in others for task in each}, configuration.tasks.items()
     own = [task for task, corpus in tasks if task not in known and corpus not in corpora]
     if own:
         yield (
@@ -64,7 +51,7 @@ def _with_length(configuration: Configuration, name: str) -> str:
     return f"{name} ({recipe.updates:,} updates)"
 
 
-def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> set[str]:
+def _recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> set[str]:
     """The recipes of these systems and of those that they need."""
     left, trained, used = list(pairs), set(), set()
     while left:
@@ -73,5 +60,5 @@ def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> 
             trained.add((corpus, system))
             there = configuration.on(corpus)
             used.add(there.system(system).recipe)
-            left += [(corpus, name) for name in there.dependencies(system)]
+            left += [(corpus, name) for name in dependencies(there, system)]
     return used

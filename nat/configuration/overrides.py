@@ -5,26 +5,27 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nat.configuration.families import merged, require
-from nat.configuration.models import Changes, read_model
-from nat.configuration.yaml_file import NAME, read_value
+from nat.configuration.files import NAME, read_value
 from nat.errors import UserError
 from nat.options import nested
 
 KEYS = ("scale", "name", "override")
 """Keys that `snakemake --config` accepts."""
 EXAMPLE = "recipes.student.dropout=0.2"
+OF_A_RUN = ("precision", "threads", "distillation_engine")
+"""Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
 _LONGEST_NAME = 100
 _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """Changes of single keys, validated like the files.
+    """Changes of single keys; they are validated with the files that they change.
 
     Attributes:
         name: of the run, beside the scale; None for the configuration of the files.
@@ -58,6 +59,17 @@ class Choice:
     name: str | None = None
     override: tuple[str, ...] = ()
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys and values for `snakemake --config`."""
+        values = zip(KEYS, (self.scale, self.name, " ".join(self.override)), strict=True)
+        return {key: value for key, value in values if value}
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same for the programs of `workflow_scripts/`."""
+        return [word for key, value in self.keys.items() for word in (f"--{key}", value)]
+
 
 def choice(config: Mapping[str, Any]) -> Choice:
     """What `snakemake --config KEY=VALUE ...` chooses.
@@ -68,17 +80,18 @@ def choice(config: Mapping[str, Any]) -> Choice:
     """
     for key, value in config.items():
         require(key, KEYS, "key", "--config")
-        is_text = key != "name" or value is None or isinstance(value, str)
+        is_text = key != "name" or isinstance(value, str)
         if value is None or not str(value).strip() or not is_text:
-            found = json.dumps(value) if not is_text else "none"
-            raise UserError(f"--config: key '{key}': found {found}, expected text, such as run-1")
+            raise UserError(
+                f"--config: key '{key}': found {json.dumps(value)}, expected text, such as run-1"
+            )
     given = str(config.get("override", "")).strip()
     scale = None if "scale" not in config else str(config["scale"])
     return Choice(scale, config.get("name"), tuple(_BETWEEN.split(given)) if given else ())
 
 
-def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str]) -> Overrides:
-    """Validate the changes of a command line.
+def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:
+    """Read the changes of a command line.
 
     Args:
         name: of the run, None if there is none.
@@ -87,7 +100,7 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
         recipes: names of all recipes.
 
     Raises:
-        UserError: for changes without a name, and for invalid keys or values.
+        UserError: for changes without a name, and for unknown files.
     """
     given = tuple(given)
     if name is not None and (not NAME.fullmatch(name) or len(name) > _LONGEST_NAME):
@@ -100,23 +113,21 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
             "missing key 'name': results of a configuration that 'override' changes lie at "
             f"results/SCALE@NAME, so give it a name beside override='{given[0]}'"
         )
-    changes: dict[str, Any] = {}
-    names = sorted(recipes, key=len, reverse=True)
+    changes: dict[str, Any] = {"config": {}, "recipes": {}}
     for change in given:
-        changes = merged(changes, _nested(change, names))
-    found = read_model(Changes, changes, "override").model_dump(exclude_unset=True)
-    return Overrides(name, given, found.get("config", {}), found.get("recipes", {}))
-
-
-def _nested(change: str, recipes: list[str]) -> dict[str, Any]:
-    """One change as the mapping that a file would have; `recipes`: known, the longest first."""
-    where, (key, equals, text) = f"override '{change}'", change.partition("=")
-    kind, _, rest = key.partition(".")
-    if not equals or not rest:
-        raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-    path = [kind, *rest.split(".")]
-    if kind == "recipes":  # a recipe's name may have dots
-        recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), path[1])
-        require(recipe, recipes, "recipe", where)
-        path = [kind, recipe, *rest.removeprefix(recipe).split(".")[1:]]
-    return nested(path, read_value(text, where))
+        where, (key, equals, text) = f"override '{change}'", change.partition("=")
+        kind, _, rest = key.partition(".")
+        if not equals or not rest:
+            raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+        require(kind, changes, "kind of key", where)
+        path = rest.split(".")
+        if kind == "recipes":  # a recipe's name may have dots
+            known = [each for each in recipes if f"{rest}.".startswith(f"{each}.")]
+            recipe = max(known, key=len) if known else require(path[0], recipes, "recipe", where)
+            path = [recipe, *rest.removeprefix(recipe).split(".")[1:]]
+            if len(path) == 1:
+                raise UserError(f"{where}: expected a key of the recipe, such as {EXAMPLE}")
+        else:
+            require(path[0], OF_A_RUN, "key", where)
+        changes = merged(changes, nested([kind, *path], read_value(text, where)))
+    return Overrides(name, given, changes["config"], changes["recipes"])

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
-from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
+from nat.configuration.families import Content
+from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
 from nat.configuration.models import Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
-from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
 from nat.options import hint
 
@@ -30,47 +29,41 @@ def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configur
     root = Path(root)
     if not isinstance(choice, Choice):
         choice = Choice(choice)
-    settings = read_model(Settings, read_yaml(root, SETTINGS), SETTINGS)
-    found = {folder: families.expanded(_read_folder(root, folder), folder) for folder in FOLDERS}
-    files = {folder: each.contents for folder, each in found.items()}
-    files["scales"] = _without_dropped_tasks(found["scales"])
+    of_file = read_yaml(root, SETTINGS)
+    settings = read_model(Settings, of_file, SETTINGS)
+    files, origins = {}, {}
+    for folder in FOLDERS:
+        files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
+    for name in reversed([*files["scales"]]):  # while bases have what they leave out
+        base = origins["scales"][name].base
+        inherited = {} if base is None else files["scales"][base].get("tasks", {})
+        _drop_tasks(files["scales"][name], inherited, origins["scales"][name].place)
     files["corpora"] = with_splits_of_parents(files["corpora"])
     scale = choice.scale or settings.scale
     origin = f"{SETTINGS}: key 'scale'" if choice.scale is None else "--config"
     families.require(scale, files["scales"], "scale", origin)
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    return Configuration(
-        root,
-        scale,
-        settings.model_copy(update=dict(overrides.settings)),
-        files,
-        {folder: each.places for folder, each in found.items()},
-        overrides,
-        found["systems"].bases,
-        {folder: each.bases_first for folder, each in found.items()},
-    )
+    if overrides.settings:
+        changed = {**of_file, **overrides.settings}
+        settings = read_model(Settings, changed, f"{SETTINGS} with 'override'")
+    return Configuration(root, scale, settings, files, origins, overrides)
 
 
-def _without_dropped_tasks(scales: families.Expanded) -> dict[str, dict[str, Any]]:
-    """Scales without the inherited tasks that they set to null."""
-    found = dict(scales.contents)
-    for name, scale in found.items():
-        if isinstance(tasks := scale.get("tasks"), Mapping):
-            base = scales.contents[scales.bases[name]] if name in scales.bases else {}
-            inherited = base.get("tasks", {})
-            for task in (task for task in tasks if tasks[task] is None and task not in inherited):
-                raise UserError(
-                    f"{scales.places[name]}: key 'tasks.{task}': found null, which leaves out an "
-                    f"inherited task, expected a corpus; {hint(task, inherited)}"
-                )
-            kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
-            found[name] = {**scale, "tasks": kept}
-    return found
+def _drop_tasks(scale: Content, inherited: Content, place: str) -> None:
+    """Leave out the inherited tasks that a scale sets to null."""
+    tasks = scale.get("tasks")
+    if isinstance(tasks, Mapping):
+        for task in (task for task in tasks if tasks[task] is None and task not in inherited):
+            raise UserError(
+                f"{place}: key 'tasks.{task}': found null, which leaves out an inherited task, "
+                f"expected a corpus; {hint(task, inherited)}"
+            )
+        scale["tasks"] = {task: corpus for task, corpus in tasks.items() if corpus is not None}
 
 
-def with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def with_splits_of_parents(corpora: Mapping[str, Content]) -> dict[str, Content]:
     """Corpora, where those that are derived from another have its splits."""
-    found = dict(corpora)
+    complete = dict(corpora)
     for name, corpus in corpora.items():
         if isinstance(derived := corpus.get("derived"), Mapping) and "from" in derived:
             where, parent = f"{file_of('corpora', name)}: key 'derived.from'", derived["from"]
@@ -79,26 +72,5 @@ def with_splits_of_parents(corpora: Mapping[str, dict[str, Any]]) -> dict[str, d
             splits = list(corpora[parent].get("splits", generated or {}))
             if not splits:
                 raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
-            found[name] = {**corpus, "derived": {**derived, "splits": splits}}
-    return found
-
-
-def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
-    place = root / "config" / folder
-    if folder == "papers" and not place.exists():
-        return {}  # a training needs none
-    if not place.is_dir():
-        raise UserError(f"config/{folder}: there is no such folder; restore it")
-    found = {}
-    for path in sorted(place.glob("[!.]*")):
-        file = f"config/{folder}/{path.name}"
-        is_yaml = path.suffix.lower() in (".yaml", ".yml")
-        is_named = path.suffix == ".yaml" and NAME.fullmatch(path.stem)
-        if path.is_dir() or (is_yaml and not is_named):
-            raise UserError(
-                f"{file}: expected a file NAME.yaml, with letters, digits, '.', '_' and '-' in its "
-                "name; rename or move it"
-            )
-        if is_yaml:
-            found[path.stem] = read_yaml(root, file)
-    return found
+            complete[name] = {**corpus, "derived": {**derived, "splits": splits}}
+    return complete

@@ -7,6 +7,7 @@ import yaml
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.json_values import differences
+from nat.configuration.runnable import cannot_train
 from nat.errors import UserError
 from nat.options import leaves
 
@@ -23,11 +24,8 @@ def effective(configuration: Configuration, corpus: str, system: str) -> str:
     name, here = configuration.canonical(corpus, system), _settings(configuration, corpus, system)
     if name != system:
         lines.append(f"# trained under the name {name}, whose settings are the same")
-    different = [
-        other
-        for other in dict.fromkeys(configuration.tasks.values())
-        if other in configuration.corpora and _settings(configuration, other, system) != here
-    ]
+    corpora = dict.fromkeys(configuration.tasks.values())
+    different = [each for each in corpora if _settings(configuration, each, system) != here]
     if different:
         lines.append(f"# differs on {', '.join(different)}: see --corpus")
     return "\n".join([*lines, _yaml(here)])
@@ -41,24 +39,26 @@ def compared(configuration: Configuration, corpus: str, system: str, other: str)
     Raises:
         UserError: as `effective`.
     """
-    found = {name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)}
-    keys = list(dict.fromkeys(key for settings in found.values() for key in settings))
+    settings = {
+        name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)
+    }
+    keys = list(dict.fromkeys(key for each in settings.values() for key in each))
     first = {key.partition(".")[0]: number for number, key in reversed([*enumerate(keys)])}
     different = {}
     for key in sorted(keys, key=lambda key: first[key.partition(".")[0]]):
-        values = {name: settings[key] for name, settings in found.items() if key in settings}
-        if len(values) < len(found) or differences(values[system], values[other]):
+        values = {name: each[key] for name, each in settings.items() if key in each}
+        if len(values) == 1 or differences(*values.values()):
             different[key] = values
-    headings = [_heading(configuration, corpus, name) for name in found]
+    headings = [_heading(configuration, corpus, name) for name in settings]
     return "\n".join([*headings, _yaml(different) if different else "# no setting differs\n"])
 
 
 def _settings(configuration: Configuration, corpus: str, system: str) -> dict[str, Any]:
     """The effective configuration without the names of corpus and system."""
-    if why := configuration.on(corpus).cannot_train(system):
+    if why := cannot_train(configuration.on(corpus), system):
         raise UserError(f"{configuration.file_of('systems', system)}: {why}")
-    found = configuration.training(corpus, system).as_json()
-    return {key: value for key, value in found.items() if key not in ("corpus", "system")}
+    settings = configuration.training(corpus, system).as_json()
+    return {key: value for key, value in settings.items() if key not in ("corpus", "system")}
 
 
 def _heading(configuration: Configuration, corpus: str, system: str) -> str:

@@ -10,24 +10,25 @@ from dataclasses import asdict
 from pathlib import Path
 
 from nat.configuration.configuration import Configuration
+from nat.configuration.families import Origin
 from nat.configuration.models import Settings, read_model
 from nat.configuration.overrides import Overrides
 from nat.errors import UserError
 from nat.files import atomic_write_text
 
 FOLDER = Path("results/jobs/configuration")
-AS_THEY_ARE = ("scale", "files", "places", "bases", "bases_first")
-"""Attributes of a configuration that are JSON-able."""
 
 
 def write(configuration: Configuration) -> Path:
     """Write a configuration to a file that is named after its content."""
     content = {
-        **{name: getattr(configuration, name) for name in AS_THEY_ARE},
+        "scale": configuration.scale,
         "settings": configuration.settings.as_written(),
+        "files": configuration.files,
+        "origins": configuration.origins,
         "overrides": asdict(configuration.overrides),
     }
-    text = json.dumps(content, sort_keys=False, ensure_ascii=False)
+    text = json.dumps(content, ensure_ascii=False)
     path = FOLDER / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,11 +44,15 @@ def restore(path: Path, root: Path = Path()) -> Configuration:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        overrides = content.pop("overrides")
+        overrides = content["overrides"]
         overrides["given"] = tuple(overrides["given"])
-        settings = read_model(Settings, content.pop("settings"), str(path))
-        return Configuration(
-            root=root, settings=settings, overrides=Overrides(**overrides), **content
-        )
+        origins = {
+            folder: {name: Origin(*each) for name, each in entries.items()}
+            for folder, entries in content["origins"].items()
+        }
+        settings = read_model(Settings, content["settings"], str(path))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is no configuration of a run ({error}); start it again") from error
+    return Configuration(
+        root, content["scale"], settings, content["files"], origins, Overrides(**overrides)
+    )

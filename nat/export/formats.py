@@ -103,7 +103,7 @@ def _check_order(folder: Path, trained: TrainedModel) -> None:
 
     Its weights do not show what it was trained for.
     """
-    order = registry.describe("inputs", trained.training.input).traits.decoding_order
+    order = registry.describe("inputs", trained.training.input).decoding_order
     if order != "autoregressive" and trained.model.decoder_layers:
         other = "onnx" if order == "parallel" else "huggingface"
         raise UserError(

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,8 @@ from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
 from nat.checksums import PACKAGE, remedy
 from nat.configuration import Configuration, differences, read
-from nat.configuration.named_runs import choice_of
+from nat.configuration.command_line import choice_of
+from nat.configuration.configuration import has_decoding
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.subwords import subwords_file
@@ -253,13 +255,15 @@ def _defaults(
     tuned = sorted(path.stem for path in configuration.root.glob(pattern))
     engines = {
         name: configuration.decoding_traits(name).converted
-        for name in filter(configuration.has_decoding, tuned)
+        for name in filter(partial(has_decoding, configuration), tuned)
     }
     if engine is not None and engine in engines.values():
         return [name for name in engines if engines[name] == engine]
     usual = usual_decoding(configuration, trained.system)
     usual = f"{usual}-tuned" if f"{usual}-tuned" in engines else usual
-    others = filter(configuration.has_decoding, sorted({path.parent.name for path in scores}))
+    others = filter(
+        partial(has_decoding, configuration), sorted({path.parent.name for path in scores})
+    )
     return list(dict.fromkeys([usual, *others]))
 
 
@@ -273,9 +277,9 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
     Raises:
         UserError: if there is none, or the file of a decoding is faulty.
     """
-    student = configuration.target_traits(system).distils
+    student = configuration.methods(system).target.distils
     wanted = (*USUAL_OF_STUDENTS, *USUAL) if student else USUAL
-    for name in filter(configuration.has_decoding, wanted):
+    for name in filter(partial(has_decoding, configuration), wanted):
         configuration.decoding(name)  # a faulty file is not taken for one that does not suit
         try:
             configuration.check_decoding(system, name)
@@ -324,7 +328,7 @@ def _packaged(
         key: CONSULTED[key].format_map({**vars(artifact), "decoding": name})
         for key, artifact in found.items()
     }
-    packaged = PackagedDecoding(method=registry.describe("decoding", method).method, **names)
+    packaged = PackagedDecoding(method=registry.completed("decoding", method), **names)
     return packaged, {names[key]: root / found[key].path for key in names}
 
 

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from nat.artifact import is_generated
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration
-from nat.configuration.file_names import PAPER_SCALE
+from nat.configuration.configuration import all_tasks
+from nat.configuration.files import PAPER_SCALE
+from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
 from nat.data.splits import held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
@@ -118,7 +120,7 @@ class Resolver:
     def word(self, key: str, value: Any) -> str:
         """Write a coordinate as labels print it."""
         if key == "task":
-            return self.configuration.heading(value) or heading(value)
+            return self.configuration.scale_settings.heading(value) or heading(value)
         if key == "measure":
             return MEASURES[value].label if value in MEASURES else str(value)
         return f"{value} step{'s' * (value != 1)}" if key == "steps" else _text(value)
@@ -138,7 +140,7 @@ class Resolver:
         headings = []
         for line in given:
             if isinstance(line, str):
-                tasks = self.configuration.all_tasks
+                tasks = all_tasks(self.configuration)
                 if line not in MEASURES and line not in tasks:
                     raise self.unknown(at, "measure or task", line, [*MEASURES, *tasks])
                 line = Line(**{"measure" if line in MEASURES else "task": line})
@@ -238,7 +240,7 @@ class Resolver:
         stand_in = self._stand_in(cell, corpus)
         return [
             self._sourced(each._replace(corpus=corpus, model=model, seed=seed, stand_in=stand_in))
-            for seed in self.configuration.seeds_of(self.name)
+            for seed in self.paper.seeds or self.configuration.scale_settings.seeds
             for each in cells
         ]
 
@@ -274,7 +276,7 @@ class Resolver:
             raise UserError(f"setting: found '{cell.setting}', expected beta, a number above 0")
         for each in cells if cell.decoding else ():
             configuration.check_decoding(each.system, each.decoding)
-        if cell.task in configuration.all_tasks and cell.task not in configuration.tasks:
+        if cell.task in all_tasks(configuration) and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
         known = held_out(configuration.corpus(corpus))
@@ -285,9 +287,9 @@ class Resolver:
             )
         there = configuration.on(corpus)
         model = configuration.canonical(corpus, cell.system)
-        cannot = there.cannot_train(model) or there.cannot_prepare(corpus)
+        cannot = cannot_train(there, model) or cannot_prepare(there, corpus)
         if cell.decoding and not cannot:
-            reasons = (there.cannot_translate(each.decoding) for each in cells)
+            reasons = (cannot_translate(there, each.decoding) for each in cells)
             cannot = next(filter(None, reasons), "")
         if not cannot and measure.known_law and not is_generated(configuration, corpus):
             return f"the law of {corpus} is not known"

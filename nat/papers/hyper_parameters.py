@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.configuration.file_names import PAPER_SCALE, file_of
+from nat.configuration.files import PAPER_SCALE, file_of
 from nat.configuration.lengths import UNITS
 from nat.errors import UserError, told_of
 from nat.options import require_at

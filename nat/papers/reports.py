@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
-from nat.configuration.file_names import file_of
+from nat.configuration.command_line import chosen
+from nat.configuration.files import file_of
 from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
@@ -132,7 +133,7 @@ def title(configuration: Configuration, target: Target) -> str:
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
     """Write the command that makes targets or files of this run."""
-    choices = [f"{key}={value}" for key, value in configuration.choices.items()]
+    choices = [f"{key}={value}" for key, value in chosen(configuration).keys.items()]
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
@@ -261,7 +262,7 @@ def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
         scale=configuration.scale,
         title=configuration.paper(paper).title,
         checks=list(checks),
-        trainings=len(configuration.seeds_of(paper)),
+        trainings=len(configuration.paper(paper).seeds or configuration.scale_settings.seeds),
         deviations=settings.deviations(configuration, paper),
     )
 

@@ -15,10 +15,10 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from nat.configuration import Configuration
-from nat.configuration.file_names import PAPER_SCALE
+from nat.configuration.configuration import has_decoding
+from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import Overrides
-from nat.configuration.yaml_file import read_value, read_yaml
 from nat.errors import UserError
 from nat.options import StrictModel, Text, Unique, at, hint
 from nat.papers.published import rows_of
@@ -245,8 +245,9 @@ class StatedSettings:
         if path.startswith("corpus."):
             return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
         if row.key.startswith("decoding."):
-            options = {**there.decoding(name).as_json(), "assistant": there.assistant(name)}
-            tuned = dict.fromkeys(there.tried(name), "tuned on validation")
+            file = there.decoding_file(name)
+            options = {**there.decoding(name).as_json(), "assistant": file.assistant}
+            tuned = dict.fromkeys(file.tuning, "tuned on validation")
             return at({"decoding": {"steps": 1, **options, **tuned}}, path)
         training = self.configuration.training(corpus, name)
         if path == "text":
@@ -317,7 +318,7 @@ def _names(compared: StatedSettings) -> Iterator[tuple[str, str, Iterable[str], 
         yield "system", f"{MAP}: key 'systems'", each.ours or (), here.systems
         yield "task", f"{MAP}: key 'systems'", each.tasks or (), here.tasks
     for each in map_.decodings:
-        unknown = [name for name in each.ours or () if not here.has_decoding(name)]
+        unknown = [name for name in each.ours or () if not has_decoding(here, name)]
         yield "decoding", f"{MAP}: key 'decodings'", unknown, here.decodings
     stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
     yield "key", f"{MAP}: key 'keys'", map_.keys, stated

@@ -70,7 +70,8 @@ class Details:
             text = f"{cell.decoding}: {json.dumps(options)}"
             yield text, lambda: [("decoding", text, CODE)]
         if isinstance(cell.source, Latency):
-            setting = f"{cell.setting}: {json.dumps(there.latency.model_dump(mode='json'))}"
+            options = there.scale_settings.latency.model_dump(mode="json")
+            setting = f"{cell.setting}: {json.dumps(options)}"
             yield setting, lambda: [("latency", setting, CODE)]
 
     def _model(self, cell: Cell) -> list[Line]:

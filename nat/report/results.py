@@ -10,8 +10,9 @@ from typing import Any
 from nat.artifact import is_generated
 from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration, differences
-from nat.configuration.file_names import PAPER_SCALE
+from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Overrides
+from nat.configuration.systems import needed_systems
 from nat.data.splits import TRAIN, derived_from, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
@@ -143,8 +144,8 @@ class Results:
         if record.get("corpus"):
             prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
             found += differences({"corpus": record["corpus"]}, {"corpus": prepared})
-        for name, how in self.configuration.on(corpus).needed_systems(system):
-            its = seed if how == "init_from" else self.configuration.teacher_seed
+        for name, how in needed_systems(self.configuration.on(corpus), system):
+            its = seed if how == "init_from" else self.configuration.scale_settings.seeds[0]
             found += [f"{name}: {line}" for line in self.changes(corpus, name, its)]
         return found
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from nat.artifacts import Score, Trace, references, step_of
 from nat.configuration import Configuration
+from nat.configuration.runnable import is_traced
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines
 from nat.data.references import are_complete
@@ -168,7 +169,7 @@ def _translations(
     there = configuration.on(score.corpus)
     traits = there.decoding_traits(score.decoding)
     helped = traits.assistant or traits.converted or traits.starts_from_assistant
-    traced = there.is_traced(score.decoding)
+    traced = is_traced(there, score.decoding)
     trace = Trace(**vars(score))
     steps = _steps(root / trace.path, trace, rows, folder) if traced else None
     return {

@@ -7,6 +7,7 @@ from typing import Any
 
 from nat.artifacts import Model, TrainingCurve
 from nat.configuration import Configuration
+from nat.configuration.systems import needed_systems
 from nat.measures.known import MEASURES
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
@@ -46,14 +47,14 @@ def places(results: Results) -> dict[Place, list[int]]:
                 found.setdefault((cell.corpus, cell.model), set()).add(cell.seed)
     for corpus, system in list(found):
         for name in ancestors(results.configuration.on(corpus), system):
-            found.setdefault((corpus, name), {results.configuration.teacher_seed})
+            found.setdefault((corpus, name), {results.configuration.scale_settings.seeds[0]})
     return {place: sorted(seeds) for place, seeds in sorted(found.items())}
 
 
 def ancestors(configuration: Configuration, system: str) -> dict[str, list[tuple[str, str]]]:
     """A system and all that it depends on, each after those of its references (system, key)."""
     found: dict[str, list[tuple[str, str]]] = {}
-    references = list(dict.fromkeys(configuration.needed_systems(system)))
+    references = list(dict.fromkeys(needed_systems(configuration, system)))
     for name, _ in references:
         found |= ancestors(configuration, name)
     return {**found, system: references}
@@ -178,7 +179,7 @@ def _training(
         digits = MEASURES["best_validation_bleu"].digits if metric == "BLEU" else 3
         facts.append(f"best validation {metric} {validation['best']:.{digits}f}")
     curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
-    target = results.configuration.target_traits(system)
+    target = results.configuration.methods(system).target
     notes = [WITH_TEACHER] if target.distils or target.teacher else []
     return Section(
         f"training-{seed}",

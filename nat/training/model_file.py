@@ -68,7 +68,7 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
         length=training.length,
         dropout=training.recipe.dropout,
         decoder=training.decoder,
-        empty_token=registry.describe("targets", training.target).traits.empty_token,
+        empty_token=registry.describe("targets", training.target).empty_token,
         parts={
             name: registry.build("parts", registry.Method(method=name, **options))
             for name, options in training.parts.items()

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nat.configuration.configuration import Configuration
-from nat.configuration.file_names import file_of
-from nat.configuration.models import Cluster, Needs, Stage, read_model
-from nat.configuration.yaml_file import read_yaml
+from nat.configuration.files import file_of, read_yaml
+from nat.configuration.models import read_model
+from nat.configuration.scales import Cluster, Needs, Stage
 from nat.data.corpus import number_of
 from nat.data.splits import TRAIN
 from nat.errors import UserError
@@ -106,7 +106,7 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
 
     `decodings` is the number of decodings by which it is translated.
     """
-    shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
+    shard = sentences(configuration, corpus, TRAIN) / configuration.scale_settings.shards.train
     work = sentences(configuration, corpus, split) * decodings
     return max(1, math.ceil(work / shard)) if shard else 1
 

@@ -69,7 +69,7 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
     if isinstance(artifact, Latency):
         there = configuration.on(artifact.corpus)
         decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
-        return artifact.names, decodings, there.latency.model_dump()
+        return artifact.names, decodings, there.scale_settings.latency.model_dump()
     if isinstance(artifact, Report):
         resolved = reports.resolve(configuration, artifact.target)
         return resolved.model_dump_json(), code_of_reports()
@@ -78,7 +78,10 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
     there = configuration.on(artifact.corpus)
     parts: list[Any] = [there.decoding(artifact.decoding).as_json()]
     if isinstance(artifact, TunedOptions):
-        parts += [there.tried(artifact.decoding), there.scale_settings.tuning.model_dump()]
+        parts += [
+            there.decoding_file(artifact.decoding).tuning,
+            there.scale_settings.tuning.model_dump(),
+        ]
     if isinstance(artifact, Trace):
         parts.append(there.scale_settings.browser.sentences)
     return parts

@@ -16,8 +16,8 @@ import yaml
 from snakemake_executor_plugin_slurm.utils import parse_time_to_minutes
 
 from nat.configuration import Configuration
-from nat.configuration.models import Cluster
-from nat.configuration.yaml_file import read_yaml
+from nat.configuration.files import read_yaml
+from nat.configuration.scales import Cluster
 from nat.errors import UserError
 from nat.workflow import slurm
 from nat.workflow.cluster import ATTEMPTS, CLUSTER, DEFAULT_NEEDS, read_cluster, resources

@@ -8,7 +8,9 @@ from pathlib import Path
 from nat.artifact import Artifact, CorpusStep, File, is_generated, step_of
 from nat.artifacts import Comparison, Distilled, Model, Score, Trace, Training
 from nat.configuration import Configuration, fingerprint
-from nat.configuration.file_names import file_of
+from nat.configuration.files import file_of
+from nat.configuration.runnable import cannot_prepare
+from nat.configuration.systems import dependencies
 from nat.data.references import has_references
 from nat.data.splits import TRAIN, VALID, test_names
 from nat.errors import UserError, told_of
@@ -169,7 +171,7 @@ class Graph:
 
     def _prepared(self) -> list[str]:
         names = dict.fromkeys(map(self.configuration.task, self.configuration.tasks))
-        return [name for name in names if not self.configuration.cannot_prepare(name)]
+        return [name for name in names if not cannot_prepare(self.configuration, name)]
 
     def models(self, of_teachers: bool) -> list[str]:
         """Every model that others learn from, or every other model."""
@@ -204,7 +206,7 @@ def _generations(configuration: Configuration, system: str) -> int:
 
 @cache
 def _dependencies(configuration: Configuration, system: str) -> list[str]:
-    return configuration.dependencies(system)
+    return dependencies(configuration, system)
 
 
 def _is_all(targets: Collection[str]) -> bool:

@@ -22,10 +22,10 @@ from rich.table import Table
 
 from nat.artifacts import TIMED
 from nat.configuration import Configuration
-from nat.configuration.file_names import file_of
+from nat.configuration.files import file_of, read_yaml
 from nat.configuration.lengths import estimated_tokens
-from nat.configuration.models import Assumptions, Stage, read_model
-from nat.configuration.yaml_file import read_yaml
+from nat.configuration.models import read_model
+from nat.configuration.scales import Assumptions, Stage
 from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.papers.relation import latency
@@ -132,8 +132,9 @@ class Estimates:
         if job.rule == "measure_latency":
             address = names["corpus"], names["group"], int(names["seed"]), names["setting"]
             works = [(each.system, each.decoding) for each in latency(there, *address).timed]
+            shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
-            pairs = min(pairs, there.latency.sentences or pairs) * there.latency.repeats
+            pairs = min(pairs, shown.sentences or pairs) * shown.repeats
             if self.on_gpu(job):
                 pairs *= assumed.settings.get(names["setting"], assumed.settings["others"])
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
@@ -243,8 +244,8 @@ def _size(configuration: Configuration, system: str) -> float:
     """How many times as many weights as the size `base` the layers of a system have."""
     sizes = configuration.scale_settings.sizes
     base = "base" if "base" in sizes else next(iter(sizes))
-    own = _weights(configuration.architecture(configuration.system(system).size))
-    return own / _weights(configuration.architecture(base))
+    own = _weights(sizes[configuration.system(system).size])
+    return own / _weights(sizes[base])
 
 
 def _weights(architecture: Architecture, symbols: int = 0) -> int:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import all_splits
 from nat.errors import UserError
 from nat.measures.known import ANALYSES
 from nat.measures.latency_setting import parse_setting
@@ -53,7 +54,7 @@ def _check(configuration: Configuration, names: Mapping[str, str]) -> None:
     known: dict[str, Collection[str]] = {
         "scale": configuration.files["scales"],
         "analysis": ANALYSES,
-        "split": configuration.shards,
+        "split": all_splits(configuration),
     }
     for key, name in {**names, "scale": scale}.items():
         if key in known and name not in known[key]:

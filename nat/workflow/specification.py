@@ -15,6 +15,7 @@ from typing import Any
 from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, Training, published_by
 from nat.configuration import Configuration, snapshot
+from nat.configuration.compatibility import refines
 from nat.files import atomic_write_text
 from nat.job import (
     FOLDER,
@@ -122,29 +123,29 @@ def whole(job: Job[Any]) -> Configuration:
 def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem:
     return JobSystem(
         training=configuration.training(corpus, system),
-        order=configuration.decoding_order(system),
-        refines=configuration.trained_on_partial_targets(system),
+        order=configuration.methods(system).order,
+        refines=refines(configuration, system),
     )
 
 
 @cache
 def _decoding(configuration: Configuration, decoding: str) -> JobDecoding:
-    tried = configuration.tried(decoding)
+    tried = configuration.decoding_file(decoding).tuning
     return JobDecoding(method=configuration.decoding(decoding), tried=tried)
 
 
 @cache
 def _settings(configuration: Configuration) -> JobSettings:
     scale, need = configuration.scale_settings, needs(configuration, "train")
-    mirror = configuration.mirror
+    mirror = configuration.settings.mirror
     return JobSettings(
         scale=configuration.scale,
-        threads=configuration.threads,
-        mirror=None if mirror is None else str(mirror),
+        threads=configuration.settings.threads,
+        mirror=mirror and str(configuration.root / Path(mirror).expanduser()),
         tensorboard=configuration.settings.tensorboard,
         decoding_tokens=scale.decoding_tokens,
         tokens_per_device=scale.tokens_per_device,
-        latency=configuration.latency,
+        latency=scale.latency,
         tuning=scale.tuning,
         traced=scale.browser.sentences,
         processes=Processes(

@@ -94,8 +94,8 @@ def together(
 
 
 def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
-    assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
-    names = [] if assistant is None else [assistant]
+    its = configuration.decoding_file(decoding)
+    names, ngrams = [] if its.assistant is None else [its.assistant], its.language_model
     if ngrams is not None:
         names.append(f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams")
-    return (*names, *(["tuned"] if configuration.is_tuned(decoding) else []))
+    return (*names, *(["tuned"] if its.tuning else []))

@@ -13,7 +13,8 @@ import nat
 from nat.artifact import Artifact, is_generated
 from nat.artifacts import Latency, is_sharded
 from nat.configuration import Configuration, choice, load, snapshot
-from nat.configuration.named_runs import hold_to_overrides
+from nat.configuration.command_line import hold_to_overrides
+from nat.configuration.configuration import all_splits
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.papers.relation import latency
@@ -55,7 +56,7 @@ class Wiring:
         }
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}
-        corpora, splits = configuration.corpora, configuration.shards
+        corpora, splits = configuration.corpora, all_splits(configuration)
         self.generated = [name for name in corpora if is_generated(configuration, name)]
         self.fetched = [name for name in corpora if name not in self.generated]
         self.sharded = [split for split in splits if is_sharded(configuration, split)]

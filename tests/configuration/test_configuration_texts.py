@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from nat.artifacts import Distilled, Model
+from nat.configuration.systems import dependencies
 from nat.language_model.options import LanguageModelOptions
 from nat.workflow.graph import inputs_of, with_inputs
 from tests.configuration.test_configuration import DISTILLED, Folder, check_words, system
@@ -52,26 +53,28 @@ def test_texts_enter_the_effective_configuration(folder: Folder) -> None:
 
 def test_all_teachers_are_references(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.dependencies("mixed") == ["at"]
-    assert configuration.dependencies("dynamic") == ["at", "at-big"]
-    assert configuration.dependencies("predicted") == ["nat"]
+    assert dependencies(configuration, "mixed") == ["at"]
+    assert dependencies(configuration, "dynamic") == ["at", "at-big"]
+    assert dependencies(configuration, "predicted") == ["nat"]
     folder.files["systems/at-big"]["text"] = {"mixed": {"distilled": TRANSLATIONS}}
-    assert folder.load().dependencies("at-big") == ["at"]
+    assert dependencies(folder.load(), "at-big") == ["at"]
     folder.files["systems/at"]["text"] = {"distilled": BIG}
     must_name(folder.error(), "at -(text)-> at-big -(text)-> at")
 
 
 def test_assistants_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.assistant("sampled") == "nat"
-    assert configuration.assistant("one-pass") is None
+    assert configuration.decoding_file("sampled").assistant == "nat"
+    assert configuration.decoding_file("one-pass").assistant is None
     assert "assistant" not in configuration.decoding("sampled").options
 
 
 def test_language_models_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.language_model("beam20") == LanguageModelOptions("at", "beam", 3, 0.4)
-    assert configuration.language_model("one-pass") is None
+    assert configuration.decoding_file("beam20").language_model == LanguageModelOptions(
+        "at", "beam", 3, 0.4
+    )
+    assert configuration.decoding_file("one-pass").language_model is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nat.configuration.configuration import decoding_pattern
 from nat.configuration.families import (
     example,
     expanded,
@@ -23,7 +24,7 @@ FAMILY = "refine-{steps}-lb{length_beam}"
 
 
 def systems(files: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return expanded(files, "systems").contents
+    return expanded(files, "systems")[0]
 
 
 def test_a_variant_is_the_file_with_what_differs() -> None:
@@ -108,7 +109,7 @@ def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
     assert configuration.decoding("refine-7-lb2").options["steps"] == 7
     assert configuration.decoding("refine-7-lb2").options["length_beam"] == 2
     assert configuration.decoding("fast") == configuration.decoding("refine-2-lb5")
-    pattern = configuration.decoding_pattern
+    pattern = decoding_pattern(configuration)
     assert re.fullmatch(pattern, "refine-7-lb2") and re.fullmatch(pattern, "fast")
     assert not re.fullmatch(pattern, "refine-x-lb2")
     for name, words in (
@@ -171,7 +172,7 @@ def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
         ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
         ("decodings/refine-4", "decodings/a", {"assistant": "at"}),
         ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
-        ("scales/large", "scales/a", {"recipes": {"studen": {"updates": 3}}}),
+        ("scales/large", "scales/a", {"shards": {"train": 0, "valid": 1, "test": 1}}),
         ("corpora/own", "corpora/a", {"target": "en"}),
     ],
 )
@@ -197,8 +198,8 @@ def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     configuration = folder.load("wide")
     assert configuration.recipe("longer").betas == configuration.recipe("student").betas
     assert configuration.recipe("longer").updates == 9000
-    other = folder.load("tiny").architecture("base")
-    assert configuration.architecture("base") == replace(other, ffn_dim=64)
+    other = folder.load("tiny").scale_settings.sizes["base"]
+    assert configuration.scale_settings.sizes["base"] == replace(other, ffn_dim=64)
 
 
 def test_a_scale_like_another_changes_a_recipe_that_the_other_replaces(folder: Folder) -> None:
@@ -217,9 +218,9 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
     sizes["deep"] = {"like": "learned", "encoder_layers": 3}
     sizes["learned"] = {"like": "base", "positions": "learned"}
     configuration = folder.load()
-    base = configuration.architecture("base")
+    base = configuration.scale_settings.sizes["base"]
     expected = replace(base, encoder_layers=3, positions="learned")
-    assert configuration.architecture("deep") == expected
+    assert configuration.scale_settings.sizes["deep"] == expected
     for like, words in (("bass", ["'bass'", "'base'"]), ("deep", ["learned", "deep"])):
         sizes["learned"]["like"] = like
         must_name(folder.error(), "config/scales/tiny.yaml", "'like'", *words)

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from nat.configuration import Choice, fingerprint
+from nat.configuration.compatibility import refines
 from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
+from nat.configuration.systems import dependencies
 from tests.configuration.test_configuration import RECIPE, Folder
 from tests.messages import must_name, told
 
@@ -187,10 +189,10 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     configuration = folder.load()
     assert configuration.recipe("student").keep == {"early": 20, "late": 75}
-    assert configuration.system("dims").init_from == Start("cmlm", "early")
+    assert configuration.system("dims").init_from == Start(system="cmlm", kept="early")
     assert configuration.system("cmlm").init_from is None
-    assert configuration.dependencies("dims") == ["at", "cmlm"]
-    assert configuration.trained_on_partial_targets("dims")
+    assert dependencies(configuration, "dims") == ["at", "cmlm"]
+    assert refines(configuration, "dims")
     start = configuration.training("own", "dims").as_json()["init_from"]
     assert start == {"system": "cmlm", "kept": "early"}
 
@@ -199,7 +201,7 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
     assert "did you mean 'early'?" in message
     folder.files["systems/dims"]["init_from"] = {"system": "cmlmm", "kept": "early"}
-    must_name(folder.error(), "'init_from'", "'cmlmm'", "'cmlm'")
+    must_name(folder.error(), "'init_from.system'", "'cmlmm'", "'cmlm'")
     folder.files["systems/dims"]["init_from"] = {"system": "at", "kept": "early"}
     folder.files["systems/dims"]["target"] = folder.files["systems/nat"]["target"]
     message = folder.error()

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_pascal
 from repository import configured
 
 from nat import inputs, registry
+from nat.configuration.families import example
 from nat.inputs.random_mask import RandomMask
 from nat.registry import Method
 from nat.targets.cross_entropy import CrossEntropy
@@ -42,7 +43,8 @@ def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
     configuration = configured()
     systems = [configuration.system(name) for name in configuration.systems]
     decodings = [
-        configuration.decoding(configuration.example_of(name)) for name in configuration.decodings
+        configuration.decoding(example(name, configuration.files["decodings"][name]))
+        for name in configuration.decodings
     ]
     assert {system.input.method for system in systems} == set(registry.names("inputs"))
     assert {system.target.method for system in systems} == set(registry.names("targets"))
@@ -104,8 +106,8 @@ class METHOD(ProxyInput):
     revealed: float = 0.5
     upsampled = True
 """)
-    found = registry.describe("inputs", Method(method="own"))
-    assert found.method.options == {"revealed": 0.5} and found.traits.upsampled
+    assert registry.completed("inputs", Method(method="own")).options == {"revealed": 0.5}
+    assert registry.describe("inputs", Method(method="own")).upsampled
     assert registry.build("inputs", Method(method="own", revealed=1)).revealed == 1
     with told("'reveal'", "'own'", "'revealed'"):
         registry.describe("inputs", Method(method="own", reveal=1))

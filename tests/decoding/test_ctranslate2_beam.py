@@ -11,6 +11,7 @@ import torch
 from repository import configured
 
 from nat.checksums import OF_FOLDER
+from nat.configuration.runnable import cannot_translate
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
 from nat.decoding.beam_search import BeamSearch
@@ -103,10 +104,10 @@ def test_int8_is_near_float32(model: Any) -> None:
 def test_float16_needs_a_gpu(model: Any) -> None:
     with told("float16", "float32", "int8"):
         engine(model, "float16")
-    on_demo = CONFIGURATION.cannot_translate("ctranslate2-float16-beam5")
+    on_demo = cannot_translate(CONFIGURATION, "ctranslate2-float16-beam5")
     assert on_demo == "not run: float16 needs a GPU, and jobs of scale demo ask for none"
-    assert not CONFIGURATION.cannot_translate("ctranslate2-int8-beam5")
-    assert not configured("paper").cannot_translate("ctranslate2-float16-beam5")
+    assert not cannot_translate(CONFIGURATION, "ctranslate2-int8-beam5")
+    assert not cannot_translate(configured("paper"), "ctranslate2-float16-beam5")
 
 
 def test_cublas_is_found_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

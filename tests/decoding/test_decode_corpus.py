@@ -3,6 +3,7 @@
 import functools
 import shutil
 import tempfile
+from itertools import starmap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,8 @@ from repository import configured
 from nat import registry
 from nat.artifacts import Model, Shard
 from nat.configuration import read
+from nat.configuration.families import example
+from nat.configuration.runnable import cannot_translate
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
@@ -36,10 +39,10 @@ CONFIGURATION = configured()
 every_decoding = pytest.mark.parametrize(
     "name",
     [
-        CONFIGURATION.example_of(name)
-        for name in CONFIGURATION.decodings
+        name
+        for name in starmap(example, CONFIGURATION.files["decodings"].items())
         if not name.startswith("refinement")  # of fairseq's own models, see test_own_models.py
-        and not CONFIGURATION.cannot_translate(CONFIGURATION.example_of(name))
+        and not cannot_translate(CONFIGURATION, name)
     ],
 )
 
@@ -47,7 +50,7 @@ every_decoding = pytest.mark.parametrize(
 def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
     """A decoding of `config/decodings` (with its assistant, if it has one) and a model for it."""
     options = CONFIGURATION.decoding(name)
-    traits = registry.describe("decoding", options).traits
+    traits = registry.describe("decoding", options)
     keywords: dict[str, Any] = {}
     if traits.upsampled:
         keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}
@@ -61,13 +64,15 @@ def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
         sizes = {"dim": 3, "posterior_layers": 1} if traits.part == "latent" else {}
         keywords["parts"] = {traits.part: sizes}
     # of an option that is tuned, the value that is tried last
-    chosen = {option: values[-1] for option, values in CONFIGURATION.tried(name).items()}
+    chosen = {
+        option: values[-1] for option, values in CONFIGURATION.decoding_file(name).tuning.items()
+    }
     method = registry.build("decoding", options.with_options(chosen))
     consulted: dict[str, Any] = {}
-    if CONFIGURATION.assistant(name) is not None:
+    if CONFIGURATION.decoding_file(name).assistant is not None:
         its = {} if traits.assistant == "autoregressive" else keywords
         consulted["assistant"] = make_model(seed=seed + 1, **its)
-    if CONFIGURATION.language_model(name) is not None:
+    if CONFIGURATION.decoding_file(name).language_model is not None:
         consulted["language_model"] = language_model(options.options["language_model"]["order"])
     model = make_model(seed=seed, **keywords)
     if traits.converted:

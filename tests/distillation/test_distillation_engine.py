@@ -9,6 +9,7 @@ import torch
 
 from nat.artifacts import Distilled, DistilledText, Model, Shard
 from nat.configuration import Configuration, read
+from nat.configuration.runnable import decoding_to_distil
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.lines import count_lines, read_lines
@@ -115,14 +116,14 @@ def test_only_beam_search_has_an_equal_in_the_engine(
     monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path, ["x"])
     found = with_engine("ctranslate2")
-    assert found.decoding_to_distil("beam5") == "ctranslate2-float32-beam5"
-    assert found.decoding_to_distil("beam5-tuned") == "ctranslate2-float32-beam5-tuned"
-    assert found.decoding_to_distil("mask-predict-4-lb5") == "mask-predict-4-lb5"
+    assert decoding_to_distil(found, "beam5") == "ctranslate2-float32-beam5"
+    assert decoding_to_distil(found, "beam5-tuned") == "ctranslate2-float32-beam5-tuned"
+    assert decoding_to_distil(found, "mask-predict-4-lb5") == "mask-predict-4-lb5"
     same = found.training(CORPUS, "nat-kd").as_json()
     assert same == with_engine("pytorch").training(CORPUS, "nat-kd").as_json()
     path = Path("config/decodings/ctranslate2.yaml")
     path.write_text(path.read_text().replace("length_penalty: 1.0", "length_penalty: 0.6"))
     with told("config.yaml", "distillation_engine", "beam5"):
-        with_engine("ctranslate2").decoding_to_distil("beam5")
+        decoding_to_distil(with_engine("ctranslate2"), "beam5")
     with told("distillation_engine", "onnx"):
         with_engine("onnx")

@@ -14,15 +14,16 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
-from nat.configuration import at_scale as module
 from nat.configuration import read
+from nat.configuration import runnable as module
+from nat.configuration.runnable import cannot_train
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
 from nat.fairseq_plugin.own_models import OfFairseq, _arguments, between_ends, swapped
 from nat.inputs.fairseq_noise import FairseqNoise
 from nat.objective.context import BatchContext
-from nat.registry import Method, describe
+from nat.registry import Method, completed, describe
 from nat.targets.fairseq_loss import FairseqLoss
 from nat.targets.options import OPTIONS, FairseqOptions
 from nat.transformer.architecture import Architecture
@@ -198,10 +199,10 @@ def test_only_the_options_that_are_given_are_recorded() -> None:
     given = {"pred_length_offset": False, "train_step": 2}
     for options in ({}, given):
         target = Method(method="fairseq_loss", model=INAT, options=options)
-        assert describe("targets", target).method.as_json()["options"] == options
+        assert completed("targets", target).as_json()["options"] == options
 
 
 def test_without_compiled_parts_a_system_is_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
     micro = read("micro")
-    assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
+    assert cannot_train(micro, "levt-kd") == NEEDS_COMPILED and not cannot_train(micro, "inat-kd")

@@ -11,8 +11,8 @@ from drawn import Drawn, configuration, described, plot_of
 from made_up_run import OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_training
 from repository import ROOT
 
-from nat.configuration import at_scale as module
 from nat.configuration import read
+from nat.configuration import runnable as module
 from nat.configuration.overrides import Choice
 from nat.figures import drawing, figures
 from nat.figures.points import Plot, make

@@ -19,6 +19,7 @@ from sweeps import SWEEPS, without_numbers
 from nat import registry
 from nat.artifacts import Model, target_text
 from nat.configuration import Configuration, load
+from nat.configuration.runnable import cannot_train
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
@@ -35,7 +36,7 @@ SYSTEMS = [
     for name in MICRO.systems
     if MICRO.canonical(CORPUS, name) == name
     and not SWEEPS.fullmatch(name)
-    and not MICRO.on(CORPUS).cannot_train(name)
+    and not cannot_train(MICRO.on(CORPUS), name)
 ]
 ON_ANOTHER_TEXT = {
     name for name in SYSTEMS if name.endswith("-raw") and f"{name[:-4]}-kd" in SYSTEMS
@@ -134,8 +135,7 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     options = own or next(
         configuration.decoding(name)
         for name in ("beam5", "hybrid5-1", "group-beam1", "refinement-3")
-        if configuration.decoding_traits(name).decoding_order
-        == configuration.decoding_order(system)
+        if configuration.decoding_traits(name).decoding_order == configuration.methods(system).order
     )
     decoding: Any = registry.build("decoding", options)
     model = load_model(model_file(system)).model

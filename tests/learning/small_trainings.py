@@ -23,6 +23,7 @@ import yaml
 from nat.artifacts import Model, target_text
 from nat.configuration import Configuration
 from nat.configuration.reading import read
+from nat.configuration.runnable import cannot_train
 from nat.data.binarised import write_binarised
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.text import generate
@@ -178,7 +179,7 @@ def systems(configuration: Configuration) -> list[str]:
         if (
             configuration.canonical(CORPUS, name) == name
             and not SWEEPS.fullmatch(name)
-            and not configuration.on(CORPUS).cannot_train(name)
+            and not cannot_train(configuration.on(CORPUS), name)
             and configuration.system(name).imported is None
         ):
             kinds.setdefault(_kind(configuration, name), name)

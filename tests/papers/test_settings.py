@@ -12,7 +12,7 @@ from messages import told
 from repository import ROOT, configured
 
 from nat.configuration import Configuration
-from nat.configuration.file_names import PAPER_SCALE
+from nat.configuration.files import PAPER_SCALE
 from nat.papers.settings import (
     CHECKED,
     COLUMNS,
@@ -104,7 +104,7 @@ SAVED = {"average", "save_every", "validate_every", "validations_per_epoch"}
 def test_a_recipe_has_the_values_of_the_one_that_it_follows(
     settings: StatedSettings, recipe: str, followed: str, but_for: set[str]
 ) -> None:
-    ours, theirs = settings.configuration._recipe(recipe), settings.configuration._recipe(followed)
+    ours, theirs = (settings.configuration.content("recipes", each) for each in (recipe, followed))
     assert {key for key in ours | theirs if ours.get(key) != theirs.get(key)} == but_for
 
 

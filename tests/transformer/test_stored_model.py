@@ -91,7 +91,7 @@ def test_an_added_option_is_stored_only_where_it_changes_something() -> None:
     assert options_of(Searching(beam=5)) == {"beam": 5}
     assert options_of(Searching(beam=5, penalty=0.0)) == {"beam": 5}
     assert options_of(Searching(beam=5, penalty=0.5)) == {"beam": 5, "penalty": 0.5}
-    before = registry.describe("decoding", Method(method="ctc")).method.as_json()
+    before = registry.completed("decoding", Method(method="ctc")).as_json()
     assert before == {"method": "ctc"}
     written = Method(method="ctc", blank_penalty=0.0)
-    assert registry.describe("decoding", written).method.as_json() == before
+    assert registry.completed("decoding", written).as_json() == before

@@ -14,8 +14,8 @@ from filelock import FileLock
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
 from nat.configuration.configuration import Configuration
-from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
 from nat.configuration.reading import read
+from nat.configuration.scales import Cluster, GpuNodes, Nodes, Stage
 from nat.locks import acquired
 from nat.workflow import plan
 from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, needs, read_cluster, resources
@@ -89,7 +89,7 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
     """As estimated, of every corpus of the papers by a teacher of the size base."""
     paper = read("paper", ROOT)
     minutes = needs(paper, "translate").minutes
-    count = paper.shards["train"]
+    count = paper.scale_settings.shards.train
     for task in paper.tasks:
         corpus = paper.task(task)
         names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}

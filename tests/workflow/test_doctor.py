@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nat.configuration.models import Cluster
 from nat.configuration.reading import read
+from nat.configuration.scales import Cluster
 from nat.export import command
 from nat.workflow.cluster import CLUSTER, resources
 from nat.workflow.doctor import Partition, partitions, proposed, request, require_memory

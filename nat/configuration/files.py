@@ -1,4 +1,4 @@
-"""Reading one YAML file, strictly.
+"""The files of `config/`: where they are, how messages name them, and how they are read.
 
 Scalars follow the core schema of YAML 1.2, so `5e-4` is a number, and `no` is a language rather
 than false. Keys are text as written. A repeated key is an error.
@@ -12,11 +12,30 @@ import yaml
 
 from nat.errors import UserError
 
+SETTINGS = "config/config.yaml"
+PAPER_SCALE = "paper"
+"""The file in config/scales that has the papers' own settings."""
+
+# folder in config/: what one of its files describes
+FOLDERS = {
+    "scales": "scale",
+    "corpora": "corpus",
+    "recipes": "recipe",
+    "systems": "system",
+    "decodings": "decoding",
+    "papers": "paper",
+}
+
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of files and of what they describe."""
 
 _MERGE, _TEXT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def file_of(folder: str, name: str) -> str:
+    """Path of a configuration file for messages."""
+    return f"config/{folder}/{name}.yaml"
 
 
 class _Loader(_Base):
@@ -27,22 +46,17 @@ class _Loader(_Base):
 
         A key that is in both has the place of the one and the value of the other.
         """
-        own: set[str] = set()
+        own: list[Any] = []
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _error("a key must be one word", key)
             if key.value in own:
-                raise _error(f"the key '{key.value}' is given twice", key)
-            own.add(key.value)
-            if (key.tag, key.value) != (_MERGE, "<<"):
+                problem = f"the key '{key.value}' is given twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            own.append(key.value)
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) != (_MERGE, "<<"):
                 key.tag = _TEXT
         super().flatten_mapping(node)
         # an alias may name the mapping once more
-        node.value = list({key.value: (key, value) for key, value in node.value}.values())
-
-
-def _error(problem: str, node: yaml.Node) -> yaml.YAMLError:
-    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        node.value = list({str(key.value): (key, value) for key, value in node.value}.values())
 
 
 # (tag, pattern, first characters), after YAML 1.2.2, section 10.3.2, as far as a setting needs it
@@ -77,11 +91,11 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     except OSError as error:
         elsewhere = "" if (root / "config").is_dir() else "; run this in the repository"
         raise UserError(f"{name}: cannot be read ({error.strerror}){elsewhere}") from error
-    found = read_value(text, name)
-    if not isinstance(found, dict):
-        what = "nothing" if found is None else f"a {type(found).__name__}"
+    content = read_value(text, name)
+    if not isinstance(content, dict):
+        what = "nothing" if content is None else f"a {type(content).__name__}"
         raise UserError(f"{name}: found {what}, expected lines of the form 'key: value'")
-    return found
+    return content
 
 
 def read_value(text: str, origin: str) -> Any:
@@ -99,3 +113,27 @@ def read_value(text: str, origin: str) -> Any:
         if rest.startswith("\t"):
             problem = "found a tab; YAML is indented with spaces"
         raise UserError(f"{origin}: {where}{problem or error}") from error
+
+
+def read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
+    """Read all files of a folder of `config/`, by name without `.yaml`.
+
+    Raises:
+        UserError: for a missing folder or a file with an impossible name, and as `read_yaml`.
+    """
+    place = root / "config" / folder
+    if folder == "papers" and not place.exists():
+        return {}  # a training needs none
+    if not place.is_dir():
+        raise UserError(f"config/{folder}: there is no such folder; restore it")
+    contents = {}
+    for path in sorted(place.glob("[!.]*")):
+        is_yaml = path.suffix.lower() in (".yaml", ".yml")
+        if is_yaml and not (path.suffix == ".yaml" and NAME.fullmatch(path.stem)):
+            raise UserError(
+                f"config/{folder}/{path.name}: expected a file NAME.yaml, with letters, digits, "
+                "'.', '_' and '-' in its name; rename it"
+            )
+        if is_yaml:
+            contents[path.stem] = read_yaml(root, f"config/{folder}/{path.name}")
+    return contents

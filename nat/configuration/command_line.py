@@ -1,0 +1,86 @@
+"""What programs are told of a run: its scale, and a name that belongs to one set of overrides.
+
+The first run with a name saves its overrides at `results/SCALE@NAME/override.json`, so that its
+results are not replaced by those of others.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from nat.checksums import OVERRIDE, RESULTS, saved_override
+from nat.configuration import Configuration, choice, load
+from nat.configuration.json_values import differences
+from nat.configuration.overrides import EXAMPLE, KEYS, Choice
+from nat.errors import UserError
+from nat.files import read_json, write_json
+
+
+def add_configuration_arguments(parser: ArgumentParser) -> None:
+    """Add `--scale`, `--name` and `--override`, as `Choice.arguments` gives them."""
+    of_files = f"KEY=VALUE ... of recipes and config/config.yaml: {EXAMPLE}"
+    scale = "a file of config/scales; without it the scale that config/config.yaml names"
+    for key, text in zip(KEYS, (scale, "of a run at results/SCALE@NAME", of_files), strict=True):
+        parser.add_argument(f"--{key}", help=text)
+
+
+def configuration_from(arguments: Namespace) -> Configuration:
+    """Load the configuration of the current folder that the arguments ask for.
+
+    Raises:
+        UserError: for anything wrong in any file, or in the arguments.
+    """
+    given = {key: getattr(arguments, key) for key in KEYS}
+    return load(choice({key: value for key, value in given.items() if value is not None}))
+
+
+def chosen(configuration: Configuration) -> Choice:
+    """What a command line says to choose a configuration."""
+    overrides = configuration.overrides
+    return Choice(configuration.scale, overrides.name, overrides.given)
+
+
+def choice_of(root: Path, run: str) -> Choice:
+    """What the command line of a run chose.
+
+    Args:
+        root: the folder of its results and configuration.
+        run: its name, `SCALE` or `SCALE@NAME`.
+
+    Raises:
+        UserError: if the record of the overrides of a named run is missing or damaged.
+    """
+    scale, _, name = run.partition("@")
+    if not name:
+        return Choice(scale)
+    record = root / RESULTS / run / OVERRIDE
+    try:
+        return Choice(scale, name, saved_override(record))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{record} cannot be read ({error}); it has the changes of the configuration with "
+            f"which the run '{name}' was made, so put it back from a copy"
+        ) from error
+
+
+def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
+    """Refuse a name that was first used with other overrides.
+
+    Args:
+        configuration: of the run; without a name, nothing is done.
+        keep: whether to save the overrides of this run if the name is new.
+
+    Raises:
+        UserError: names what differs.
+    """
+    overrides, folder = configuration.overrides, f"{RESULTS}/{configuration.run}"
+    record = configuration.root / folder / OVERRIDE
+    if overrides.name is not None and record.exists():
+        if changes := differences(read_json(record), overrides.changes):
+            raise UserError(
+                f"key 'name': {folder} was made with another 'override' ({'; '.join(changes)}); "
+                f"give the same one, or another name, or remove {folder}/{OVERRIDE} to replace "
+                "these results"
+            )
+    elif overrides.name is not None and keep:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        write_json(record, overrides.changes)

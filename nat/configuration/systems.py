@@ -1,0 +1,244 @@
+"""What determines the training of a system, and which systems are the same on a corpus."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from nat import registry
+from nat.configuration.at_scale import length_ratio, replacements
+from nat.configuration.families import Origin, merged
+from nat.configuration.files import file_of
+from nat.configuration.json_values import fingerprint
+from nat.configuration.lengths import at_length
+from nat.configuration.models import Training
+from nat.errors import UserError
+from nat.options import options_of
+
+if TYPE_CHECKING:
+    from nat.configuration.configuration import Configuration
+
+WITH_TASKS = ("systems", "recipes", "decodings")
+"""Folders whose files have a key `tasks`."""
+REFERENCES = {
+    **dict.fromkeys(("system", "init_from", "teacher", "assistant"), "systems"),
+    **{"decoding": "decodings", "recipe": "recipes"},
+}
+"""Keys of these files, at any depth, that name a file of another folder."""
+_VIEWS, _TRAININGS = 64, 4096
+"""How many are kept."""
+
+
+def needed_systems(configuration: "Configuration", system: str) -> list[tuple[str, str]]:
+    """Systems that a system needs, each with the key that names it (`text`, also for what the
+    decodings of its texts use)."""
+    its = configuration.system(system)
+    needed: list[tuple[str | None, str]] = []
+    for text in its.text.candidates:
+        needed.append((text.system, "text"))
+        if text.decoding is not None:
+            needed += [(used, "text") for used in _helpers(configuration, text.decoding)]
+    needed.append((its.init_from.system if its.init_from else None, "init_from"))
+    needed.append((its.teacher, "teacher"))
+    return [(name, key) for name, key in needed if name is not None]
+
+
+def _helpers(configuration: "Configuration", decoding: str) -> list[str | None]:
+    """Systems that a decoding uses besides the one that it decodes."""
+    its = configuration.decoding_file(decoding)
+    model = its.language_model
+    of_model = [model.system, *_helpers(configuration, model.decoding)] if model else []
+    return [its.assistant, *of_model]
+
+
+def dependencies(configuration: "Configuration", system: str) -> list[str]:
+    """Systems that must be trained first: teachers and the initial model."""
+    return list(dict.fromkeys(name for name, _ in needed_systems(configuration, system)))
+
+
+def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """An entry with what its key `tasks` changes for a task, and without this key."""
+    plain = {key: content[key] for key in content if key != "tasks"}
+    return merged(plain, content.get("tasks", {}).get(task, {}))
+
+
+@lru_cache(_VIEWS)
+def _tasks_with_changes(configuration: "Configuration") -> set[str]:
+    contents = [
+        content for folder in WITH_TASKS for content in configuration.files[folder].values()
+    ]
+    return {task for content in contents for task in content.get("tasks", {})}
+
+
+def tasks_of(configuration: "Configuration", corpus: str) -> tuple[str, ...]:
+    """Tasks that this scale uses a corpus for; empty if none of them changes anything."""
+    tasks = tuple(task for task, its in configuration.tasks.items() if its == corpus)
+    return () if _tasks_with_changes(configuration).isdisjoint(tasks) else tasks
+
+
+@lru_cache(_VIEWS)
+def for_tasks(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configuration":
+    """The configuration with the changes that these tasks make.
+
+    Raises:
+        UserError: if the tasks make different changes.
+    """
+    files, origins = dict(configuration.files), dict(configuration.origins)
+    for folder in WITH_TASKS:
+        files[folder], origins[folder] = dict(files[folder]), dict(origins[folder])
+        for name, content in configuration.files[folder].items():
+            if "tasks" not in content:
+                continue
+            first, *others = [on_task(content, task) for task in tasks or ("",)]
+            if any(other != first for other in others):
+                raise UserError(
+                    f"{file_of('scales', configuration.scale)}: key 'tasks': "
+                    f"'{configuration.tasks[tasks[0]]}' is used for {' and '.join(tasks)}, but "
+                    f"{configuration.file_of(folder, name)} treats them differently (key 'tasks'); "
+                    "use another corpus for one of them"
+                )
+            files[folder][name] = first
+            for task in [task for task in tasks if task in content["tasks"]][:1]:
+                origin = origins[folder][name]
+                origins[folder][name] = origin._replace(place=f"{origin.place}: 'tasks.{task}'")
+    plain = for_tasks(configuration, ()) if tasks else None
+    view = configuration.view._replace(plain=plain)
+    return replace(configuration, files=files, origins=origins, view=view)
+
+
+@lru_cache(_VIEWS)
+def named(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configuration":
+    """The same, in which systems that are equal have one name, which all others refer to.
+
+    A copy with `like` gives way to the system that it is like, so that adding it does not make
+    the results of that system anew; among others the shortest name counts.
+    """
+    view = for_tasks(configuration, tasks)
+    groups: dict[str, list[str]] = {}
+    for name, identity in identities(view).items():
+        groups.setdefault(identity, []).append(name)
+
+    def is_copy(name: str, same: list[str]) -> bool:
+        base = configuration.origins["systems"].get(name, Origin("")).base
+        return base is not None and (base in same or is_copy(base, same))
+
+    names: dict[str, str] = {}
+    for same in groups.values():
+        originals = [name for name in same if not is_copy(name, same)]
+        first = min(originals, key=lambda name: (len(name), name))
+        names |= dict.fromkeys(same, first)
+    files = dict(view.files)
+    for folder in ("systems", "decodings"):
+        contents = files[folder].items()
+        files[folder] = {name: _renamed(content, names) for name, content in contents}
+    return replace(view, files=files, view=view.view._replace(names=names))
+
+
+def _renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any:
+    """A copy of a JSON-able value in which names of systems, or of decodings, are replaced."""
+    if isinstance(value, Mapping):
+        return {
+            key: names.get(part, part)
+            if isinstance(part, str) and REFERENCES.get(key) == kind
+            else _renamed(part, names, kind)
+            for key, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_renamed(part, names, kind) for part in value]
+    return value
+
+
+@lru_cache(_VIEWS)
+def changed(view: "Configuration") -> set[str]:
+    """Systems that are not as without tasks, by what files say of all that they refer to."""
+    plain = view.view.plain
+    if plain is None or view.files["decodings"] != plain.files["decodings"]:
+        return set(view.systems)
+    recipes = {
+        name
+        for name in view.files["recipes"]
+        if view.files["recipes"][name] != plain.files["recipes"][name]
+    }
+
+    @cache
+    def is_changed(name: str) -> bool:
+        return (
+            view.files["systems"][name] != plain.files["systems"][name]
+            or not recipes.isdisjoint(replacements(plain, plain.system(name).recipe))
+            or any(map(is_changed, dependencies(plain, name)))
+        )
+
+    return {name for name in view.systems if is_changed(name)}
+
+
+@lru_cache(_VIEWS)
+def identities(view: "Configuration") -> dict[str, str]:
+    """Fingerprints of all systems and of all that they refer to, without names."""
+    plain, known = view.view.plain, {}
+    if plain is not None:
+        known = {name: its for name, its in identities(plain).items() if name not in changed(view)}
+
+    def identity(system: str) -> str:
+        if system not in known:
+            known[system] = _identity(view, system, identity)
+        return known[system]
+
+    return {name: identity(name) for name in view.systems}
+
+
+def _identity(view: "Configuration", system: str, identity: Callable[[str], str]) -> str:
+    its = view.system(system)
+    if its.size not in view.scale_settings.sizes:
+        return fingerprint({"system": system})  # not trained at this scale, so equal to no other
+    others = {name: identity(name) for name in dependencies(view, system)}
+    content = _renamed(effective(view, system), others)
+    content["recipe"]["validation"].pop("decoding")  # its options are included
+    decodings = {}
+    for name in (text.decoding for text in its.text.candidates if text.decoding):
+        file = view.decoding_file(name)
+        besides = {"assistant": file.assistant, "tuning": file.tuning}
+        own = {**view.decoding(name).as_json(), **besides}
+        decodings[name] = fingerprint(_renamed(own, others))
+    content["text"] = _renamed(content["text"], decodings, "decodings")
+    return fingerprint(content)
+
+
+def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
+    """What `Configuration.training` says, JSON-able, but with decays as they are stated."""
+    its, scale = configuration.system(system), configuration.scale_settings
+    if its.size not in scale.sizes:
+        raise UserError(
+            f"{configuration.file_of('systems', system)}: key 'size': the scale "
+            f"'{configuration.scale}' has no size '{its.size}'; describe it in "
+            f"{file_of('scales', configuration.scale)}, key 'sizes'"
+        )
+    recipe, text = configuration.content("recipes", its.recipe), its.text.with_seed(scale.seeds[0])
+    validation, methods = recipe["validation"]["decoding"], configuration.methods(system)
+    if text.choice is not None:
+        text = replace(text, choice=registry.completed("distillation", text.choice))
+    decoding = None if validation is None else configuration.decoding(validation).as_json()
+    return {
+        "architecture": options_of(scale.sizes[its.size]),
+        "input": {"method": its.input.method, **options_of(methods.input)},
+        "target": {"method": its.target.method, **options_of(methods.target)},
+        "decoder": options_of(its.decoder),
+        "parts": {name: options_of(part) for name, part in methods.parts.items()},
+        "length": its.length,
+        "text": text.as_json(),
+        "teacher": its.teacher and {"system": its.teacher, "seed": scale.seeds[0]},
+        "init_from": its.init_from and its.init_from.as_json(),
+        "recipe": recipe,
+        "validation_decoding": decoding,
+        "precision": configuration.settings.precision,
+        **({} if its.imported is None else {"imported": its.imported.model_dump()}),
+    }
+
+
+@lru_cache(_TRAININGS)
+def training(view: "Configuration", corpus: str, system: str) -> Training:
+    """See `Configuration.training`; `view` is that of the corpus, and the name is canonical."""
+    content = effective(view, system)
+    recipe = {key: each for key, each in content["recipe"].items() if key != "reference_updates"}
+    ratio = length_ratio(view, view.system(system).recipe)
+    own = {"recipe": recipe, "target": at_length(content["target"], ratio)}
+    return Training.of({"corpus": corpus, "system": system, **content, **own})
