@@ -17,14 +17,15 @@
 # make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
 # make environment   .venv, from the lock files in envs/; made anew when these change;
 #                    PYTHON= is the Python that makes it
+# make docs   the pages of docs/ as a site, results/site/index.html
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium,
 #                 whose program CHROMIUM= names
 #
-# All but test-latest, audit and pictures make the environment .venv first.
+# All but test-latest, audit, docs and pictures make the environment .venv first.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures
+.PHONY: docs help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -122,6 +123,13 @@ bench-gpu: environment
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }
 	$(PYTHON) envs/install.py
+
+docs:
+	@test ! -L .venv-docs || { echo "error: .venv-docs is a link, and what it points to would be cleared; remove it"; exit 1; }
+	$(PYTHON) -m venv --clear .venv-docs
+	.venv-docs/bin/pip install --quiet --requirement envs/docs.txt
+	.venv-docs/bin/mkdocs build --strict --quiet --config-file envs/mkdocs.yml
+	echo "results/site/index.html"
 
 pictures:
 	@command -v $(CHROMIUM) > /dev/null || { echo "error: there is no $(CHROMIUM); install it (Debian: apt-get install chromium) or set CHROMIUM="; exit 1; }
