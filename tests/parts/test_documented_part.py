@@ -1,12 +1,14 @@
 """The network part that docs/adding-a-method.md shows from start to end."""
 
 import sys
-from types import ModuleType
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import nat.parts
 from nat import registry
 from nat.data.vocabulary import MASK, PAD
 from nat.registry import Method
@@ -15,16 +17,13 @@ from tests.tiny import make_batch, make_model, make_objective
 
 
 @pytest.fixture(autouse=True)
-def part(monkeypatch: pytest.MonkeyPatch) -> None:
+def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
     code = page.split("`nat/parts/mask_share.py`:\n\n```python\n")[1].split("```")[0]
-    module = ModuleType("nat.parts.mask_share")
-    exec(code, vars(module))
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    known = registry._source
-    monkeypatch.setattr(
-        registry, "_source", lambda *of: code.encode() if "mask_share" in of else known(*of)
-    )
+    (tmp_path / "mask_share.py").write_text(code)
+    monkeypatch.setattr(nat.parts, "__path__", [*nat.parts.__path__, str(tmp_path)])
+    yield
+    sys.modules.pop("nat.parts.mask_share", None)
     registry._described.cache_clear()
 
 
@@ -53,6 +52,6 @@ def test_it_begins_without_effect_and_is_learned() -> None:
 
 def test_its_options_are_checked_and_enter_the_configuration() -> None:
     method = Method(method="mask_share", levels=4)
-    assert registry.describe("parts", method).traits.form == {"levels": 4}
+    assert registry.describe("parts", method).form == {"levels": 4}
     with pytest.raises(registry.UserError, match="levls"):
         registry.describe("parts", Method(method="mask_share", levls=4))

@@ -73,7 +73,9 @@ def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in
     None
 ):
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
-    found = with_papers(masking=yaml.safe_load("title: Masking" + page.split("title: Masking")[1].split("```")[0]))
+    found = with_papers(
+        masking=yaml.safe_load("title: Masking" + page.split("title: Masking")[1].split("```")[0])
+    )
     shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
     uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
     assert fixed.input != uniform.input
