@@ -1,54 +1,129 @@
-"""Code shared by analyses of a trained model: the model, and the pairs of held-out splits."""
+"""The frame of an analysis of a trained model: its model, and the pairs of held-out splits.
 
-from collections.abc import Iterator, Mapping, Sequence
+A module of this package has a function `analyse` of a job, which returns by split what it found;
+`nat.jobs.analyse` writes the file. Numbers are the key `measures` of a split.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from nat.artifacts import Analysis, step_of
+from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.models import Training
-from nat.data.batch import Batch
+from nat.data.batch import Batch, source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.splits import held_out, sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
 from nat.job import Job
-from nat.measures import bleu
+from nat.measures.results import DIGITS
 from nat.training.model_file import matching_model
 from nat.transformer.model import Transformer
 
-Sentences = Sequence[np.ndarray] | BinarisedText
+Texts = Sequence[np.ndarray] | BinarisedText
 """Token sequences without EOS."""
+
+Found = dict[str, Any]
+"""What an analysis found of a split, JSON-able."""
 
 
 @dataclass(frozen=True)
-class Split:
-    """A held-out split: sources and raw references, in subwords and without EOS."""
+class Pairs:
+    """Sources and raw references in subwords, and the model that is measured on them.
 
-    name: str
-    sources: BinarisedText
-    targets: BinarisedText
+    Attributes:
+        model: in evaluation mode.
+        sources: by number.
+        targets: by the same numbers.
+        batch_tokens: most tokens of a batch, padding included.
+        name: of the split.
+    """
+
+    model: Transformer
+    sources: Texts
+    targets: Texts
+    batch_tokens: int
+    name: str = ""
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model."""
+        return next(self.model.parameters()).device
+
+    def usable_sources(self) -> dict[int, int]:
+        """Tokens of the sources that are not empty and fit the model's positions, by number."""
+        return {
+            number: len(self.sources[number])
+            for number in range(len(self.sources))
+            if 0 < len(self.sources[number]) <= self.model.longest_source
+        }
+
+    def usable(self) -> dict[int, int]:
+        """Tokens of the longer side of each pair that fits, with two sides, by number."""
+        return {
+            number: max(length, len(self.targets[number]))
+            for number, length in self.usable_sources().items()
+            if 0 < len(self.targets[number]) <= self.model.longest_target
+        }
+
+    def source_batches(
+        self, lengths: Mapping[int, int] | None = None
+    ) -> Iterator[tuple[list[int], Tensor]]:
+        """Numbers of sources, by default of all usable ones, and these sources [B, S]."""
+        chosen = self.usable_sources() if lengths is None else dict(lengths)
+        for numbers in batches(chosen, self.batch_tokens):
+            source = source_tensor([self.sources[number] for number in numbers])
+            yield numbers, source.to(self.device)
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches of the usable pairs, on the model's device, the longest first."""
+        for numbers in batches(self.usable(), self.batch_tokens):
+            yield self.batch(numbers)
+
+    def batch(self, numbers: Sequence[int]) -> Batch:
+        """A batch of pairs, on the model's device."""
+        sides = ([side[number] for number in numbers] for side in (self.sources, self.targets))
+        return Batch.collate(numbers, *sides).to(self.device)
+
+    def counts(self, measured: int) -> Found:
+        """The number of sentences that were measured, and of the others."""
+        return {"sentences": measured, "left_out": len(self.sources) - measured}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The model and data of an analysis.
+    """The system that a job analyses.
 
     Attributes:
+        job: the job.
         model: in evaluation mode.
         training: the system's effective configuration.
         vocabularies: of the corpus.
         splits: every split but the training text.
-        batch_tokens: most tokens of a batch, padding included.
     """
 
+    job: Job[Analysis]
     model: Transformer
     training: Training
     vocabularies: Vocabularies
-    splits: list[Split]
-    batch_tokens: int
+    splits: list[Pairs]
+
+    @property
+    def seed(self) -> int:
+        """The seed of the training."""
+        return self.job.artifact.seed
+
+    def other(self, model: Model | None) -> Transformer | None:
+        """Another model that the job reads, in evaluation mode."""
+        if model is None:
+            return None
+        return matching_model(model, self.job.configuration, self.vocabularies.sizes)
 
 
 def subject(job: Job[Analysis]) -> Subject:
@@ -57,82 +132,49 @@ def subject(job: Job[Analysis]) -> Subject:
     Raises:
         UserError: if a file is missing or files do not belong together.
     """
-    corpus, configuration = job.artifact.corpus, job.configuration
-    source, target = sides(job.corpus)
+    configuration, languages = job.configuration, sides(job.corpus)
     vocabularies = Vocabularies.load(Path(job.inputs.corpus.path))
-    return Subject(
-        matching_model(job.inputs.model, configuration, vocabularies.sizes),
-        configuration.training(job.artifact.system),
-        vocabularies,
-        [
-            Split(name, *(BinarisedText(f"{path}/{name}.{side}") for side in (source, target)))
-            for name in held_out(job.corpus)
-            for path in [step_of(corpus, name, "binarised").path]
-        ],
-        configuration.settings.decoding_tokens,
-    )
+    model = matching_model(job.inputs.model, configuration, vocabularies.sizes)
+    splits = []
+    for name in held_out(job.corpus):
+        path = step_of(job.artifact.corpus, name, "binarised").path
+        sources, targets = (BinarisedText(f"{path}/{name}.{side}") for side in languages)
+        tokens = configuration.settings.decoding_tokens
+        splits.append(Pairs(model, sources, targets, tokens, name))
+    return Subject(job, model, configuration.training(job.artifact.system), vocabularies, splits)
 
 
-def usable_sources(model: Transformer, sources: Sentences) -> dict[int, int]:
-    """Numbers of the sources that are not empty and fit the model's positions.
+def of_splits(
+    measure: Callable[[Subject, Pairs], Found | None],
+) -> Callable[[Job[Analysis]], dict[str, Found]]:
+    """Make an analysis of the measurement of a split; one that gives None is left out."""
 
-    Returns:
-        The tokens of each.
-    """
-    return {
-        number: len(sources[number])
-        for number in range(len(sources))
-        if 0 < len(sources[number]) <= model.longest_source
-    }
+    @wraps(measure)
+    def analyse(job: Job[Analysis]) -> dict[str, Found]:
+        system = subject(job)
+        found = {pairs.name: measure(system, pairs) for pairs in system.splits}
+        return {name: each for name, each in found.items() if each is not None}
 
-
-def usable(model: Transformer, sources: Sentences, targets: Sentences) -> dict[int, int]:
-    """Numbers of the pairs whose sides are not empty and fit the model's positions.
-
-    Returns:
-        The tokens of the longer side of each.
-    """
-    return {
-        number: max(length, len(targets[number]))
-        for number, length in usable_sources(model, sources).items()
-        if 0 < len(targets[number]) <= model.longest_target
-    }
+    return analyse
 
 
-def pair_batches(
-    model: Transformer, sources: Sentences, targets: Sentences, batch_tokens: int
-) -> Iterator[Batch]:
-    """Batches of the `usable` pairs, on the model's device, the longest first."""
-    device = next(model.parameters()).device
-    for numbers in batches(usable(model, sources, targets), batch_tokens):
-        yield Batch.collate(
-            numbers,
-            [sources[number] for number in numbers],
-            [targets[number] for number in numbers],
-        ).to(device)
+def measures(values: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """Values as analyses write them."""
+    return {name: {"value": round(float(value), DIGITS)} for name, value in values.items()}
 
 
-def by_sentence(found: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
+def by_sentence(terms: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
     """Sums and tokens of each sentence as analyses write them; their ratio can be resampled.
 
     Their numbers tell whether two systems were measured on the same sentences.
 
     Args:
-        found: a sum and a number of tokens by the number of the sentence; 1 for a mean over
+        terms: a sum and a number of tokens by the number of the sentence; 1 for a mean over
             sentences.
     """
-    numbers = sorted(found)
-    rows = [found[number] for number in numbers]
+    numbers = sorted(terms)
     return {
         "numbers": [*numbers],
-        "sums": [round(value, bleu.DIGITS) for value, _ in rows],
-        "tokens": [tokens for _, tokens in rows],
-    }
-
-
-def measures(values: dict[str, float], units: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Values as analyses write them, each with its unit."""
-    return {
-        name: {"value": round(float(value), bleu.DIGITS), "unit": units[name]}
-        for name, value in values.items()
+        "sums": [round(terms[number][0], DIGITS) for number in numbers],
+        "tokens": [terms[number][1] for number in numbers],
     }

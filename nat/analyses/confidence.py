@@ -8,27 +8,16 @@ reported, as a share of its maximum, log V.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from nat.analyses import analysis
-from nat.artifacts import Analysis
-from nat.data.batch import source_tensor
+from nat.analyses.analysis import Found, Pairs, Subject
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.canvas import canvases_of
-from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
-from nat.job import Job
-from nat.training.model_file import matching_model
-from nat.transformer.model import Encoded, Transformer
-
-UNITS = {
-    "confidence": "nats per position",
-    "confidence_sampled": "nats per position",
-    "normalised_entropy": "share of log V",
-}
+from nat.transformer.model import Transformer
 
 
 class Sums(NamedTuple):
@@ -47,78 +36,53 @@ class Sums(NamedTuple):
     entropy: float
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
-    """Measure the confidence of a system on the sources of every split but the training text.
-
-    `confidence_sampled` is only measured for systems with an input predictor.
-
-    Raises:
-        UserError: if its files do not belong together.
-    """
-    found = analysis.subject(job)
-    assistant = None
-    teacher = job.inputs.teacher
-    if teacher is not None:
-        assistant = matching_model(teacher, job.configuration, found.vocabularies.sizes)
-    splits = {}
-    for split in found.splits:
-        sums = default_confidence(found.model, split.sources, found.batch_tokens)
-        positions = max(sums.positions, 1)
-        values = {
-            "confidence": sums.confidence / positions,
-            "normalised_entropy": sums.entropy
-            / positions
-            / math.log(found.vocabularies.sizes.target),
-        }
-        if assistant is not None:
-            values["confidence_sampled"] = sampled_confidence(
-                found.model, assistant, split.sources, found.batch_tokens
-            )
-        splits[split.name] = {
-            "sentences": sums.sentences,
-            "left_out": len(split.sources) - sums.sentences,
-            "positions": sums.positions,
-            "measures": analysis.measures(values, UNITS),
-        }
-    return {"splits": splits}
+@analysis.of_splits
+def analyse(subject: Subject, pairs: Pairs) -> Found:
+    """Measure the confidence on the sources; with input sampling of models that learned it."""
+    sums = default_confidence(pairs)
+    positions = max(sums.positions, 1)
+    entropy = sums.entropy / positions / math.log(subject.vocabularies.sizes.target)
+    values = {"confidence": sums.confidence / positions, "normalised_entropy": entropy}
+    assistant = subject.other(subject.job.inputs.teacher)
+    if assistant is not None:
+        values["confidence_sampled"] = sampled_confidence(pairs, assistant)
+    return {
+        **pairs.counts(sums.sentences),
+        "positions": sums.positions,
+        "measures": analysis.measures(values),
+    }
 
 
 @torch.inference_mode()
-def default_confidence(model: Transformer, sources: analysis.Sentences, batch_tokens: int) -> Sums:
-    """One pass over masks, of the most probable length or of the upsampled source."""
-    device = next(model.parameters()).device
+def default_confidence(pairs: Pairs) -> Sums:
+    """Sums of one pass over masks, of the most probable length or of the upsampled source."""
+    model = pairs.model
     sentences = positions = 0
     confidence = entropy = 0.0
-    for numbers in batches(analysis.usable_sources(model, sources), batch_tokens):
-        encoded = model.encode(source_tensor([sources[number] for number in numbers]).to(device))
-        tokens, padding = _blank(model, encoded)
+    for numbers, source in pairs.source_batches():
+        encoded = model.encode(source)
+        if model.decoder.upsample is None:
+            canvases = canvases_of(model, encoded, length_beam=1)
+            tokens, padding = canvases.tokens, ~canvases.real
+        else:
+            padding = model.upsampled_padding(encoded)
+            tokens = torch.where(padding, PAD, MASK)
         states = model.decode(tokens, padding, encoded, causal=False)[~padding]
         for logits in model.output.logits(states):
-            found = logits.log_softmax(1)
-            confidence += float(found.amax(1).double().sum())
-            entropy -= float((found.exp() * found).sum(1).double().sum())
+            log_probabilities = logits.log_softmax(1)
+            confidence += float(log_probabilities.amax(1).double().sum())
+            of_rows = (log_probabilities.exp() * log_probabilities).sum(1)
+            entropy -= float(of_rows.double().sum())
         sentences += len(numbers)
         positions += len(states)
     return Sums(sentences, positions, confidence, entropy)
 
 
-def sampled_confidence(
-    model: Transformer, assistant: Transformer, sources: analysis.Sentences, batch_tokens: int
-) -> float:
+def sampled_confidence(pairs: Pairs, assistant: Transformer) -> float:
     """Mean log-probability of the tokens that input sampling decodes, nats per token."""
-    device = next(model.parameters()).device
     total, tokens = 0.0, 0
-    for numbers in batches(analysis.usable_sources(model, sources), batch_tokens):
-        source = source_tensor([sources[number] for number in numbers]).to(device)
-        for hypothesis in InputSampling()(model, source, assistant=assistant):
+    for _, source in pairs.source_batches():
+        for hypothesis in InputSampling()(pairs.model, source, assistant=assistant):
             total += hypothesis.score * len(hypothesis.tokens)
             tokens += len(hypothesis.tokens)
     return total / max(tokens, 1)
-
-
-def _blank(model: Transformer, encoded: Encoded) -> tuple[Tensor, Tensor]:
-    if model.decoder.upsample is None:
-        canvases = canvases_of(model, encoded, length_beam=1)
-        return canvases.tokens, ~canvases.real
-    padding = model.upsampled_padding(encoded)
-    return torch.where(padding, PAD, MASK), padding

@@ -1,4 +1,4 @@
-"""What the analyses of a known law share: its sentences, and means over them with an interval."""
+"""Sentences of a known law for its analyses, and means over them with an interval."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nat.analyses.analysis import Found
 from nat.artifacts import Analysis, CorpusStep, step_of
 from nat.configuration.files import file_of
 from nat.data.binarised import BinarisedText
@@ -18,7 +19,7 @@ from nat.data.subwords import merge, segments_of
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.job import Job
-from nat.measures import bleu, significance, statistics
+from nat.measures import statistics
 
 SPLIT = "test"
 """The split whose sources are analysed."""
@@ -32,13 +33,11 @@ MOST_TARGETS = 1 << 15
 STEPS = (1, 2, 4, 8)
 """Numbers of steps of iterative decodings and schedules."""
 
-BITS = "bits per sentence"
-
 Targets = Mapping[tuple[int, ...], float]
 """All targets of a source, as ids, and their probabilities."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Known:
     """Sources and their laws.
 
@@ -54,8 +53,8 @@ class Known:
 
     def result(
         self, values: Mapping[str, np.ndarray], further: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """What an analysis writes: means over sources, with intervals as those of scores.
+    ) -> dict[str, Found]:
+        """Means over sources, with intervals as those of scores, as an analysis returns them.
 
         Args:
             values: of each source, [N]: nats, or passes where the name says so.
@@ -63,17 +62,11 @@ class Known:
         """
         measures = {}
         for name, nats in values.items():
-            passes = "passes" in name
-            each = nats if passes else nats / np.log(2)
+            each = nats if "passes" in name else nats / np.log(2)
             rows = np.stack((each, np.ones(len(each))), 1)
-            found = significance.resample(rows, statistics.ratio)
-            measures[name] = {
-                "value": round(found.value, bleu.DIGITS),
-                **significance.ends(found, bleu.DIGITS),
-                "unit": "passes" if passes else BITS,
-            }
+            measures[name] = statistics.number(rows, statistics.ratio)
         counts = {"sentences": len(self.laws), "left_out": self.left_out}
-        return {"splits": {SPLIT: {**counts, **(further or {}), "measures": measures}}}
+        return {SPLIT: {**counts, **(further or {}), "measures": measures}}
 
 
 def sentences(job: Job[Analysis]) -> Known:
@@ -92,41 +85,34 @@ def sentences(job: Job[Analysis]) -> Known:
     vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
     source, _ = sides(description)
     text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{source}")
-    known: dict[str, np.ndarray] = {}
-    laws: list[Targets] = []
+    known = Known([], [], left_out=0)
     seen: set[str] = set()
-    left_out = 0
     for ids in (text[number] for number in range(len(text))):
-        if len(laws) == SENTENCES:
+        if len(known.laws) == SENTENCES:
             break
         sentence = merge(vocabularies.source.decode(ids.tolist()))
         if sentence in seen:
             continue
         seen.add(sentence)
         if UNK in ids or number_of_targets(language, sentence) > MOST_TARGETS:
-            left_out += 1
+            known.left_out += 1
             continue
-        known[sentence] = ids
-        found: defaultdict[tuple[int, ...], float] = defaultdict(float)
+        law: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for subwords, p in subword_law(language, segment, sentence).items():
-            found[tuple(vocabularies.target.encode(" ".join(subwords)))] += p
-        laws.append(dict(found))
-    if not laws:
+            law[tuple(vocabularies.target.encode(" ".join(subwords)))] += p
+        known.sources.append(ids)
+        known.laws.append(dict(law))
+    if not known.laws:
         raise UserError(
             f"each source of {SPLIT} of '{corpus}' has more than {MOST_TARGETS} possible targets; "
             f"analyse a corpus with shorter sentences ({file_of('corpora', corpus)})"
         )
-    return Known(list(known.values()), laws, left_out)
+    return known
 
 
 def number_of_targets(language: Language, source: str) -> int:
-    """How many targets a source has at most: layouts, registers, and slips of its words.
-
-    Raises:
-        UserError: if `source` is not a sentence of the language.
-    """
+    """The number of targets of a source, at most: layouts, registers, and slips of its words."""
     words = language.clause(source).layout(front=False, dropped=False)
     registers = sum(p > 0 for p in language.register_probabilities)
     slips = sum(word.slip is not None for word in words) if language.slip_probability else 0
-    found: int = len(list(language.layouts())) * registers * 2**slips
-    return found
+    return int(len(list(language.layouts())) * registers * 2**slips)

@@ -1,66 +1,54 @@
 """The loss of a trained model's own objective on held-out text, by its parts."""
 
 import math
-from typing import Any
+from dataclasses import dataclass, field
 
 import torch
 
 from nat.analyses import analysis
-from nat.analyses.analysis import Sentences
-from nat.artifacts import Analysis
+from nat.analyses.analysis import Found, Pairs, Subject
 from nat.data.candidates import RAW, Text
-from nat.job import Job
 from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
-from nat.transformer.model import Transformer
 
 LENGTH = "length"
 """Part of the length predictor."""
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
-    """Mean loss per position of the raw target, as in validation, on every held-out split.
+@analysis.of_splits
+def analyse(subject: Subject, pairs: Pairs) -> Found:
+    """Mean loss per position of the raw target, as in validation.
 
     Inputs and targets are those of the system's own training (masks are those of the first update),
-    without dropout and without a teacher. Pairs with an empty side or beyond the model's positions
-    are left out and counted.
+    without dropout and without a teacher.
 
     Returns:
-        For each split: `measures`, each part of the loss in nats per position with a loss,
-        and `nll_bits`; `totals`, sums in nats over the split, the length's by sentence; and
-        `by_sentence`, the sum of `PARTS` in nats and the tokens of each sentence, in order.
-
-    Raises:
-        UserError: if the model does not fit.
+        `measures`, each part of the loss in nats per position with a loss, and `nll_bits`;
+        `totals`, sums in nats over the split, the length's by sentence; and `by_sentence`, the sum
+        of `PARTS` in nats and the tokens of each sentence.
     """
-    found = analysis.subject(job)
-    training = found.training.model_copy(update={"text": Text.of(RAW)})
-    objective = Objective(training, found.model, job.artifact.seed, bfloat16=False).eval()
-    splits = {}
-    for split in found.splits:
-        sums = losses(objective, found.model, split.sources, split.targets, found.batch_tokens)
-        means = {name: value / max(sums.positions, 1) for name, value in sums.by_position.items()}
-        if "nll" in means:
-            means["nll_bits"] = means["nll"] / math.log(2)
-        units = dict.fromkeys(means, "nats per position") | {"nll_bits": "bits per position"}
-        splits[split.name] = {
-            "sentences": sums.sentences,
-            "left_out": len(split.sources) - sums.sentences,
-            "tokens": sums.tokens,
-            "positions": sums.positions,
-            "measures": analysis.measures(means, units),
-            "totals": {name: round(value, 6) for name, value in sums.totals.items()},
-            "by_sentence": analysis.by_sentence(sums.of_sentences),
-        }
-    return {"splits": splits}
+    training = subject.training.model_copy(update={"text": Text.of(RAW)})
+    objective = Objective(training, pairs.model, subject.seed, bfloat16=False).eval()
+    sums = losses(objective, pairs)
+    means = {name: value / max(sums.positions, 1) for name, value in sums.by_position.items()}
+    if "nll" in means:
+        means["nll_bits"] = means["nll"] / math.log(2)
+    return {
+        **pairs.counts(len(sums.of_sentences)),
+        "tokens": sums.tokens,
+        "positions": sums.positions,
+        "measures": analysis.measures(means),
+        "totals": {name: round(value, 6) for name, value in sums.totals.items()},
+        "by_sentence": analysis.by_sentence(sums.of_sentences),
+    }
 
 
+@dataclass
 class Sums:
     """Sums over a text.
 
     Attributes:
-        sentences: pairs that were measured.
-        tokens: target tokens of these, without BOS and EOS.
+        tokens: target tokens of the measured pairs, without BOS and EOS.
         positions: those with a loss.
         by_position: each part of the loss as summed in training, nats; that of the length predictor
             is weighted by the number of positions of the sentence.
@@ -68,26 +56,19 @@ class Sums:
         of_sentences: the sum of `PARTS`, nats, and the tokens of each sentence, by its number.
     """
 
-    def __init__(self) -> None:
-        self.sentences = self.tokens = self.positions = 0
-        self.by_position: dict[str, float] = {}
-        self.totals: dict[str, float] = {}
-        self.of_sentences: dict[int, tuple[float, int]] = {}
+    tokens: int = 0
+    positions: int = 0
+    by_position: dict[str, float] = field(default_factory=dict)
+    totals: dict[str, float] = field(default_factory=dict)
+    of_sentences: dict[int, tuple[float, int]] = field(default_factory=dict)
 
 
 @torch.no_grad()
-def losses(
-    objective: Objective,
-    model: Transformer,
-    sources: Sentences,
-    targets: Sentences,
-    batch_tokens: int,
-) -> Sums:
-    """Add up the loss of all usable pairs, see `nat.analyses.analysis.usable`."""
+def losses(objective: Objective, pairs: Pairs) -> Sums:
+    """Add up the loss of all usable pairs."""
     sums = Sums()
-    for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
-        loss = objective(model, batch, 0)
-        sums.sentences += len(batch.ids)
+    for batch in pairs.batches():
+        loss = objective(pairs.model, batch, 0)
         sums.tokens += int(batch.target_lengths.sum())
         sums.positions += int(loss.positions.sum())
         nats = torch.zeros_like(loss.value, dtype=torch.float64)

@@ -10,12 +10,12 @@ The model of the system is not read: the text that it learns is raw, or a teache
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.analyses import analysis
+from nat.analyses.analysis import Found
 from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
@@ -29,39 +29,33 @@ from nat.measures.score import read_weighted
 MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
-    """Measure the sentences that have references, of every split with any.
-
-    Raises:
-        UserError: for texts that do not belong together.
-    """
-    found = job.inputs
+def analyse(job: Job[Analysis]) -> dict[str, Found]:
+    """Measure the sentences that have references, of every split with any."""
+    inputs = job.inputs
     _, target = sides(job.corpus)
     splits = {}
     for number, split in enumerate(with_references(job.corpus, job.artifact.corpus)):
-        learned = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
-        path = references_path(Path(found.references[number].path), split, target)
+        learned = list(read_lines(Path(inputs.texts[number].path) / f"{split}.{target}"))
+        path = references_path(Path(inputs.references[number].path), split, target)
         truth = read_weighted(path, len(learned))
-        if found.translations:
-            translations = Path(found.translations[number].path)
+        if inputs.translations:
+            translations = Path(inputs.translations[number].path)
             learned = [row["text"] for row in read_all(translations, len(learned))]
         scores = {
             sentence: distances(learned[sentence], *truth[sentence]) for sentence in sorted(truth)
         }
-        values = dict(zip(MEASURED, np.mean(list(scores.values()), axis=0), strict=True))
-        measures = analysis.measures(values, dict.fromkeys(MEASURED, "BLEU"))
+        means = np.mean(list(scores.values()), axis=0)
+        measures = analysis.measures(dict(zip(MEASURED, means, strict=True)))
         for place, name in enumerate(MEASURED):
-            measures[name]["by_sentence"] = analysis.by_sentence(
-                {sentence: (row[place], 1) for sentence, row in scores.items()}
-            )
+            terms = {sentence: (row[place], 1) for sentence, row in scores.items()}
+            measures[name]["by_sentence"] = analysis.by_sentence(terms)
+        references = sum(len(texts) for texts, _ in truth.values())
         splits[split] = {
             "sentences": len(truth),
-            "references_per_sentence": round(
-                sum(len(texts) for texts, _ in truth.values()) / len(truth), 2
-            ),
+            "references_per_sentence": round(references / len(truth), 2),
             "measures": measures,
         }
-    return {"splits": splits}
+    return splits
 
 
 def distances(

@@ -28,7 +28,7 @@ sums over all prefixes that occur, of which improbable ones are sampled (`prune`
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,13 +56,13 @@ class Law(NamedTuple):
 
 def by_length(targets: Mapping[tuple[int, ...], float]) -> dict[int, tuple[float, Law]]:
     """The law of the targets of each length, and the probability of the length."""
-    found = {}
+    laws = {}
     for length in sorted({len(target) for target in targets}):
         alike = {target: p for target, p in targets.items() if len(target) == length}
         weights = np.array(list(alike.values()))
         tokens = np.array(list(alike), dtype=np.int64).reshape(len(alike), length)
-        found[length] = float(weights.sum()), Law(tokens, weights / weights.sum())
-    return found
+        laws[length] = float(weights.sum()), Law(tokens, weights / weights.sum())
+    return laws
 
 
 def ended(targets: Mapping[tuple[int, ...], float], chunk: int = 1) -> Law:
@@ -102,8 +102,7 @@ class State:
     @property
     def tokens(self) -> np.ndarray:
         """One target that has the revealed tokens, [W]."""
-        found: np.ndarray = self.law.tokens[self.rows[0]]
-        return found
+        return np.asarray(self.law.tokens[self.rows[0]])
 
     @property
     def complete(self) -> bool:
@@ -115,6 +114,15 @@ def root(sentence: int, law: Law, weight: float = 1.0) -> State:
     """The state in which nothing is revealed."""
     hidden = np.zeros(law.tokens.shape[1], dtype=bool)
     return State(sentence, law, np.arange(len(law.tokens)), hidden, weight)
+
+
+def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[State]:
+    """The states in which nothing is revealed but the length, of each source."""
+    return [
+        root(number, law, share)
+        for number, targets in enumerate(laws)
+        for share, law in by_length(targets).values()
+    ]
 
 
 class Choice(NamedTuple):
@@ -208,10 +216,10 @@ def prune(states: list[State], smallest: float, numbers: np.random.Generator) ->
 
     So expectations are what they were, and the number of states stays below 1 / smallest a source.
     """
-    found = []
+    kept = []
     for state in states:
         if state.weight >= smallest:
-            found.append(state)
+            kept.append(state)
         elif numbers.random() * smallest < state.weight:
-            found.append(State(state.sentence, state.law, state.rows, state.revealed, smallest))
-    return found
+            kept.append(replace(state, weight=smallest))
+    return kept

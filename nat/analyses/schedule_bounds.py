@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nat.analyses import known_law, revealing
+from nat.analyses.analysis import Found
 from nat.analyses.known_law import STEPS
 from nat.analyses.revealing import Choice, Decoding, Law, State
 from nat.artifacts import Analysis
@@ -31,7 +32,7 @@ CLASSES = 12
 """Most classes of positions; the errors of the lengths of a source with more count as zero."""
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Errors of schedules, of the law of a corpus alone; `system` is not looked at.
 
     `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
@@ -40,47 +41,37 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     `even_factorisation_T` is the same of schedules that reveal as many positions at a time as
     mask-predict, and `random_factorisation_T` the error of these if the positions are drawn at
     random. Nothing is learned, so `learning` is zero and `kl` the same.
-
-    Raises:
-        UserError: if none of the sources of the corpus can be analysed.
     """
-    found, seed = known_law.sentences(job), job.artifact.seed
-    roots = [
-        revealing.root(number, law, share)
-        for number, targets in enumerate(found.laws)
-        for share, law in revealing.by_length(targets).values()
-    ]
-    least, even = np.zeros((2, len(STEPS), len(found.laws)))
+    known, seed = known_law.sentences(job), job.artifact.seed
+    roots = revealing.roots_by_length(known.laws)
+    least, even = np.zeros((2, len(STEPS), len(known.laws)))
     covered = 0.0
     for state in roots:
-        if state.weight >= revealing.SMALLEST:
-            sets = sets_of(state.law)
-            if sets is not None:
-                errors = least_errors(sets, max(STEPS))
-                of_counts = [least_error(sets, counts(state, steps)) for steps in STEPS]
-                least[:, state.sentence] += state.weight * errors[[steps - 1 for steps in STEPS]]
-                even[:, state.sentence] += state.weight * np.array(of_counts)
-                covered += state.weight / len(found.laws)
+        sets = sets_of(state.law) if state.weight >= revealing.SMALLEST else None
+        if sets is not None:
+            errors = least_errors(sets, max(STEPS))
+            of_counts = [least_error(sets, counts(state, steps)) for steps in STEPS]
+            least[:, state.sentence] += state.weight * errors[[steps - 1 for steps in STEPS]]
+            even[:, state.sentence] += state.weight * np.array(of_counts)
+            covered += state.weight / len(known.laws)
     # there is one schedule with one step, and nothing to search for
-    least[0] = even[0] = [
-        errors.factorisation
-        for errors in revealing.split(roots, at_random(1, seed), smallest=0).values()
-    ]
+    at_once = revealing.split(roots, at_random(1, seed), smallest=0).values()
+    least[0] = even[0] = [each.factorisation for each in at_once]
     values = {}
     for place, steps in enumerate(STEPS):
         drawn = revealing.split(roots, at_random(steps, seed), seed=seed).values()
+        random = np.array([each.factorisation for each in drawn])
         passes = np.array([each.passes for each in drawn])
-        of_random = np.array([each.factorisation for each in drawn])
-        for schedule, of_each in (
-            ("bound", least[place]),
-            ("even", even[place]),
-            ("random", of_random),
-        ):
+        for schedule, of_each in {
+            "bound": least[place],
+            "even": even[place],
+            "random": random,
+        }.items():
             values[f"{schedule}_kl_{steps}"] = of_each
             values[f"{schedule}_factorisation_{steps}"] = of_each
             values[f"{schedule}_learning_{steps}"] = np.zeros(len(of_each))
             values[f"{schedule}_passes_{steps}"] = passes
-    return found.result(values, {"covered": round(covered, 6)})
+    return known.result(values, {"covered": round(covered, 6)})
 
 
 def at_random(steps: int, seed: int) -> Decoding:
@@ -130,11 +121,10 @@ class Sets(NamedTuple):
     def last_step(self) -> np.ndarray:
         """What it costs to reveal all that is left, from each set of revealed classes, [2 ** C]."""
         sets = np.arange(len(self.entropies))
-        found: np.ndarray = sum(
-            (number * (self.entropies[sets | (1 << each)] - self.entropies))
-            for each, number in enumerate(self.positions)
-        ) + np.zeros(len(sets))
-        return found
+        costs = np.zeros(len(sets))
+        for each, number in enumerate(self.positions):
+            costs += number * (self.entropies[sets | (1 << each)] - self.entropies)
+        return costs
 
 
 def sets_of(law: Law, most_classes: int = CLASSES) -> Sets | None:
@@ -162,8 +152,7 @@ def least_errors(sets: Sets, most_steps: int) -> np.ndarray:
             if len(subsets) > 1:
                 best = (costs[1:] + following[steps - 1, 1:]).min()
                 left[steps, revealed] = min(left[steps, revealed], best)
-    found: np.ndarray = np.maximum(left[:, 0] - sets.entropies[-1], 0.0)
-    return found
+    return np.maximum(left[:, 0] - sets.entropies[-1], 0.0)
 
 
 def least_error(sets: Sets, counts: Sequence[int]) -> float:

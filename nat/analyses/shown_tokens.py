@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nat.analyses import analysis
+from nat.analyses.analysis import Found, Pairs, Subject
 from nat.analyses.decoding_steps import text_passes
-from nat.artifacts import Analysis
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
-from nat.job import Job
-from nat.transformer.model import Transformer
 
 EXAMPLES = 3
 """Sentences that are shown: the first ones of median target length."""
@@ -39,65 +37,49 @@ END = "[E]"
 IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
 """Between passes, and before the parallel pass of a hybrid system."""
 
-UNITS = {"shown_tokens": "percent of positions", "right_shown_tokens": "percent of shown tokens"}
 
-
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
-    """Decode every split but the training text, and keep the passes of some sentences.
+@analysis.of_splits
+def analyse(subject: Subject, pairs: Pairs) -> Found:
+    """Decode the sources, and keep the passes of some sentences.
 
     Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
     the likeliest length.
 
     Returns:
-        For each split `measures` (of systems that see partial targets; of right tokens
-        `by_sentence`, too), `order`: `text`, with a letter for each token, and `tokens`; and
-        `examples`: `source`, `reference` and `tokens` (words, see `marked`), and `passes`.
-
-    Raises:
-        UserError: if the model does not fit.
+        `measures` (of systems that see partial targets; of right tokens `by_sentence`, too);
+        `order`: `text`, with a letter for each token, and `tokens`; and `examples`: `source`,
+        `reference` and `tokens` (words, see `marked`), and `passes`.
     """
-    order = job.configuration.systems[job.artifact.system].order
-    found = analysis.subject(job)
-    source, target = found.vocabularies.source, found.vocabularies.target
-    splits = {}
-    for split in found.splits:
-        decoded = _decoded(found.model, split.sources, order, found.batch_tokens)
-        late = len if order == "hybrid" else lambda _: STEPS // 2 + 1
-        seen = {
-            number: sentence[: late(sentence)]
-            for number, sentence in decoded.items()
-            if order != "semi-autoregressive" and 1 < late(sentence) <= len(sentence)
-        }
-        references = {number: split.targets[number].tolist() for number in decoded}
-        splits[split.name] = {
-            "sentences": len(decoded),
-            "left_out": len(split.sources) - len(decoded),
-            "measures": _shares(seen, references, len(split.sources)),
-            "order": _order(decoded, order == "hybrid", target),
-            "examples": [
-                {
-                    "sentence": number,
-                    "source": _words(split.sources[number].tolist(), source),
-                    "reference": _words(references[number], target),
-                    "tokens": marked(seen.get(number, decoded[number]), references[number], target),
-                    "passes": described(decoded[number], target),
-                }
-                for number in _of_median_length(references)
-            ],
-        }
-    return {"splits": splits}
-
-
-def _decoded(
-    model: Transformer, sources: analysis.Sentences, order: str, batch_tokens: int
-) -> dict[int, list[Pass]]:
-    """The passes of each sentence that fits the model, by its number."""
-    method: Traced = MaskPredict(steps=STEPS)
-    if order == "hybrid":
-        method = Hybrid(beam=BEAM)
-    elif order == "semi-autoregressive":
-        method = GroupBeamSearch(beam=BEAM)
-    return text_passes(method, model, sources, batch_tokens)
+    order = subject.job.configuration.systems[subject.job.artifact.system].order
+    methods: dict[str, Traced] = {
+        "hybrid": Hybrid(beam=BEAM),
+        "semi-autoregressive": GroupBeamSearch(beam=BEAM),
+    }
+    decoded = text_passes(methods.get(order, MaskPredict(steps=STEPS)), pairs)
+    seen = {}
+    for number, sentence in decoded.items():
+        late = len(sentence) if order == "hybrid" else STEPS // 2 + 1
+        if order != "semi-autoregressive" and 1 < late <= len(sentence):
+            seen[number] = sentence[:late]
+    references = {number: pairs.targets[number].tolist() for number in sorted(decoded)}
+    median = sorted(map(len, references.values()))[len(references) // 2] if references else 0
+    examples = [number for number, target in references.items() if len(target) == median]
+    source, target = subject.vocabularies.source, subject.vocabularies.target
+    return {
+        **pairs.counts(len(decoded)),
+        "measures": _shares(seen, references, len(pairs.sources)),
+        "order": _order(decoded, order == "hybrid", target),
+        "examples": [
+            {
+                "sentence": number,
+                "source": _words(pairs.sources[number].tolist(), source),
+                "reference": _words(references[number], target),
+                "tokens": marked(seen.get(number, decoded[number]), references[number], target),
+                "passes": described(decoded[number], target),
+            }
+            for number in examples[:EXAMPLES]
+        ],
+    }
 
 
 def shown(sentence: Sequence[Pass]) -> list[int]:
@@ -111,11 +93,15 @@ def shown(sentence: Sequence[Pass]) -> list[int]:
 def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
     """Whether each shown token is right; of equal ones, the first as many as the reference has."""
     left = Counter(reference)
-    found = []
+    hits = []
     for token in tokens:
-        found.append(token not in (MASK, EOS) and left[token] > 0)
-        left[token] -= found[-1]
-    return found
+        hits.append(token not in (MASK, EOS) and left[token] > 0)
+        left[token] -= hits[-1]
+    return hits
+
+
+def _length(tokens: Sequence[int]) -> int:
+    return tokens.index(EOS) if EOS in tokens else len(tokens)
 
 
 def _shares(
@@ -123,22 +109,19 @@ def _shares(
 ) -> dict[str, dict[str, Any]]:
     """Both measures; nothing is counted of a sentence that is not seen in part."""
     positions = 0
-    of_sentences: dict[int, tuple[float, float]] = dict.fromkeys(range(sentences), (0, 0))
+    terms: dict[int, tuple[float, float]] = dict.fromkeys(range(sentences), (0, 0))
     for number, sentence in seen.items():
-        tokens = shown(sentence)
-        written = sentence[-1].tokens
-        end = written.index(EOS) if EOS in written else len(written)
+        end = _length(sentence[-1].tokens)
         positions += end
-        found = sum(right(tokens[:end], references[number]))
-        of_sentences[number] = 100 * found, sum(token != MASK for token in tokens[:end])
-    percent = sum(each for each, _ in of_sentences.values())
-    given = sum(each for _, each in of_sentences.values())
+        tokens = shown(sentence)[:end]
+        hits = sum(right(tokens, references[number]))
+        terms[number] = 100 * hits, sum(token != MASK for token in tokens)
+    percent, given = (sum(each) for each in zip(*terms.values(), strict=True))
     if not given:
         return {}
-    measures = analysis.measures(
-        {"shown_tokens": 100 * given / positions, "right_shown_tokens": percent / given}, UNITS
-    )
-    measures["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(of_sentences)
+    values = {"shown_tokens": 100 * given / positions, "right_shown_tokens": percent / given}
+    measures = analysis.measures(values)
+    measures["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(terms)
     return measures
 
 
@@ -155,17 +138,13 @@ def marked(sentence: Sequence[Pass], reference: Sequence[int], vocabulary: Vocab
     ]
 
 
-def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary) -> dict[str, Any]:
+def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary) -> Found:
     """The order of writing of the first translation whose length is nearest to the typical one."""
-
-    def length(number: int) -> int:
-        tokens = decoded[number][-1].tokens
-        return tokens.index(EOS) if EOS in tokens else len(tokens)
-
     if not decoded:
         return {}
-    number = min(decoded, key=lambda each: (abs(length(each) - TYPICAL), each))
-    sentence, end = decoded[number], length(number)
+    lengths = {number: _length(sentence[-1].tokens) for number, sentence in decoded.items()}
+    number = min(decoded, key=lambda each: (abs(lengths[each] - TYPICAL), each))
+    sentence, end = decoded[number], lengths[number]
     groups = [
         ", ".join(_letter(place) if place < end else END for place in each.chosen)
         for each in sentence
@@ -179,20 +158,10 @@ def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary)
 
 
 def _letter(place: int) -> str:
-    """What stands for a token in an order of writing: a to z, then a1 to z1 and so on."""
+    """The sign of a token in an order of writing: a to z, then a1 to z1 and so on."""
     turn, letter = divmod(place, 26)
     return f"{chr(ord('a') + letter)}{turn or ''}"
 
 
-def _of_median_length(references: dict[int, list[int]]) -> list[int]:
-    """Numbers of the first sentences of median target length, whatever the system."""
-    if not references:
-        return []
-    middle = sorted(map(len, references.values()))[len(references) // 2]
-    alike = [number for number in sorted(references) if len(references[number]) == middle]
-    return alike[:EXAMPLES]
-
-
 def _words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str]:
-    """Subwords."""
     return [vocabulary.symbols[token] for token in tokens]

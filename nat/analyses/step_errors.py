@@ -33,7 +33,6 @@ KL(R(Y, H) || Q(Y, H)) = KL(P || Q), and the divergence of the completed laws is
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -42,6 +41,7 @@ from torch import Tensor
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.alignment.reveal import most_confident
 from nat.analyses import analysis, known_law, revealing
+from nat.analyses.analysis import Found
 from nat.analyses.known_law import STEPS, Targets
 from nat.analyses.revealing import Choice, Decoding, Errors, State
 from nat.analyses.schedule_bounds import to_reveal
@@ -69,7 +69,7 @@ TARGETS = 2048
 """Targets that are aligned at a time."""
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Split the divergence of a system from the law of an invented language.
 
     Returns:
@@ -77,57 +77,47 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         system is trained for (`all`: as many as it makes): `law_kl_T`, `law_learning_T`,
         `law_factorisation_T`, `law_passes_T`; of models with a length predictor also `law_length`,
         the part of the length in the learning error.
-
-    Raises:
-        UserError: if the model does not fit.
     """
     known = known_law.sentences(job)
-    found, seed = analysis.subject(job), job.artifact.seed
-    model = found.model
-    device = next(model.parameters()).device
+    subject, laws = analysis.subject(job), known.laws
+    model, seed = subject.model, subject.seed
+    tokens = job.configuration.settings.decoding_tokens
+    system = job.configuration.systems[job.artifact.system]
     with torch.no_grad():
-        encoded = model.encode(source_tensor(known.sources).to(device))
-    order = job.configuration.systems[job.artifact.system].order
+        source = source_tensor(known.sources).to(next(model.parameters()).device)
+        encoded = model.encode(source)
     errors: dict[int | str, dict[int, Errors]]
-    lengths = np.zeros(len(known.laws))
-    if order != "parallel":
-        chunk = model.decoder.chunk if order == "hybrid" else None
+    lengths = np.zeros(len(laws))
+    if system.order != "parallel":
+        chunk, decoding = 1, left_to_right(model, encoded, tokens)
+        if system.order == "hybrid":
+            chunk = model.decoder.chunk or 1
+            decoding = hybrid(model, encoded, chunk, tokens)
         roots = [
-            revealing.root(number, revealing.ended(targets, chunk or 1))
-            for number, targets in enumerate(known.laws)
+            revealing.root(number, revealing.ended(targets, chunk))
+            for number, targets in enumerate(laws)
         ]
-        decoding = (
-            left_to_right(model, encoded, found.batch_tokens)
-            if chunk is None
-            else hybrid(model, encoded, chunk, found.batch_tokens)
-        )
         errors = {ALL: revealing.split(roots, decoding, seed=seed)}
     elif model.decoder.upsample is not None:
-        errors = {1: dict(enumerate(of_alignments(model, encoded, known.laws)))}
+        errors = {1: dict(enumerate(of_alignments(model, encoded, laws)))}
     else:
-        lengths = length_errors(model, encoded, known.laws)
+        lengths = length_errors(model, encoded, laws)
         latents = model.part(LatentVariables)
         if latents is not None:
-            errors = {1: dict(enumerate(of_latents(model, latents, encoded, known.laws, seed)))}
+            errors = {1: dict(enumerate(of_latents(model, latents, encoded, laws, seed)))}
         else:
-            roots = [
-                revealing.root(number, law, share)
-                for number, targets in enumerate(known.laws)
-                for share, law in revealing.by_length(targets).values()
-            ]
-            several = job.configuration.systems[job.artifact.system].refines
+            roots = revealing.roots_by_length(laws)
             errors = {
-                steps: revealing.split(
-                    roots, masked(model, encoded, steps, found.batch_tokens), seed=seed
-                )
-                for steps in (STEPS if several else STEPS[:1])
+                steps: revealing.split(roots, masked(model, encoded, steps, tokens), seed=seed)
+                for steps in (STEPS if system.refines else STEPS[:1])
             }
     values = {}
-    for steps, by_sentence in errors.items():
-        rows = np.array([by_sentence[number] for number in range(len(known.laws))])
-        values[f"law_learning_{steps}"] = rows[:, 0] + lengths
+    for steps, of_sources in errors.items():
+        rows = np.array([of_sources[number] for number in range(len(laws))])
+        learning = rows[:, 0] + lengths
+        values[f"law_learning_{steps}"] = learning
         values[f"law_factorisation_{steps}"] = rows[:, 1]
-        values[f"law_kl_{steps}"] = rows[:, 0] + lengths + rows[:, 1]
+        values[f"law_kl_{steps}"] = learning + rows[:, 1]
         values[f"law_passes_{steps}"] = rows[:, 2]
     if lengths.any():
         values["law_length"] = lengths
@@ -180,12 +170,15 @@ def hybrid(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) 
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
         for batch in _batches(states, batch_tokens):
-            begun = [state for state in batch if not _stage_one_ended(state)]
-            ended = [state for state in batch if _stage_one_ended(state)]
-            next_one = iter(stage_one(begun, step) if begun else ())
-            between = iter(stage_two(ended) if ended else ())
+            begun = [state for state in batch if not ended(state)]
+            written = [state for state in batch if ended(state)]
+            next_one = stage_one(begun, step) if begun else iter(())
+            between = stage_two(written) if written else iter(())
             for state in batch:
-                yield next(between if _stage_one_ended(state) else next_one)
+                yield next(between if ended(state) else next_one)
+
+    def ended(state: State) -> bool:
+        return bool((state.tokens[state.revealed] == EOS).any())
 
     def stage_one(states: Sequence[State], step: int) -> Iterator[Choice]:
         tokens = pad([[BEGIN_OF_CHUNKS, *state.tokens[state.revealed]] for state in states])
@@ -210,10 +203,6 @@ def hybrid(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) 
             yield Choice(hidden, found[row, hidden].numpy())
 
     return choose
-
-
-def _stage_one_ended(state: State) -> bool:
-    return bool((state.tokens[state.revealed] == EOS).any())
 
 
 def _batches(states: Sequence[State], batch_tokens: int) -> Iterator[Sequence[State]]:

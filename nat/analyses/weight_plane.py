@@ -14,37 +14,83 @@ one pass.
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
 
 from nat.analyses import analysis
+from nat.analyses.analysis import Found, Pairs
 from nat.analyses.likelihood import losses
 from nat.artifacts import Analysis
 from nat.data.candidates import RAW, Text
+from nat.data.splits import VALID
 from nat.data.subwords import merge
+from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
 from nat.job import Job
 from nat.measures import bleu
+from nat.measures.results import DIGITS
 from nat.objective.objective import Objective
 from nat.registry import Method
-from nat.training.model_file import load_model, matching_model
-from nat.transformer.model import Transformer
+from nat.training.model_file import load_model
 
 GRID = tuple(step / 4 for step in range(-1, 6))
 """Places along both directions: 0 is the start, 1 the end of a training."""
 
-SPLIT = "valid"
-
-UNITS = {
-    "plane_log_likelihood": "nats per position",
-    "plane_bleu": "BLEU",
-    "perplexity_ratio": "ratio",
-}
+MLE, OWN = (1.0, 0.0), (0.0, 1.0)
+CORNERS = {"start": (0.0, 0.0), "MLE": MLE, "GLAT + KD": OWN}
 
 Weights = Mapping[str, Tensor]
+
+
+def analyse(job: Job[Analysis]) -> dict[str, Found]:
+    """Measure every point of the grid, and the three corners.
+
+    Returns:
+        Of the validation set: the measures of the analysed model; under `plane` the grid, the
+        values (`None` where they are not finite) and the corners as named points. The ratio of
+        perplexities is the analysed model's over that of maximum likelihood.
+
+    Raises:
+        UserError: for models that do not belong together.
+    """
+    subject = analysis.subject(job)
+    other = subject.other(job.inputs.other)
+    assert other is not None
+    [split] = (each for each in subject.splits if each.name == VALID)
+    start = load_model(job.inputs.start.weights, split.device).model
+    # copies, since the model of the start takes on the weights of every point
+    corners = [copy.deepcopy(model.state_dict()) for model in (start, other, subject.model)]
+    pairs, target = replace(split, model=start), subject.vocabularies.target
+    vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
+    training = subject.training.model_copy(update=vanilla)
+    objective = Objective(training, start, subject.seed, bfloat16=False).eval()
+    values = {}
+    for up in GRID:
+        for across in GRID:
+            start.load_state_dict(interpolated(corners, across, up))
+            sums = losses(objective, pairs)
+            likelihood = -sums.by_position["nll"] / max(sums.positions, 1)
+            values[across, up] = likelihood, _bleu(pairs, target)
+    measures = {
+        "plane_log_likelihood": values[OWN][0],
+        "plane_bleu": values[OWN][1],
+        "perplexity_ratio": math.exp(values[MLE][0] - values[OWN][0]),
+    }
+    likelihoods, scores = (
+        [[_finite(values[across, up][which]) for across in GRID] for up in GRID] for which in (0, 1)
+    )
+    plane = {
+        "across": list(GRID),
+        "up": list(GRID),
+        "log_likelihood": likelihoods,
+        "bleu": scores,
+        "corners": [{"label": label, "x": x, "y": y} for label, (x, y) in CORNERS.items()],
+    }
+    found = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}
+    return {VALID: {**found, "plane": plane}}
 
 
 def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:
@@ -68,84 +114,15 @@ def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weight
     }
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Any]:
-    """Measure every point of the grid, and the three corners.
-
-    Returns:
-        Of the validation set: the measures of the analysed model; under `plane` the grid, the
-        values (`None` where they are not finite) and the corners as named points. The ratio of
-        perplexities is the analysed model's over that of maximum likelihood.
-
-    Raises:
-        UserError: for models that do not belong together.
-    """
-    found = analysis.subject(job)
-    other = matching_model(job.inputs.other, job.configuration, found.vocabularies.sizes)
-    start = load_model(job.inputs.start.weights, next(found.model.parameters()).device).model
-    # copies, since the model of the start takes on the weights of every point
-    corners = [copy.deepcopy(model.state_dict()) for model in (start, other, found.model)]
-    split = next(each for each in found.splits if each.name == SPLIT)
-    vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
-    training = found.training.model_copy(update=vanilla)
-    objective = Objective(training, start, job.artifact.seed, bfloat16=False).eval()
-    targets = (split.targets[number] for number in range(len(split.targets)))
-    references = [[merge(found.vocabularies.target.decode(target.tolist()))] for target in targets]
-
-    def at(across: float, up: float) -> tuple[float, float]:
-        start.load_state_dict(interpolated(corners, across, up))
-        sums = losses(objective, start, split.sources, split.targets, found.batch_tokens)
-        likelihood = -sums.by_position["nll"] / max(sums.positions, 1)
-        return likelihood, _bleu(start, split.sources, references, found)
-
-    corners_of = {"start": (0.0, 0.0), "MLE": (1.0, 0.0), "GLAT + KD": (0.0, 1.0)}
-    values = {place: at(*place) for place in [(x, y) for y in GRID for x in GRID]}
-    own, mle = values[corners_of["GLAT + KD"]], values[corners_of["MLE"]]
-    measures = {
-        "plane_log_likelihood": own[0],
-        "plane_bleu": own[1],
-        "perplexity_ratio": math.exp(mle[0] - own[0]),
-    }
-    return {
-        "splits": {
-            SPLIT: {
-                "sentences": len(split.sources),
-                "measures": analysis.measures(measures, UNITS),
-                "plane": {
-                    "across": list(GRID),
-                    "up": list(GRID),
-                    "log_likelihood": _matrix(values, 0),
-                    "bleu": _matrix(values, 1),
-                    "corners": [
-                        {"label": label, "x": x, "y": y} for label, (x, y) in corners_of.items()
-                    ],
-                },
-            }
-        }
-    }
-
-
-def _bleu(
-    model: Transformer,
-    sources: analysis.Sentences,
-    references: Sequence[Sequence[str]],
-    found: analysis.Subject,
-) -> float:
+def _bleu(pairs: Pairs, target: Vocabulary) -> float:
     """Tokenised BLEU of one pass over masks."""
-    translations = translate(model, OnePass(), sources, range(len(sources)), found.batch_tokens)
-    texts = [
-        merge(found.vocabularies.target.decode(each.hypothesis.tokens)) for each in translations
-    ]
+    numbers = range(len(pairs.sources))
+    translations = translate(pairs.model, OnePass(), pairs.sources, numbers, pairs.batch_tokens)
+    texts = [merge(target.decode(each.hypothesis.tokens)) for each in translations]
+    references = [[merge(target.decode(pairs.targets[number].tolist()))] for number in numbers]
     counts = bleu.tokenised_bleu(texts, references).sentences
     return float(bleu.unsmoothed(counts.sum(0, keepdims=True))[0])
 
 
-def _matrix(
-    values: Mapping[tuple[float, float], tuple[float, float]], which: int
-) -> list[list[float | None]]:
-    return [
-        [
-            round(values[x, y][which], bleu.DIGITS) if np.isfinite(values[x, y][which]) else None
-            for x in GRID
-        ]
-        for y in GRID
-    ]
+def _finite(value: float) -> float | None:
+    return round(value, DIGITS) if np.isfinite(value) else None

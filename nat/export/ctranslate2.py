@@ -1,20 +1,11 @@
 """A Transformer as a model of CTranslate2, an inference engine (OpenNMT, 2019).
 
 The engine's own converter reads checkpoints of fairseq; ours fills in the same specification from
-`model.pt`. What the engine opens is written twice: the folder `float32` has the weights as they
-are, and `int8` has them as integers, see `quantise`.
+`model.pt`, twice: the folder `float32` has the weights as they are, `int8` has them as integers.
 
 An autoregressive model becomes a translator. A model without decoder layers becomes an encoder,
-like BERT: from the ids of frames to their last states. CTranslate2 has no output projection for an
-encoder, so that lies beside the model, with what else a program needs:
-
-    float32, int8      what `ctranslate2.Encoder` opens
-    projection.npy     [V, D]; times a state: the logits of a frame
-    labels.json        the symbols of its rows
-    model.json         how many frames a source has, and the ids that are not words
-
-In `model.json` of either is the SHA-256 of the weights, see `nat.training.model_file`; that of a
-translator also says how long sentences may be.
+from the ids of frames to their last states; its output projection lies beside it, since CTranslate2
+has none for an encoder. `docs/deployment.md` lists the files.
 """
 
 from pathlib import Path
@@ -30,9 +21,7 @@ from nat.errors import UserError
 from nat.export.onnx import described
 from nat.files import atomic_directory, write_json
 from nat.training.model_file import CONVERTED, WEIGHTS
-from nat.transformer.attention import CrossAttention, SelfAttention
 from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from nat.transformer.model import Transformer
 
 PRECISIONS = ("float32", "int8")
@@ -87,47 +76,48 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
             "CTranslate2 has only the plain Transformer, but this system changes its decoder or "
             "has further parts (keys 'decoder' and 'parts')"
         )
-    found = specs.TransformerSpec.from_config(
-        (architecture.encoder_layers, architecture.decoder_layers),
-        architecture.heads,
-        pre_norm=architecture.pre_norm,
-        activation=getattr(specs.Activation, architecture.activation.upper()),
+    filled = specs.TransformerSpec.from_config(
+        (architecture.encoder_layers, architecture.decoder_layers), **_options(model)
     )
-    _encoder(found.encoder, model, model.positions)
-    found.decoder.scale_embeddings = model.embedding_scale
-    found.decoder.position_encodings.encodings = _array(model.positions_of_decoder)
-    found.decoder.embeddings.weight = _array(model.output.weight)
-    found.decoder.projection.weight = _array(model.output.weight)
+    _encoder(filled.encoder, model, model.positions)
+    filled.decoder.scale_embeddings = model.embedding_scale
+    filled.decoder.position_encodings.encodings = _array(model.positions_of_decoder)
+    filled.decoder.embeddings.weight = _array(model.output.weight)
+    filled.decoder.projection.weight = _array(model.output.weight)
     if architecture.pre_norm:
-        _norm(found.decoder.layer_norm, model.decoder_norm)
-    for empty, layer in zip(found.decoder.layer, model.decoder_layers, strict=True):
-        assert isinstance(layer, DecoderLayer)
-        _self_attention(empty.self_attention, layer.attention, layer.around_attention.norm)
-        _cross_attention(empty.attention, layer.cross_attention, layer.around_cross_attention.norm)
-        _feed_forward(empty.ffn, layer.feed_forward, layer.around_feed_forward.norm)
-    found.register_source_vocabulary(list(vocabularies.source.symbols))
-    found.register_target_vocabulary(list(vocabularies.target.symbols))
-    found.config.bos_token, found.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
-    found.config.unk_token = SPECIALS[UNK]
-    found.config.decoder_start_token = SPECIALS[BOS]
-    found.config.add_source_eos = True
-    return found
+        _norm(filled.decoder.layer_norm, model.decoder_norm)
+    _layers(filled.decoder, model.decoder_layers)
+    layers: Any = model.decoder_layers
+    for empty, layer in zip(filled.decoder.layer, layers, strict=True):
+        cross = layer.cross_attention
+        linears = cross.query, cross.key_value, cross.output
+        _attention(empty.attention, layer.around_cross_attention, *linears)
+    filled.register_source_vocabulary(list(vocabularies.source.symbols))
+    filled.register_target_vocabulary(list(vocabularies.target.symbols))
+    filled.config.bos_token, filled.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
+    filled.config.unk_token = SPECIALS[UNK]
+    filled.config.decoder_start_token = SPECIALS[BOS]
+    filled.config.add_source_eos = True
+    return filled
 
 
 def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> Any:
     """A filled `ctranslate2.specs.TransformerEncoderModelSpec`, see `write_ctranslate2`."""
-    architecture = model.architecture
-    encoder = specs.TransformerEncoderSpec(
-        architecture.encoder_layers,
-        architecture.heads,
-        pre_norm=architecture.pre_norm,
-        activation=getattr(specs.Activation, architecture.activation.upper()),
-    )
+    encoder = specs.TransformerEncoderSpec(model.architecture.encoder_layers, **_options(model))
     _encoder(encoder, model, model.positions_of_decoder)
-    found = specs.TransformerEncoderModelSpec(encoder)
-    found.register_vocabulary(vocabularies.source.symbols)
-    found.config.unk_token = vocabularies.source.symbols[UNK]
-    return found
+    filled = specs.TransformerEncoderModelSpec(encoder)
+    filled.register_vocabulary(vocabularies.source.symbols)
+    filled.config.unk_token = vocabularies.source.symbols[UNK]
+    return filled
+
+
+def _options(model: Transformer) -> dict[str, Any]:
+    architecture = model.architecture
+    return {
+        "num_heads": architecture.heads,
+        "pre_norm": architecture.pre_norm,
+        "activation": getattr(specs.Activation, architecture.activation.upper()),
+    }
 
 
 def quantise(written: Any) -> None:
@@ -157,18 +147,26 @@ def _encoder(written: Any, model: Transformer, positions: Tensor) -> None:
     written.embeddings[0].weight = _array((model.source_embedding or model.embedding).weight)
     if model.architecture.pre_norm:
         _norm(written.layer_norm, model.encoder_norm)
-    for empty, layer in zip(written.layer, model.encoder_layers, strict=True):
-        assert isinstance(layer, EncoderLayer)
-        _self_attention(empty.self_attention, layer.attention, layer.around_attention.norm)
-        _feed_forward(empty.ffn, layer.feed_forward, layer.around_feed_forward.norm)
+    _layers(written, model.encoder_layers)
 
 
-def _array(values: Tensor) -> Any:
-    return values.detach().float().cpu().contiguous().numpy()
+def _layers(written: Any, layers: Any) -> None:
+    """Fill in self-attention and feed-forward part of each layer."""
+    for empty, layer in zip(written.layer, layers, strict=True):
+        own = layer.attention
+        _attention(empty.self_attention, layer.around_attention, own.query_key_value, own.output)
+        _norm(empty.ffn.layer_norm, layer.around_feed_forward.norm)
+        _linear(empty.ffn.linear_0, layer.feed_forward.inner)
+        _linear(empty.ffn.linear_1, layer.feed_forward.outer)
 
 
-def _norm(written: Any, module: nn.Module) -> None:
-    assert isinstance(module, nn.LayerNorm)
+def _attention(written: Any, around: Any, *linears: nn.Linear) -> None:
+    _norm(written.layer_norm, around.norm)
+    for empty, linear in zip(written.linear, linears, strict=True):
+        _linear(empty, linear)
+
+
+def _norm(written: Any, module: Any) -> None:
     written.gamma, written.beta = _array(module.weight), _array(module.bias)
 
 
@@ -176,20 +174,5 @@ def _linear(written: Any, module: nn.Linear) -> None:
     written.weight, written.bias = _array(module.weight), _array(module.bias)
 
 
-def _self_attention(written: Any, attention: SelfAttention, norm: nn.Module) -> None:
-    _norm(written.layer_norm, norm)
-    _linear(written.linear[0], attention.query_key_value)
-    _linear(written.linear[1], attention.output)
-
-
-def _cross_attention(written: Any, attention: CrossAttention, norm: nn.Module) -> None:
-    _norm(written.layer_norm, norm)
-    _linear(written.linear[0], attention.query)
-    _linear(written.linear[1], attention.key_value)
-    _linear(written.linear[2], attention.output)
-
-
-def _feed_forward(written: Any, module: FeedForward, norm: nn.Module) -> None:
-    _norm(written.layer_norm, norm)
-    _linear(written.linear_0, module.inner)
-    _linear(written.linear_1, module.outer)
+def _array(values: Tensor) -> Any:
+    return values.detach().float().cpu().contiguous().numpy()

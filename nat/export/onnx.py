@@ -1,19 +1,15 @@
 """A parallel Transformer as two graphs of ONNX, for ONNX Runtime and other programs.
 
-    encoder.float32.onnx    source -> states
-    decoder.float32.onnx    source, states, tokens -> symbols, log_probabilities
-    encoder.int8.onnx       the same with quantised matrix products
-    decoder.int8.onnx
-    vocabulary.json         symbols in the order of their ids; with separate vocabularies
-                            vocabulary.source.json and vocabulary.target.json
-    model.json              what a program needs to know besides
+    encoder    source -> states
+    decoder    source, states, tokens -> symbols, log_probabilities
 
-Ids are int64. `source` [B, S] holds the tokens of each sentence, EOS, and padding on the right;
-`tokens` [B, T] holds MASK at every position that is to be predicted, and padding on the right.
-`symbols` [B, T] are the most probable ones, without those that are never written, and
-`log_probabilities` [B, T] theirs, in nats, under the full softmax. On an upsampled canvas the
-decoder has one more input: `blank_penalty` [], by which the log-probability of BLANK is lowered for
-the choice of symbols, in nats.
+Each is a file in float32, and one in int8 with quantised matrix products. Ids are int64. `source`
+[B, S] holds the tokens of each sentence, EOS, and padding on the right; `tokens` [B, T] holds MASK
+at every position that is to be predicted, and padding on the right. `symbols` [B, T] are the most
+probable ones, without those that are never written, and `log_probabilities` [B, T] theirs, in nats,
+under the full softmax. On an upsampled canvas the decoder has one more input: `blank_penalty` [],
+by which the log-probability of BLANK is lowered for the choice of symbols, in nats.
+`docs/deployment.md` describes what else a program needs, in `model.json`.
 """
 
 import copy
@@ -59,25 +55,20 @@ class EncoderGraph(nn.Module):
         self.model = model
         with torch.no_grad():
             encoded = model.encode(source_tensor([[len(SPECIALS)]]))
-        self.outputs = ["states"]
-        for name in ("without_latents", "copied"):
-            if getattr(encoded, name) is not None:
-                self.outputs.append(name)
+        of_latents = [
+            name for name in ("without_latents", "copied") if getattr(encoded, name) is not None
+        ]
+        self.outputs = ["states", *of_latents]
         if isinstance(model.length_predictor, LengthPredictor):
             self.outputs.append("lengths")
 
     def forward(self, source: Tensor) -> tuple[Tensor, ...]:
-        """What `outputs` names."""
+        """The tensors that `outputs` names."""
         encoded = self.model.encode(source)
-        found = []
-        for name in self.outputs:
-            if name == "lengths":
-                assert isinstance(self.model.length_predictor, LengthPredictor)
-                states = encoded.source_states
-                found.append(self.model.length_predictor(states, encoded.padding))
-            else:
-                found.append(getattr(encoded, name))
-        return tuple(found)
+        tensors = [getattr(encoded, name) for name in self.outputs if name != "lengths"]
+        if isinstance(self.model.length_predictor, LengthPredictor):
+            tensors.append(self.model.length_predictor(encoded.source_states, encoded.padding))
+        return tuple(tensors)
 
 
 class DecoderGraph(nn.Module):
@@ -87,18 +78,16 @@ class DecoderGraph(nn.Module):
         super().__init__()
         self.model = model
         self.choice = ChoiceGraph(model)
-        self.has_penalty = model.decoder.upsample is not None
         self.inputs = ["source", "states", *(["copied"] if has_copied else []), "tokens"]
-        self.inputs += [BLANK_PENALTY] if self.has_penalty else []
+        self.inputs += [BLANK_PENALTY] if model.decoder.upsample is not None else []
 
-    def forward(self, source: Tensor, states: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
-        """Symbols and log-probabilities, [B, T] each."""
-        penalty = more[-1] if self.has_penalty else None
-        *copied, tokens = more[:-1] if self.has_penalty else more
-        padding = source.eq(PAD)
-        encoded = Encoded(states, padding, source, copied=copied[0] if copied else None)
+    def forward(self, *given: Tensor) -> tuple[Tensor, Tensor]:
+        """Symbols and log-probabilities, [B, T] each, of the tensors that `inputs` names."""
+        named = dict(zip(self.inputs, given, strict=True))
+        source, tokens = named["source"], named["tokens"]
+        encoded = Encoded(named["states"], source.eq(PAD), source, copied=named.get("copied"))
         decoded = self.model.decode(tokens, tokens.eq(PAD), encoded, causal=False)
-        symbols, log_probabilities = self.choice(decoded.flatten(0, 1), penalty)
+        symbols, log_probabilities = self.choice(decoded.flatten(0, 1), named.get(BLANK_PENALTY))
         return symbols.view_as(tokens), log_probabilities.view_as(tokens)
 
 
@@ -144,9 +133,7 @@ class ChoiceGraph(nn.Module):
 def write_onnx(
     model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
 ) -> None:
-    """Write a model as a folder of graphs, see above.
-
-    The folder appears whole or not at all.
+    """Write a model as a folder of graphs, see above, which appears whole or not at all.
 
     Args:
         model: that translates in parallel, in evaluation mode.
@@ -172,15 +159,12 @@ def write_onnx(
     with atomic_directory(folder) as temporary:
         source, tokens = _example(model, [5, 3])
         with torch.no_grad():
-            found = dict(zip(encoder.outputs, encoder(source), strict=True))
-            given = {"source": source, **found, "tokens": tokens, BLANK_PENALTY: torch.tensor(0.5)}
-            _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
-            _write(
-                decoder,
-                temporary / "decoder.float32.onnx",
-                {name: given[name] for name in decoder.inputs},
-                ["symbols", "log_probabilities"],
-            )
+            encoded = dict(zip(encoder.outputs, encoder(source), strict=True))
+        given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: torch.tensor(0.5)}
+        _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
+        inputs = {name: given[name] for name in decoder.inputs}
+        outputs = ["symbols", "log_probabilities"]
+        _write(decoder, temporary / "decoder.float32.onnx", inputs, outputs)
         _check(model, encoder, decoder, temporary)
         for part in ("encoder", "decoder"):
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
@@ -190,7 +174,7 @@ def write_onnx(
 
 
 def described(model: Transformer) -> dict[str, Any]:
-    """What a program needs to know of a parallel model besides its weights, JSON-able."""
+    """The keys of `model.json` that a program needs of a parallel model, JSON-able."""
     predictor = model.length_predictor
     return {
         "pad": PAD,
@@ -229,9 +213,10 @@ def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list
         for name in (*given, *outputs)
         if name != BLANK_PENALTY
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that sizes of the example are taken for constants: see
-        torch.onnx.export(  # `_check`
+    with warnings.catch_warnings(), torch.no_grad():
+        # sizes of the example may be taken for constants: see `_check`
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
             graph,
             tuple(given.values()),
             path,
@@ -247,24 +232,23 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
     """Refuse graphs that do not compute what the model computes, for another number of sentences
     of other lengths than those of the example, with tokens on the canvas, as in a later step."""
     source, tokens = _example(model, [9, 1, 7])
-    penalty = torch.tensor(1.5 if decoder.has_penalty else 0.0)
+    penalty = torch.tensor(1.5 if BLANK_PENALTY in decoder.inputs else 0.0)
     real, revealed = tokens.ne(PAD), torch.arange(tokens.size(1)) % 3 == 1
     tokens = torch.where(real & revealed, len(SPECIALS), tokens)
     with torch.no_grad():
         encoded = model.encode(source)
         expected = dict(zip(encoder.outputs, encoder(source), strict=True))
         states = model.decode(tokens, ~real, encoded, causal=False)[real]
-        log_probabilities = (states @ model.output.weight.t()).log_softmax(1)
+        log_probabilities = model.output.all_log_probabilities(states)
     preferred = log_probabilities.clone()
     preferred[:, never_chosen(model)] = -torch.inf
     preferred[:, silent(model)] -= penalty
-    session = InferenceSession(folder / "encoder.float32.onnx")
-    outputs = dict(zip(encoder.outputs, session.run(None, {"source": source.numpy()}), strict=True))
-    session = InferenceSession(folder / "decoder.float32.onnx")
     given = {"source": source, **expected, "tokens": tokens, BLANK_PENALTY: penalty}
     inputs = {name: given[name].numpy() for name in decoder.inputs}
-    found = map(torch.from_numpy, session.run(["symbols", "log_probabilities"], inputs))
-    symbols, own = (each[real][:, None] for each in found)
+    of_decoder = InferenceSession(folder / "decoder.float32.onnx").run(None, inputs)
+    symbols, own = (torch.from_numpy(each)[real][:, None] for each in of_decoder)
+    session = InferenceSession(folder / "encoder.float32.onnx")
+    outputs = dict(zip(encoder.outputs, session.run(None, {"source": source.numpy()}), strict=True))
     differences = {
         "symbols": preferred.amax(1, keepdim=True) - preferred.gather(1, symbols),
         "log_probabilities": own - log_probabilities.gather(1, symbols),
@@ -282,7 +266,7 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
 
 
 def _quantise(path: Path, output: Path) -> None:
-    logging.getLogger().addFilter(_silent)  # it recommends a step that changes nothing here
+    logging.disable(logging.WARNING)  # it recommends a step that changes nothing here
     try:
         quantize_dynamic(
             path,
@@ -295,8 +279,4 @@ def _quantise(path: Path, output: Path) -> None:
             extra_options={"MatMulConstBOnly": True},
         )
     finally:
-        logging.getLogger().removeFilter(_silent)
-
-
-def _silent(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.ERROR
+        logging.disable(logging.NOTSET)

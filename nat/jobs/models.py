@@ -1,9 +1,7 @@
 """Jobs of a model that neither train it nor translate with it: analyses, published checkpoints."""
 
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -31,16 +29,10 @@ def analyse_model(job: Job[Analysis]) -> None:
     """
     analysis = job.artifact
     torch.set_num_threads(threads(job.configuration))
-    module = importlib.import_module(f"nat.analyses.{analysis.analysis}")
+    splits = importlib.import_module(f"nat.analyses.{analysis.analysis}").analyse(job)
+    numbers = {name: split.pop("measures") for name, split in splits.items()}
     names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
-    write_json(job.path, with_measures(names | module.analyse(job)))
-
-
-def with_measures(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Move the numbers of the splits of an analysis to one place, see `nat.measures.results`."""
-    splits = {name: dict(split) for name, split in report["splits"].items()}
-    numbers = {name: split.pop("measures", {}) for name, split in splits.items()}
-    return {"measures": numbers, **report, "splits": splits}
+    write_json(job.path, {"measures": numbers, **names, "splits": splits})
 
 
 def import_checkpoint(job: Job[Model]) -> None:

@@ -16,6 +16,7 @@ import json
 import math
 from typing import Any
 
+from nat.analyses.analysis import Pairs
 from nat.analyses.decoding_steps import text_passes
 from nat.artifacts import Trace
 from nat.data.vocabulary import Vocabulary
@@ -38,7 +39,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     method: Any = translator.method(trace.decoding, job.inputs)
     ids = translator.ids[: settings.traced]
     shown = [translator.text[number] for number in ids]
-    passes = text_passes(method, model, shown, settings.decoding_tokens)
+    passes = text_passes(method, Pairs(model, shown, (), settings.decoding_tokens))
     lines = [
         {
             "id": each.id,

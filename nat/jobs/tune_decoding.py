@@ -16,6 +16,7 @@ from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Translator
 from nat.measures import bleu
+from nat.measures.results import DIGITS
 from nat.measures.score import reference_files
 from nat.training.model_file import WEIGHTS, checksum_of
 
@@ -47,7 +48,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
         points.append(
             {
                 **point,
-                "sacrebleu": round(float(bleu.smoothed(sums[None])[0]), bleu.DIGITS),
+                "sacrebleu": round(float(bleu.smoothed(sums[None])[0]), DIGITS),
                 **{key: parts[key] for key in ("brevity_penalty", "length_ratio")},
             }
         )

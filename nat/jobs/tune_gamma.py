@@ -16,8 +16,8 @@ from nat.data.splits import sides
 from nat.data.translations import read_all
 from nat.files import read_json, write_json
 from nat.job import Job
-from nat.measures.bleu import DIGITS
 from nat.measures.distortion import chosen, pairwise_bleu, tune
+from nat.measures.results import DIGITS
 from nat.measures.score import read_weighted
 from nat.options import validated
 

@@ -27,8 +27,7 @@ from sacrebleu.metrics.bleu import BLEUScore
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
 from nat.measures import significance
-
-DIGITS = 6
+from nat.measures.results import DIGITS
 
 SMOOTHED, UNSMOOTHED = "exp", "none"
 

@@ -20,6 +20,9 @@ from nat.checksums import remedy
 from nat.errors import UserError
 from nat.files import read_json
 
+DIGITS = 6
+"""Decimal places of numbers in files."""
+
 TRAINING = "training"
 """The part of the record of a training."""
 

@@ -15,7 +15,8 @@ import numpy as np
 from nat.files import atomic_path
 from nat.measures import bleu
 from nat.measures.lengths import BUCKETS
-from nat.measures.significance import Resampled, Value, resample
+from nat.measures.results import DIGITS
+from nat.measures.significance import Resampled, Value, ends, resample
 
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
@@ -99,6 +100,12 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
     if counts is None:
         raise KeyError(measure)
     return resample(counts, MEASURED[measure].value)
+
+
+def number(counts: np.ndarray, value: Value) -> dict[str, float | None]:
+    """A measure of counts [n, K] and its interval, as files hold them."""
+    found = resample(counts, value)
+    return {"value": round(found.value, DIGITS), **ends(found, DIGITS)}
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

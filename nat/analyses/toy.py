@@ -1,0 +1,73 @@
+"""Tiny models that are trained with the objective of a system, on text whose law is known.
+
+Neither the model of the system nor the text of its corpus is read.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from nat.configuration.models import Training
+from nat.data.batch import Batch
+from nat.data.vocabulary import SPECIALS, VocabularySizes
+from nat.objective.objective import Objective
+from nat.registry import Method
+from nat.training.model_file import build_model
+from nat.transformer.architecture import Architecture
+from nat.transformer.model import Transformer
+
+SPLIT = "toy"
+ARCHITECTURE = Architecture(
+    model_dim=32, ffn_dim=64, encoder_layers=1, decoder_layers=1, heads=2, pre_norm=True
+)
+
+
+def tiny(training: Training, **changes: Any) -> Training:
+    """The effective configuration of a tiny training with the objective of a system."""
+    target = training.target
+    if "label_smoothing" in target.options:
+        target = Method(method=target.method, **{**target.options, "label_smoothing": 0.0})
+    recipe = training.recipe.model_copy(update={"dropout": 0.0, "length_loss_weight": 0.0})
+    changes |= {"architecture": ARCHITECTURE, "target": target, "recipe": recipe}
+    return training.model_copy(update=changes)
+
+
+def build(training: Training, words: int) -> Transformer:
+    """An untrained model with a vocabulary of so many words."""
+    return build_model(training, VocabularySizes(len(SPECIALS) + words))
+
+
+def train(
+    training: Training,
+    words: int,
+    batches: Iterable[Batch],
+    updates: int,
+    seed: int,
+    rate: float,
+    annealed: bool,
+) -> Transformer:
+    """Train a model of a configuration with Adam.
+
+    Args:
+        training: from `tiny`.
+        words: of the vocabulary.
+        batches: one for each update.
+        updates: number of them.
+        seed: of the weights and the objective.
+        rate: of learning.
+        annealed: whether it falls like a cosine.
+    """
+    torch.manual_seed(seed)
+    model = build(training, words).train()
+    objective = Objective(training, model, seed, bfloat16=False, updates=updates).train()
+    optimiser = torch.optim.Adam(model.parameters(), rate)
+    rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)
+    for update, batch in enumerate(batches):
+        loss = objective(model, batch, update)
+        optimiser.zero_grad()
+        (loss.value.sum() / loss.positions.sum()).backward()
+        optimiser.step()
+        if annealed:
+            rates.step()
+    return model.eval()
