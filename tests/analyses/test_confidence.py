@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from nat.analyses.analysis import Pairs
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.input_sampling import InputSampling
@@ -23,7 +24,7 @@ def test_of_every_position(sources: Any, upsample: float | None) -> None:
     model = make_model(
         length=None if upsample else "offset", decoder={"upsample": upsample}, max_positions=40
     )
-    found = default_confidence(model, sources, 30)
+    found = default_confidence(Pairs(model, sources, (), 30))
     assert found.sentences == 4  # one is empty, one too long
     confidence = entropy = positions = 0.0
     for source in (sources[number] for number in (0, 1, 3, 4)):
@@ -41,14 +42,16 @@ def test_of_every_position(sources: Any, upsample: float | None) -> None:
     assert found.positions == positions
     assert found.confidence == pytest.approx(confidence)
     assert found.entropy == pytest.approx(entropy)
-    assert default_confidence(model, sources, 1) == pytest.approx(found)
+    assert default_confidence(Pairs(model, sources, (), 1)) == pytest.approx(found)
 
 
 def test_input_sampling_is_measured_on_its_tokens(sources: Any) -> None:
     model = make_model(length="target", parts={"input_predictor": {}})
     assistant = make_model(seed=2, length="target")
-    found = sampled_confidence(model, assistant, sources, 1)
-    assert found == pytest.approx(sampled_confidence(model, assistant, sources, 1000))
+    found, together = (
+        sampled_confidence(Pairs(model, sources, (), tokens), assistant) for tokens in (1, 1000)
+    )
+    assert found == pytest.approx(together)
     total, tokens = 0.0, 0
     for source in (sources[number] for number in (0, 1, 3, 4)):
         row = torch.tensor([[*source.tolist(), EOS]])
@@ -56,4 +59,3 @@ def test_input_sampling_is_measured_on_its_tokens(sources: Any) -> None:
         total += hypothesis.score * len(hypothesis.tokens)
         tokens += len(hypothesis.tokens)
     assert found == pytest.approx(total / tokens)
-    assert sampled_confidence(model, assistant, [np.array([], dtype=np.int64)], 10) == 0

@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from nat.analyses import analysis, decoding_steps
+from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.decoding_steps import changed, changed_share, text_passes
-from nat.artifacts import Analysis
-from nat.configuration.reading import read
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
-from nat.workflow.specification import job
-from tests.made_up_run import REPOSITORY
 from tests.tiny import make_model
 
 
@@ -35,7 +32,7 @@ def model() -> Any:
 
 
 def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:
-    found = text_passes(MaskPredict(steps=4), model, sources, 1000)
+    found = text_passes(MaskPredict(steps=4), Pairs(model, sources, (), 1000))
     assert sorted(found) == [0, 1, 3, 4]  # one is empty, one too long
     for sentence in found.values():
         length = len(sentence[0].tokens)
@@ -46,7 +43,7 @@ def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:
             assert differing <= set(after.chosen) and MASK not in after.tokens
         wanted = [length * (4 - number) // 4 for number in range(4)]
         assert [len(each.chosen) for each in sentence] == [count for count in wanted if count]
-    alone = text_passes(MaskPredict(steps=4), model, sources, 1)
+    alone = text_passes(MaskPredict(steps=4), Pairs(model, sources, (), 1))
     for number, sentence in found.items():
         for one, other in zip(sentence, alone[number], strict=True):
             assert one[:3] == other[:3]
@@ -70,15 +67,11 @@ def test_examples_are_what_figures_of_steps_read(
     source, target = (
         Vocabulary(f"{side}{number}" for number in range(29 - len(SPECIALS))) for side in "st"
     )
-    split = analysis.Split("test", sources, sources)
-    subject = SimpleNamespace(
-        model=model, vocabularies=Vocabularies(source, target), splits=[split], batch_tokens=100
-    )
+    asked: Any = None
+    pairs = Pairs(model, sources, sources, 100, "test")
+    subject = Subject(asked, model, asked, Vocabularies(source, target), [pairs])
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    found = decoding_steps.analyse(
-        job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", "cmlm-kd", 1, "decoding_steps"))
-    )
-    test = found["splits"]["test"]
+    test = decoding_steps.analyse(asked)["test"]
     assert (test["sentences"], test["left_out"]) == (4, 2)
     assert set(test["measures"]) == {"changed_tokens_4", "changed_tokens_10"}
     assert len(test["examples"]) == 3

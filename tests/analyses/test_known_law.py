@@ -87,7 +87,7 @@ def test_estimate_and_truth_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         measured = likelihood.analyse(
             job(configuration, Analysis(configuration.run, CORPUS, system, 1, "likelihood"))
         )
-        likelihoods.append({"corpus": CORPUS, "system": system, "seed": 1, **measured})
+        likelihoods.append({"corpus": CORPUS, "system": system, "seed": 1, "splits": measured})
     found = with_exact(estimate(*likelihoods), {"entropies": exact})["splits"]["test"]
     truth = {name: each["bits"] for name, each in found["exact_per_sentence"].items()}
     # the length follows from the source, so it makes no difference whether a model uses it

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from nat.analyses.analysis import Pairs
 from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
 from tests.tiny import make_model
 
@@ -44,8 +45,8 @@ def test_every_source_position_once_whatever_the_batches() -> None:
         [numbers.integers(6, 29, length) for length in lengths]
         for lengths in ((3, 0, 6, 2), (4, 3, 1, 5))
     )
-    alone, together = (posterior_means(model, sources, targets, n) for n in (1, 1000))
+    alone, together = (posterior_means(Pairs(model, sources, targets, n)) for n in (1, 1000))
     assert alone.shape == (4 + 7 + 3, 3)
     np.testing.assert_allclose(alone, together)
-    other = posterior_means(model, sources, targets[::-1], 1000)
+    other = posterior_means(Pairs(model, sources, targets[::-1], 1000))
     assert not np.allclose(other, together)

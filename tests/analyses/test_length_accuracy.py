@@ -1,6 +1,7 @@
 import numpy as np
 import torch
 
+from nat.analyses.analysis import Pairs
 from nat.analyses.length_accuracy import accuracies, length_differences
 from nat.transformer.architecture import Architecture
 from nat.transformer.model import Transformer
@@ -21,8 +22,8 @@ def test_differences_are_in_order_and_do_not_depend_on_batches() -> None:
     numbers = np.random.default_rng(0)
     source = [numbers.integers(6, 40, size) for size in (3, 7, 0, 5, 12, 4)]
     target = [numbers.integers(6, 40, size) for size in (2, 9, 3, 5, 8, 4)]
-    alone = length_differences(model, source, target, 1)
-    assert alone == length_differences(model, source, target, 1000)
+    alone = length_differences(Pairs(model, source, target, 1))
+    assert alone == length_differences(Pairs(model, source, target, 1000))
     assert len(alone) == 4  # one source is empty, one leaves no position for its EOS
     longer = [np.append(sentence, 7) for sentence in target]
-    assert [off - 1 for off in alone] == length_differences(model, source, longer, 1000)
+    assert [off - 1 for off in alone] == length_differences(Pairs(model, source, longer, 1000))

@@ -1,12 +1,11 @@
 """What a model's own objective says of a text."""
 
-import math
 from typing import Any
 
 import pytest
 import torch
 
-from nat.analyses import analysis
+from nat.analyses.analysis import Pairs
 from nat.analyses.likelihood import losses
 from nat.data.vocabulary import BOS, EOS, MASK
 from tests.tiny import make_model, make_objective, make_texts
@@ -26,7 +25,7 @@ def test_a_nat_is_as_sure_as_its_probabilities(texts: Any) -> None:
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
     )
-    sums = losses(objective.eval(), model, *texts, 60)
+    sums = losses(objective.eval(), Pairs(model, *texts, 60))
     nll = length = 0.0
     for number in SENTENCES:
         source, target = (torch.tensor(side[number]) for side in texts)
@@ -43,14 +42,13 @@ def test_a_nat_is_as_sure_as_its_probabilities(texts: Any) -> None:
     assert {n: tokens for n, (_, tokens) in sums.of_sentences.items()} == {
         number: LENGTHS[number][1] for number in SENTENCES
     }
-    assert sums.sentences == len(SENTENCES)
     assert sums.tokens == sums.positions == sum(LENGTHS[number][1] for number in SENTENCES)
 
 
 def test_an_at_pays_for_its_end(texts: Any) -> None:
     model = make_model()
     objective = make_objective(model, "previous_tokens", {"method": "cross_entropy"})
-    sums = losses(objective.eval(), model, *texts, 60)
+    sums = losses(objective.eval(), Pairs(model, *texts, 60))
     nll = 0.0
     for number in SENTENCES:
         source, target = texts[0][number].tolist(), texts[1][number].tolist()
@@ -60,12 +58,11 @@ def test_an_at_pays_for_its_end(texts: Any) -> None:
         found = (states @ model.embedding.weight.T).log_softmax(1)
         nll -= float(found[range(len(target) + 1), [*target, EOS]].sum())
     assert sums.totals["nll"] == pytest.approx(nll)
-    assert sums.positions == sums.tokens + sums.sentences
+    assert sums.positions == sums.tokens + len(SENTENCES)
 
 
 def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any) -> None:
     model = make_model(max_positions=9)
-    assert sorted(analysis.usable(model, *texts)) == [0, 1, 5]
+    assert sorted(Pairs(model, *texts, 60).usable()) == [0, 1, 5]
     upsampled = make_model(max_positions=9, decoder={"upsample": 2.0})
-    assert sorted(analysis.usable(upsampled, *texts)) == [0, 5]
-    assert math.isfinite(sum(analysis.usable(model, [], []).values()))
+    assert sorted(Pairs(upsampled, *texts, 60).usable()) == [0, 5]

@@ -13,12 +13,14 @@ import pytest
 import torch
 
 from nat.analyses import mple
+from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.inputs.fixed_mask import FixedMask
+from nat.inputs.glancing import Glancing
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.measures.correlation import pearson
@@ -56,19 +58,16 @@ def test_the_correlation_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "shown"),
-    [
-        ("random_mask", RandomMask()),
-        ("fixed_mask", FixedMask(revealed=0.4)),
-        ("random_reveal", RandomReveal()),
-    ],
+    "shown",
+    [RandomMask(), FixedMask(revealed=0.4), RandomReveal()],
+    ids=lambda each: type(each).__name__,
 )
-def test_log_q_is_how_often_a_mask_is_drawn(method: str, shown: Any) -> None:
+def test_log_q_is_how_often_a_mask_is_drawn(shown: Any) -> None:
     model, draws = make_model(), 6000
     batch = make_batch([(2, 4)] * draws)
     context = BatchContext(model, batch, model.encode(batch.source), seed=1, update=0)
     masked = shown(context).tokens.eq(MASK)
-    logs = log_proxy_input(method, masked, torch.ones_like(masked)).tolist()
+    logs = log_proxy_input(shown, masked, torch.ones_like(masked)).tolist()
     counts = Counter(map(tuple, masked.tolist()))
     expected = dict(zip(map(tuple, masked.tolist()), logs, strict=True))
     assert sum(math.exp(value) for value in expected.values()) == pytest.approx(1)
@@ -107,9 +106,9 @@ def test_draws_without_replacement_are_exact(spread: float) -> None:
 def test_even_draws_have_the_probability_of_a_binomial() -> None:
     chosen = torch.arange(12).lt(5)[None]
     real = torch.ones_like(chosen)
-    found = log_proxy_input("glancing", ~chosen, real, torch.full((1, 12), -3.0))
+    found = log_proxy_input(Glancing(), ~chosen, real, torch.full((1, 12), -3.0))
     assert found.item() == pytest.approx(-math.log(math.comb(12, 5)), abs=1e-9)
-    assert found.item() == pytest.approx(log_proxy_input("glancing", ~chosen, real).item())
+    assert found.item() == pytest.approx(log_proxy_input(Glancing(), ~chosen, real).item())
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
@@ -120,14 +119,14 @@ def test_what_p_ref_draws_is_counted_with_its_weights(texts: Any, chosen: str) -
     shown = {"method": "glancing", "chosen": chosen}
     objective = make_objective(model, shown, {"method": "cross_entropy"}, teacher=teacher)
     sources, targets = ([each[0]] for each in texts)
-    batch = next(mple.analysis.pair_batches(model, sources, targets, 100))
+    batch = next(Pairs(model, sources, targets, 100).batches())
     for draw in range(5):
         update = objective.updates + draw
         context, drawn = proxy_input(objective, model, batch, update)
         weights = objective.input.log_weights(FirstPass(context))[0].exp().tolist()
         revealed = tuple(drawn.tokens[0].ne(MASK).nonzero()[:, 0].tolist())
         paid = float(objective(model, batch, update).parts["input"])
-        found = measure(objective, "glancing", model, sources, targets, 100, draw)
+        found = measure(objective, Pairs(model, sources, targets, 100), draw)
         expected = paid + math.log(probability_of_draws(revealed, weights))
         assert found.input_loss == pytest.approx(expected)
 
@@ -137,9 +136,7 @@ def test_a_nat_on_plain_text(texts: Any) -> None:
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
     )
-    alone, together = (
-        measure(objective, "full_mask", model, *texts, tokens) for tokens in (1, 1000)
-    )
+    alone, together = (measure(objective, Pairs(model, *texts, tokens)) for tokens in (1, 1000))
     assert alone.input_loss == together.input_loss == 0
     assert alone.tokens == 14 and alone.nll == pytest.approx(together.nll)
     assert sum(nats for nats, _ in alone.of_sentences.values()) == pytest.approx(alone.nll)
@@ -154,13 +151,13 @@ def test_the_cost_of_an_input(texts: Any, input: str) -> None:
     model = make_model(length="target", parts={"input_predictor": {}})
     teacher = make_model(seed=5)
     objective = make_objective(model, input, {"method": "cross_entropy"}, teacher=teacher)
-    found, again = (measure(objective, input, model, *texts, tokens) for tokens in (1, 1000))
+    found, again = (measure(objective, Pairs(model, *texts, tokens)) for tokens in (1, 1000))
     assert found.input_loss == pytest.approx(again.input_loss)
     assert found.targets == again.targets
     # by hand, of the last sentence, whose one token is masked: -log P(masked | X) + log 1
     sources, targets = ([each[4]] for each in texts)
-    one = measure(objective, input, model, sources, targets, 1000)
-    batch = next(mple.analysis.pair_batches(model, sources, targets, 1000))
+    one = measure(objective, Pairs(model, sources, targets, 1000))
+    batch = next(Pairs(model, sources, targets, 1000).batches())
     context, shown = proxy_input(objective, model, batch, objective.updates)
     assert shown.tokens.tolist() == [[MASK]]
     logit = model.input_predictor(context.decode(context.fully_masked_input()))
@@ -170,9 +167,9 @@ def test_the_cost_of_an_input(texts: Any, input: str) -> None:
 def test_the_loss_of_latents_is_their_divergence(texts: Any) -> None:
     model = make_model(length="target", parts={"latent": {"dim": 3}})
     objective = make_objective(model, "full_mask", {"method": "cross_entropy"})
-    found = measure(objective, "full_mask", model, *texts, 1000)
+    found = measure(objective, Pairs(model, *texts, 1000))
     total = 0.0
-    for batch in mple.analysis.pair_batches(model, *texts, 1):
+    for batch in Pairs(model, *texts, 1).batches():
         encoded = model.encode(batch.source)
         divergence = model.latent.posterior(model, encoded, batch.target).divergence(
             model.latent.prior(encoded)
@@ -185,9 +182,9 @@ def test_a_pair_without_an_alignment_is_left_out() -> None:
     model = make_model(decoder={"upsample": 2.0})
     objective = make_objective(model, "full_mask", {"method": "ctc"})
     texts = [np.array([7, 8]), np.array([9])], [np.array([7, 8, 9]), np.array([6, 7, 8])]
-    found = measure(objective, "full_mask", model, *texts, 100)
+    found = measure(objective, Pairs(model, *texts, 100))
     assert found.targets == {0: [7, 8, 9]} and found.tokens == 3
-    alone = measure(objective, "full_mask", model, *(side[:1] for side in texts), 100)
+    alone = measure(objective, Pairs(model, *(side[:1] for side in texts), 100))
     assert found.nll == pytest.approx(alone.nll)
 
 
@@ -197,9 +194,9 @@ def test_alignments_give_a_target_of_their_own(texts: Any, method: str, input: s
     """The loss is the likelihood of that target, and the target is the best there is."""
     model = make_model(length="target")
     objective = make_objective(model, input, {"method": method})
-    found = measure(objective, input, model, *texts, 1000)
+    found = measure(objective, Pairs(model, *texts, 1000))
     nll = 0.0
-    for batch in mple.analysis.pair_batches(model, *texts, 1):
+    for batch in Pairs(model, *texts, 1).batches():
         number = int(batch.ids[0])
         context, shown = proxy_input(objective, model, batch, objective.updates)
         learned = objective.target.proxy_target(context, shown)
@@ -230,19 +227,19 @@ def test_the_bleu_of_a_target_weighs_the_references(
     row = {"id": 0, "references": [learned, other], "weights": [0.75, 0.25]}
     (tmp_path / "test.lu.jsonl").write_text(json.dumps(row) + "\n")
     target = np.array(vocabulary.encode(learned))
-    subject = SimpleNamespace(
-        model=make_model(length="target"),
-        training=make_training(),
-        vocabularies=SimpleNamespace(source=vocabulary, target=vocabulary),
-        splits=[SimpleNamespace(name="test", sources=[np.array([7, 8])], targets=[target])],
-        batch_tokens=100,
+    model, symbols = (
+        make_model(length="target"),
+        SimpleNamespace(source=vocabulary, target=vocabulary),
     )
+    configuration = read("demo", REPOSITORY)
+    asked: Any = job(
+        configuration, Analysis(configuration.run, "toy-ka-lu", "mple-nat-raw", 1, "mple")
+    )
+    pairs = Pairs(model, [np.array([7, 8])], [target], 100, "test")
+    subject = Subject(asked, model, make_training(), symbols, [pairs])
     truth = SimpleNamespace(step="references", path=str(tmp_path))
     monkeypatch.setattr(mple, "truth_of", lambda *_: truth)
     monkeypatch.setattr(mple.analysis, "subject", lambda *_: subject)
-    configuration = read("demo", REPOSITORY)
-    found = mple.analyse(
-        job(configuration, Analysis(configuration.run, "toy-ka-lu", "mple-nat-raw", 1, "mple"))
-    )["splits"]["test"]
+    found = mple.analyse(asked)["test"]
     bleu = found["measures"]["target_bleu"]["value"]
     assert bleu == pytest.approx(75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4)

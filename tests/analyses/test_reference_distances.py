@@ -62,7 +62,7 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configurat
 
 
 def test_only_sentences_with_references_count(configuration: Configuration) -> None:
-    splits = analyse(asked(configuration, "mple-nat-raw"))["splits"]
+    splits = analyse(asked(configuration, "mple-nat-raw"))
     assert splits["test"]["sentences"] == 1
     measures = splits["test"]["measures"]
     values = {name: each["value"] for name, each in measures.items()}
@@ -79,7 +79,7 @@ def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Conf
     for each, text in zip(teacher, ("e f g h", "a b c x"), strict=True):
         Path(each.path).parent.mkdir(parents=True, exist_ok=True)
         write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
-    splits = analyse(asked(configuration, "mple-nat-kd"))["splits"]
+    splits = analyse(asked(configuration, "mple-nat-kd"))
     nearest, mean, farthest = (splits["valid"]["measures"][name]["value"] for name in MEASURED)
     assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
     assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100

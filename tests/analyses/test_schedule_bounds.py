@@ -115,7 +115,7 @@ def test_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
         job(
             configuration, Analysis(configuration.run, "toy-micro", "nat-raw", 1, "schedule_bounds")
         )
-    )["splits"]["test"]
+    )["test"]
     assert (found["sentences"], found["left_out"], found["covered"]) == (2, 5, 1)
     measures = {name: each["value"] for name, each in found["measures"].items()}
     names = [f"{schedule}_factorisation_{{}}" for schedule in ("bound", "even", "random")]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from nat.analyses import analysis, shown_tokens
+from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.shown_tokens import marked, right, shown
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
@@ -48,15 +49,13 @@ def test_right_tokens_count_once() -> None:
 )
 def test_analyses(sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any) -> None:
     model = make_model(max_positions=60, seed=3, **options)
-    split = analysis.Split("valid", sources, sources)
-    vocabularies = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
-    subject = SimpleNamespace(
-        model=model, vocabularies=vocabularies, splits=[split], batch_tokens=100
-    )
+    asked = job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
+    vocabularies: Any = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
+    pairs = Pairs(model, sources, sources, 100, "valid")
+    training = asked.configuration.training(system)
+    subject = Subject(asked, model, training, vocabularies, [pairs])
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    found = shown_tokens.analyse(
-        job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
-    )["splits"]["valid"]
+    found = shown_tokens.analyse(asked)["valid"]
     assert (found["sentences"], found["left_out"]) == (4, 2)
     # the same sentences for every system
     assert [each["sentence"] for each in found["examples"]] == [1]

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from nat.analyses import state_similarity
+from nat.analyses.analysis import Pairs
 from nat.analyses.state_similarity import cosines, coverage, covered, maps
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, Vocabularies, Vocabulary
@@ -27,8 +28,8 @@ def texts() -> Any:
 @pytest.mark.parametrize("causal", [False, True])
 def test_pairs_of_all_sentences_count_alike(texts: Any, causal: bool) -> None:
     model = make_model()
-    found = cosines(model, *texts, causal, 1000)
-    assert found == pytest.approx(cosines(model, *texts, causal, 1))
+    found = cosines(Pairs(model, *texts, 1000), causal)
+    assert found == pytest.approx(cosines(Pairs(model, *texts, 1), causal))
     pairs, beside = [], []
     for number in (0, 1, 3, 4):
         batch = Batch.collate([number], [texts[0][number]], [texts[1][number]])
@@ -89,9 +90,9 @@ def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
     )
     assert covered(traced)[0].tolist() == pytest.approx([0.25, 1.0, 0.0])
     model = make_model()
-    found = coverage(model, *texts, True, 1000)
+    found = coverage(Pairs(model, *texts, 1000), True)
     assert len(found) == 4 and all(0 < value < 1 for value in found)
-    assert found == pytest.approx(coverage(model, *texts, True, 1))
+    assert found == pytest.approx(coverage(Pairs(model, *texts, 1), True))
 
 
 def test_a_student_shows_the_head_of_its_teacher(tmp_path: Path) -> None:
@@ -99,5 +100,8 @@ def test_a_student_shows_the_head_of_its_teacher(tmp_path: Path) -> None:
     write_json(
         path, {"splits": {"test": {"head": {"number": 3, "chosen_by": "at", "coverage": []}}}}
     )
-    found = [state_similarity._teachers_head(path, "test", heads) for heads in (4, 3)]
+    models = (make_model(heads=heads) for heads in (4, 2))
+    found = [
+        state_similarity._head_of(path, Pairs(model, (), (), 1, name="test")) for model in models
+    ]
     assert found == [{"number": 3, "chosen_by": "at"}, None]

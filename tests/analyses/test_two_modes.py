@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from nat.analyses import two_modes
-from nat.analyses.two_modes import distribution, divergence, law, mixed, toy, train
+from nat.analyses.toy import tiny
+from nat.analyses.two_modes import distribution, divergence, law, mixed, trained
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.workflow.specification import job
@@ -34,8 +35,8 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     configuration = read("demo", REPOSITORY)
     found = {}
     for system in ("mple-nat-raw", "dynamic-kd-no-regulariser"):
-        training = toy(configuration.training("toy-ka-lu", system))
-        found[system] = distribution(train(training, seed=1))
+        training = tiny(configuration.training("toy-ka-lu", system))
+        found[system] = distribution(trained(training, seed=1))
         assert found[system].sum() == pytest.approx(1, abs=0.02)
     likely, chosen = found.values()
     truth = law()
@@ -56,10 +57,10 @@ def test_what_is_written(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     assert asked.inputs(configuration).model is None
     found = two_modes.analyse(
         job(configuration, Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes"))
-    )["splits"]["toy"]
+    )["toy"]
     assert found["updates"] == 2 and found["values"] == list(range(two_modes.VALUES))
     values = {name: each["value"] for name, each in found["measures"].items()}
-    assert set(values) == set(two_modes.UNITS)
+    assert set(values) == {"two_modes_kl", "two_modes_mixed"}
     assert values["two_modes_kl"] > bound() and 0 < values["two_modes_mixed"] < 100
     for name in ("law", "model"):
         shown = np.array(found[name])

@@ -26,7 +26,7 @@ def learned(configuration: Configuration, system: str) -> list[float]:
     found = two_orders.analyse(
         job(configuration, Analysis(configuration.run, CORPUS, system, 1, "two_orders"))
     )
-    measures = found["splits"][two_orders.SPLIT]["measures"]
+    measures = found[two_orders.SPLIT]["measures"]
     return [
         measures[f"two_orders_{name}"]["value"] for name in (*two_orders.OUTPUTS, two_orders.OTHER)
     ]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from nat.analyses import weight_plane
+from nat.analyses import analysis, weight_plane
+from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.likelihood import losses
 from nat.analyses.weight_plane import interpolated
 from tests.tiny import make_model, make_objective, make_training
@@ -40,26 +41,20 @@ def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPa
     target = {"method": "cross_entropy"}
     objective = make_objective(models["e"], "full_mask", target).eval()
     expected = {
-        name: -losses(objective, model, *texts, 100).by_position["nll"] / 12
+        name: -losses(objective, Pairs(model, *texts, 100)).by_position["nll"] / 12
         for name, model in models.items()
     }
-    split = SimpleNamespace(name="valid", sources=texts[0], targets=texts[1])
-    subject = SimpleNamespace(
-        model=models["e"],
-        training=make_training(),
-        vocabularies=SimpleNamespace(target=Vocabulary(), sizes=None),
-        splits=[split],
-        batch_tokens=100,
-    )
     corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
-    monkeypatch.setattr(weight_plane.analysis, "subject", lambda *_: subject)
-    monkeypatch.setattr(weight_plane, "matching_model", lambda name, *_: models[name])
+    job: Any = SimpleNamespace(inputs=corners, configuration=None, artifact=SimpleNamespace(seed=1))
+    symbols: Any = SimpleNamespace(target=Vocabulary(), sizes=None)
+    pairs = Pairs(models["e"], *texts, 100, "valid")
+    subject = Subject(job, models["e"], make_training(), symbols, [pairs])
+    monkeypatch.setattr(analysis, "subject", lambda *_: subject)
+    monkeypatch.setattr(analysis, "matching_model", lambda name, *_: models[name])
     monkeypatch.setattr(
         weight_plane, "load_model", lambda name, _: SimpleNamespace(model=models[name])
     )
-    job: Any = SimpleNamespace(inputs=corners, configuration=None)
-    job.artifact = SimpleNamespace(seed=1)
-    found = weight_plane.analyse(job)["splits"]["valid"]
+    found = weight_plane.analyse(job)["valid"]
     plane = found["plane"]
     at = {point["label"]: (point["x"], point["y"]) for point in plane["corners"]}
     assert list(at) == ["start", "MLE", "GLAT + KD"]

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nat.analyses import likelihood, mple
+from nat.analyses.analysis import Pairs
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.analyses.latent_assignment import assignments
 from nat.analyses.latent_components import posterior_means
@@ -204,27 +205,32 @@ LATENT: dict[str, Any] = {"parts": {"latent": {"dim": 3}}}
 
 Model = Callable[..., Any]
 MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
-    "confidence": lambda model: default_confidence(model(**OFFSET), SOURCES, 30),
+    "confidence": lambda model: default_confidence(Pairs(model(**OFFSET), SOURCES, (), 30)),
     "sampled confidence": lambda model: [
         sampled_confidence(
-            model(**OFFSET, parts={"input_predictor": {}}), model(seed=1, **OFFSET), SOURCES, 30
+            Pairs(model(**OFFSET, parts={"input_predictor": {}}), SOURCES, (), 30),
+            model(seed=1, **OFFSET),
         )
     ],
     "latent assignment": lambda model: sum(
         assignments(
-            model(**LATENT),
-            SOURCES,
+            Pairs(model(**LATENT), SOURCES, (), 30),
             {number: [row, row[::-1].copy()] for number, row in enumerate(TARGETS)},
-            30,
         ).values(),
         start=[],
     ),
-    "latent components": lambda model: posterior_means(model(**LATENT), SOURCES, TARGETS, 30),
-    "length accuracy": lambda model: length_differences(model(**OFFSET), SOURCES, TARGETS, 30),
+    "latent components": lambda model: posterior_means(
+        Pairs(model(**LATENT), SOURCES, TARGETS, 30)
+    ),
+    "length accuracy": lambda model: length_differences(
+        Pairs(model(**OFFSET), SOURCES, TARGETS, 30)
+    ),
     "cosines": lambda model: [
-        *cosines(model(decoder={"copy": "uniform"}), SOURCES, TARGETS, False, 30).values()
+        *cosines(Pairs(model(decoder={"copy": "uniform"}), SOURCES, TARGETS, 30), False).values()
     ],
-    "cosines, causal": lambda model: [*cosines(model(), SOURCES, TARGETS, True, 30).values()],
+    "cosines, causal": lambda model: [
+        *cosines(Pairs(model(), SOURCES, TARGETS, 30), True).values()
+    ],
 }
 
 
@@ -241,10 +247,10 @@ def test_measure_of_an_objective(name: str, device: torch.device) -> None:
     def results(device: torch.device | str) -> tuple[dict[str, float], mple.Proxy]:
         model, objective = OBJECTIVES[name].build()
         model.to(device), objective.to(device)
-        method = OBJECTIVES[name].input["method"]
-        proxy = mple.measure(objective, method, model, SOURCES, TARGETS, 30)
+        pairs = Pairs(model, SOURCES, TARGETS, 30)
+        proxy = mple.measure(objective, pairs)
         objective.eval()
-        return likelihood.losses(objective, model, SOURCES, TARGETS, 30).totals, proxy
+        return likelihood.losses(objective, pairs).totals, proxy
 
     (found, proxy), (expected, exact) = results(device), results("cpu")
     assert found == pytest.approx(expected)
