@@ -294,7 +294,7 @@ def test_analyses(
 ) -> None:
     model = make_model(**options)
     known = Known([np.array(source) for source in SOURCES], [law(0, (2, 3)), law(1, (4,))], 5)
-    subject = SimpleNamespace(model=model)
+    subject = SimpleNamespace(model=model, seed=1)
     monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
     monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
     found = step_errors.analyse(
