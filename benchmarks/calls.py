@@ -21,7 +21,7 @@ from nat.configuration.overrides import Choice
 from nat.job import read_jobs, write_jobs
 from nat.options import validated
 from nat.papers import reports
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.workflow.specification import job
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +45,7 @@ def main() -> None:
         def fill() -> None:
             """As `workflow_scripts/make_table.py`."""
             (handed,) = read_jobs(specification)
-            table = validated(ResolvedTable, handed.configuration.report)
+            table = validated(ResolvedPart, handed.configuration.report)
             reports.make_table(table, root)
 
         show(f"table {chosen.number} of {chosen.paper}", calls_of(fill))

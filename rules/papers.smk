@@ -4,7 +4,7 @@
 
 rule table:
     input:
-        unpack(reads(reports.Table)),
+        unpack(reads(reports.Report, form="table")),
     output:
         csv=report(
             "<run>/papers/{paper}/table_{number}.csv",
@@ -24,7 +24,7 @@ rule table:
     resources:
         **RESOURCES["report"],
     params:
-        **handed("make_table", reports.Table),
+        **handed("make_table", reports.Report, form="table"),
     message:
         named("table {number} of {paper}")
     shell:
@@ -33,7 +33,7 @@ rule table:
 
 use rule table as figure with:
     input:
-        unpack(reads(reports.Figure)),
+        unpack(reads(reports.Report, form="figure")),
     output:
         pdf="<run>/papers/{paper}/figure_{number}.pdf",
         png=report(
@@ -49,14 +49,14 @@ use rule table as figure with:
     benchmark:
         "<run>/benchmarks/papers/{paper}/figure_{number}.tsv"
     params:
-        **handed("make_figure", reports.Figure),
+        **handed("make_figure", reports.Report, form="figure"),
     message:
         named("figure {number} of {paper}")
 
 
 use rule table as claims with:
     input:
-        unpack(reads(reports.Claims)),
+        unpack(reads(reports.Report, form="claims")),
     output:
         csv=report(
             "<run>/papers/{paper}/claims.csv",
@@ -71,6 +71,6 @@ use rule table as claims with:
     benchmark:
         "<run>/benchmarks/papers/{paper}/claims.tsv"
     params:
-        **handed("judge_claims", reports.Claims),
+        **handed("judge_claims", reports.Report, form="claims"),
     message:
         named("claims of {paper}")

@@ -100,7 +100,9 @@ def paper(root: Path, seeds: list[int] | None = None, **content: Any) -> Configu
 
 
 def make_table(plain: Configuration, paper: str = "paper", number: str = "1") -> TableText:
-    return reports.make_table(reports.resolve_table(plain, paper, number), Path(plain.root))
+    return reports.make_table(
+        reports.resolve_part(plain, paper, f"table {number}"), Path(plain.root)
+    )
 
 
 def judge(plain: Configuration) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@ from pathlib import Path
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import claim_formats, judgements
-from nat.papers.reports import Claims
+from nat.papers.reports import Report
 from nat.papers.resolved import ResolvedClaims
 from nat.program import Progress
 
 
-def main(job: Job[Claims]) -> None:
+def main(job: Job[Report]) -> None:
     """Judge what a paper claims on the results of this run."""
     paper = job.artifact.paper
     claims = validated(ResolvedClaims, job.configuration.report)

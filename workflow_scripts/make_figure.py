@@ -6,12 +6,12 @@ from nat.figures import figures, points
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import reports
-from nat.papers.resolved import ResolvedFigure
+from nat.papers.resolved import ResolvedPart
 
 
-def main(job: Job[reports.Figure]) -> None:
+def main(job: Job[reports.Report]) -> None:
     """Make one figure of a paper as PDF."""
-    figure = validated(ResolvedFigure, job.configuration.report)
+    figure = validated(ResolvedPart, job.configuration.report)
     figures.write(points.make(figure, Path()), job.path)
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import reports, table_formats
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 
 
-def main(job: Job[reports.Table]) -> None:
+def main(job: Job[reports.Report]) -> None:
     """Make one table of a paper as CSV."""
-    table = validated(ResolvedTable, job.configuration.report)
+    table = validated(ResolvedPart, job.configuration.report)
     table_formats.write(reports.make_table(table, Path()), job.path)
 
 

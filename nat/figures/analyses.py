@@ -7,7 +7,7 @@ from nat.errors import UserError, told_of
 from nat.papers import values
 from nat.papers.cells import Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedFigure
+from nat.papers.resolved import ResolvedPart
 from nat.papers.texts import analysed
 from nat.papers.values import Record
 
@@ -15,7 +15,7 @@ Content = dict[str, Any]
 """Parts of an analysis by what they stand for in the description of the figure."""
 
 
-def read(figure: ResolvedFigure, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
+def read(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
     """Read the records of a figure that shows analyses, and what each panel shows of its own.
 
     Of several seeds the first that ran is shown.
@@ -44,10 +44,10 @@ def read(figure: ResolvedFigure, reader: Reader) -> tuple[list[Record], dict[str
     return records, contents
 
 
-def _records(content: Content, figure: ResolvedFigure, cell: Cell) -> list[Record]:
+def _records(content: Content, figure: ResolvedPart, cell: Cell) -> list[Record]:
     """What the records of a panel say of their own; fails for parts that do not fit together."""
     try:
-        return list(RECORDS[figure.description.kind](content))
+        return list(RECORDS[figure.described.kind](content))
     except (LookupError, TypeError, ValueError) as error:
         where = f"{cell.path}: split {cell.split}, panel '{cell.column}'"
         keys = ", ".join(map(repr, figure.keys[cell.column].values()))

@@ -97,7 +97,8 @@ class Panel:
 
     def series(self) -> Iterator[Series]:
         """Series of the figure with their points in this panel."""
-        for number, (name, style) in enumerate(self.plot.figure.series.items()):
+        for number, (name, line) in enumerate(self.plot.figure.rows.items()):
+            style = "joined" if line.joined else line.style
             own = (each[each["row"] == name] for each in (self.ran, self.published))
             yield Series(name, style, *look(number), *own)
 

@@ -83,7 +83,7 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row), names of series and notes from top to bottom."""
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.panels]
+    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
     width, columns = PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
     if kind == "heat_map" and maps.crowded(shown):
         width, columns = maps.crowded(shown), 1
@@ -110,7 +110,7 @@ def draw(plot: Plot) -> Figure:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             series.setdefault(label, handle)
-    if names := [name for name in plot.figure.series if name in series]:
+    if names := [name for name in plot.figure.rows if name in series]:
         fit = int(width / CHARACTER / (max(map(len, names)) + 7))
         ncols, handles = max(1, min(fit, len(names))), [series[name] for name in names]
         look: dict[str, Any] = {"loc": "outside lower left", "labelcolor": "linecolor"}

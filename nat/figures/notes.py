@@ -18,7 +18,7 @@ MARKS = {"bars": "Black lines", "scatter": "Thin lines"}
 def notes(plot: Plot) -> list[str]:
     """Make the notes of a figure."""
     ran = [record for record in plot.records if record["status"] == "run"]
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.panels]
+    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
     lines = []
     if kind == "steps" and ran:
         lines = ["Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked."]

@@ -75,7 +75,7 @@ def _horizontal(axes: Axes, panel: Panel) -> dict[float, float]:
 
 def bars(axes: Axes, panel: Panel) -> None:
     """Draw systems beside each other in named categories."""
-    groups = [name for name, style in panel.plot.figure.series.items() if style != "level"]
+    groups = [name for name, line in panel.plot.figure.rows.items() if line.style != "level"]
     points = panel.points[panel.points["row"].isin(groups)]
     if points.empty:  # a level lies across all categories and adds none to those of others
         points = panel.points

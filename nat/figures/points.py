@@ -13,7 +13,7 @@ from nat.papers import values
 from nat.papers.cells import Cell, place, shown
 from nat.papers.description import Part
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedFigure
+from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
 
 NUMBERS = [
@@ -32,14 +32,14 @@ class Plot:
         contents: of each panel that shows an analysis and was run, what it shows of it.
     """
 
-    figure: ResolvedFigure
+    figure: ResolvedPart
     records: list[Record]
     contents: dict[str, analyses.Content] = field(default_factory=dict)
 
     @property
     def description(self) -> Part:
         """How it is drawn."""
-        return self.figure.description
+        return self.figure.described
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -50,7 +50,7 @@ class Plot:
         return frame
 
 
-def make(figure: ResolvedFigure, root: Path) -> Plot:
+def make(figure: ResolvedPart, root: Path) -> Plot:
     """Read the points of a figure from the results below a folder.
 
     Raises:
@@ -58,7 +58,7 @@ def make(figure: ResolvedFigure, root: Path) -> Plot:
     """
     reader = Reader(root)
     contents: dict[str, analyses.Content] = {}
-    if figure.description.kind == "curves":
+    if figure.described.kind == "curves":
         records = _curves(figure, reader)
     elif figure.keys:
         records, contents = analyses.read(figure, reader)
@@ -68,7 +68,7 @@ def make(figure: ResolvedFigure, root: Path) -> Plot:
     return Plot(figure, [names | record for record in records], contents)
 
 
-def _points(figure: ResolvedFigure, reader: Reader) -> list[Record]:
+def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of points, in scatter plots with what is shown along the horizontal axis."""
     records: list[Record] = []
     groups = shown(figure.cells).values()
@@ -99,7 +99,7 @@ def _points(figure: ResolvedFigure, reader: Reader) -> list[Record]:
     return records
 
 
-def _curves(figure: ResolvedFigure, reader: Reader) -> list[Record]:
+def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of the validations of each training, with their place in the chain as `x`.
 
     A chain ends with the first missing training, which has a record too.

@@ -155,7 +155,7 @@ class _Claim:
         return self.sources[name]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:
-        claim, kind = self.claim, self.claim.check
+        claim, kind = self.claim, self.claim.choice
         number, margin = None, str(claim.margin)
         if kind == "compare":
             left, relation, right, margin = claim.comparison

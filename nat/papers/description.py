@@ -1,14 +1,14 @@
-"""What a file of `config/papers` may say, as typed models.
+"""What a file of `config/papers` may say, as typed models; docs/papers.md explains every key.
 
 A paper names its systems once, as it prints them, and describes tables, figures and claims as
 products: each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a
-list of values. `nat.papers.relation` expands the products. This module depends on no corpus, scale
-or result; docs/papers.md explains every key.
+list of values. `nat.papers.expansion` expands the products. This module depends on no corpus, scale
+or result.
 """
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -21,30 +21,40 @@ from pydantic import (
 
 from nat.options import Seeds, StrictModel, Text, hint
 
+Kind = TypeVar("Kind")
+Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
+Texts = Annotated[list[Text], Field(min_length=1)]
 OneLine = StringConstraints(strip_whitespace=True, pattern="^.*$")
 """Without a line break, which would break the row of a Markdown table."""
 Label = Annotated[Text, OneLine]
 Number = int | float
-PartName = Annotated[str, Field(pattern=r"^\w+$", examples=["1", "2a"])]
+PartName = Annotated[str, Field(pattern=r"^\w+$")]
 """Of a table or figure, as the wildcard `number` of the Snakefile takes it."""
-DiagramName = Annotated[
-    str, Field(pattern=r"^(figure|table) \d+$", examples=["figure 1", "table 2"])
-]
-Scalar = str | int | float
-Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$", examples=["4", "n"])]
+Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$")]
 """A number of decoding steps, or all others."""
-Kind = TypeVar("Kind")
-Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
-COORDINATES = (
-    *("system", "task", "steps", "measure", "split"),
-    *("decoding", "setting", "partner"),
-)
 
 
 class Model(StrictModel):
     """A mapping in a paper's file."""
 
     model_config = ConfigDict(populate_by_name=True)
+
+
+class OneOf(Model):
+    """A mapping that has one of several keys."""
+
+    choices: ClassVar[tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if sum(getattr(self, name) is not None for name in self.choices) != 1:
+            raise ValueError(f"expected one of {', '.join(self.choices)}")
+        return self
+
+    @property
+    def choice(self) -> str:
+        """The key that it has."""
+        return next(name for name in self.choices if getattr(self, name) is not None)
 
 
 class Coordinates(Model):
@@ -61,12 +71,15 @@ class Coordinates(Model):
     decoding: Several[Text] | None = None
     setting: Several[Text] | None = None
     partner: Several[Text] | None = None
-    variables: dict[str, Several[Scalar]] = Field({}, alias="with")
+    variables: dict[str, Several[str | int | float]] = Field({}, alias="with")
 
     def given(self) -> dict[str, Any]:
         """The coordinates and variables that are given, by name."""
         values = {key: getattr(self, key) for key in COORDINATES}
         return {key: each for key, each in values.items() if each is not None} | self.variables
+
+
+COORDINATES = [key for key in Coordinates.model_fields if key != "variables"]
 
 
 def _single(given: Coordinates) -> Coordinates:
@@ -91,11 +104,8 @@ class PrintedSystem(TaskSystem):
     """A system as the paper prints it; names of systems and decodings are templates.
 
     Attributes:
-        decoding: one, or one for each number of steps, with `n` for all others.
         like: a system above this one, from which missing keys are inherited.
-        baseline: the system of the paper that it is tested against, in tables that show both.
         draws: seeds of a random decoding, which replace `{draw}` in its name.
-        tasks: what differs on a task.
     """
 
     like: Text | None = None
@@ -114,10 +124,7 @@ def _like_those_above(systems: dict[str, PrintedSystem]) -> dict[str, PrintedSys
     return systems
 
 
-OPERATIONS = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
-
-
-class Operation(Model):
+class Operation(OneOf):
     """How a row or column is computed from others of its table, named by their labels.
 
     Attributes:
@@ -125,6 +132,8 @@ class Operation(Model):
         reaching: of the rows `among`, what belongs to the first that is not below this one.
         short_of: what belongs to the row before that one.
     """
+
+    choices = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
 
     difference: tuple[Text, Text] | None = None
     ratio: tuple[Text, Text] | None = None
@@ -136,35 +145,13 @@ class Operation(Model):
     short_of: Text | None = None
     among: Annotated[dict[Text, Text], Field(min_length=1)] | None = None
 
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if sum(getattr(self, name) is not None for name in OPERATIONS) != 1:
-            raise ValueError(f"expected one of {', '.join(OPERATIONS)}")
-        if self.name in ("reaching", "short_of") and self.among is None:
-            raise ValueError(f"'{self.name}' needs 'among', the rows to choose from")
-        return self
-
-    @property
-    def name(self) -> str:
-        """The key that is given."""
-        return next(name for name in OPERATIONS if getattr(self, name) is not None)
-
-
-class Point(Coordinates):
-    """A single point of a series, at a number or a category of the axis."""
-
-    x: Number | None = None
-    category: Text | None = None
-
 
 class Line(Coordinates):
-    """Rows, columns, series or panels; `LINES` says which keys each of them has.
+    """Rows, columns, series, panels or points; `LINES` says which keys each of them has.
 
     Attributes:
-        label: a template; by default the system and the values of the lists.
         over: a row, of series a system, that numbers are relative to, or a template of the row's
             variables; of a measure that is not relative the difference from it is shown.
-        quoted: rows of the published file that are only quoted.
         columns: labels of the columns in which rows are run; the others stay blank.
         key: of a text in the file of an analysis, or of a setting.
         names: how the paper names our values of a setting.
@@ -179,8 +166,8 @@ class Line(Coordinates):
     baseline: Text | None = None
     over: Text | None = None
     derived: Operation | None = None
-    quoted: Annotated[list[Text], Field(min_length=1)] | None = None
-    columns: Annotated[list[Text], Field(min_length=1)] | None = None
+    quoted: Texts | None = None
+    columns: Texts | None = None
     ours_only: bool = False
     interval: bool = False
     hidden: bool = False
@@ -188,10 +175,21 @@ class Line(Coordinates):
     names: dict[str, Text] = {}
     times: PositiveInt | None = None
     style: Literal["level"] | None = None
-    points: Annotated[list[Point], Field(min_length=1)] | None = None
-    chain: Annotated[list[Text], Field(min_length=1)] | None = None
+    points: Annotated[list["Line"], Field(min_length=1)] | None = None
+    chain: Texts | None = None
     point: str | None = None
     joined: bool = False
+    x: Number | None = None
+    category: Text | None = None
+
+
+LINES = {
+    "rows": "group baseline over derived quoted columns ours_only key names times",
+    "columns": "over derived ours_only interval hidden",
+    "series": "over quoted style points chain point joined",
+    "panels": "",
+}
+"""The keys of lines besides coordinates and label; points have `x` or `category`."""
 
 
 class Axis(Coordinates):
@@ -200,13 +198,12 @@ class Axis(Coordinates):
     Attributes:
         of: the coordinate or variable that runs along it.
         category: template of the names of categories.
-        over: as of a series.
         column: of the quoted table, where quoted rows have their values.
     """
 
     label: Label | None = None
     of: Text = "steps"
-    values: Annotated[list[Scalar], Field(min_length=1)] | None = None
+    values: Annotated[list[str | int | float], Field(min_length=1)] | None = None
     category: Text | None = None
     log: bool = False
     even: bool = False
@@ -233,9 +230,6 @@ class Footnote(Model):
     text: Text
 
 
-FigureKind = Literal[
-    "lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"
-]
 KINDS = {
     "grid": ("columns rows", "groups baseline footnotes"),
     "samples": ("rows", ""),
@@ -251,13 +245,6 @@ KINDS = {
     "steps": ("panels passes", "source reference"),
 }
 """The keys that each kind of table or figure must have, and those that it may have."""
-LINES = {
-    "rows": "group baseline over derived quoted columns ours_only key names times",
-    "columns": "over derived ours_only interval hidden",
-    "series": "over quoted style points chain point joined",
-    "panels": "",
-}
-"""The keys of lines besides coordinates and label."""
 
 
 class Part(Model):
@@ -265,7 +252,6 @@ class Part(Model):
 
     Attributes:
         groups: new names of the row groups that the paper prints.
-        baseline: baselines of systems in this table, instead of the usual ones.
         quotes: tables, the most precise first, whose values of the paper's own runs are drawn
             beside our points for the same cells.
         front: whether a line joins the points of the Pareto front.
@@ -301,14 +287,14 @@ class Part(Model):
     def _of_its_kind(self) -> Self:
         required, optional = (keys.split() for keys in KINDS[self.kind])
         known = ["title", "kind", "cells", "notes", *required, *optional]
-        missing = [key for key in required if not getattr(self, key)]
         _only(f"kind '{self.kind}'", self.model_fields_set, known)
+        missing = [key for key in required if not getattr(self, key)]
         if missing:
             raise ValueError(f"missing key '{missing[0]}'")
         for place, keys in LINES.items():
+            its = [*Coordinates.model_fields, "label", *keys.split()]
             for number, line in enumerate(getattr(self, place)):
                 if isinstance(line, Line):
-                    its = [*Coordinates.model_fields, "label", *keys.split()]
                     _only(f"'{place}.{number}'", line.model_fields_set, its)
         return self
 
@@ -332,6 +318,11 @@ class TablePart(Part):
     """A table of numbers, of sample sentences, of texts of analyses, or of settings."""
 
     kind: Literal["grid", "samples", "texts", "settings"] = "grid"
+
+
+FigureKind = Literal[
+    "lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"
+]
 
 
 class FigurePart(Part):
@@ -386,46 +377,23 @@ class Correlation(Model):
     relation: Literal["above", "below", "not_above", "not_below", "about"] = Field(alias="is")
 
 
-class Compare(NamedTuple):
-    """Two names, or a name and a number, and where their difference lies.
-
-    Attributes:
-        relation: `above`: left - right > margin; `below`: < -margin; `not_above`: <= margin;
-            `not_below`: >= -margin; `about`: at most the margin apart.
-        margin: in the unit of the measure or, with a percent sign, a share of the right side.
-    """
-
-    left: str
-    relation: str
-    right: str
-    margin: str
-
-
 _COMPARISON = r"(.+?) (>=|<=|>|<|~) (.+?)(?: ([+-]|±) ([0-9.]+%?))?"
-_RELATIONS = {
-    ">": ("above", "+"),
-    "<": ("below", "-"),
-    "<=": ("not_above", "+"),
-    ">=": ("not_below", "-"),
-    "~": ("about", "±"),
-}
-"""Relations by their sign, and the sign of a positive margin."""
-CHECKS = ("compare", "trend", "largest", "gains", "correlation")
-"""The kinds of checks of a claim."""
+_RELATIONS = {">": "above", "<": "below", "<=": "not_above", ">=": "not_below", "~": "about"}
 
 
-class Claim(Case):
+class Claim(Case, OneOf):
     """What a paper claims, in our words, and the check that judges it.
 
     Values of lists, tasks of the table that it is in, and the items of `each` are cases that are
     judged separately; with `majority`, the comparison need hold in more than half of them only.
 
     Attributes:
-        origin: where the paper claims it.
         compare: such as `A >= B - 0.5` or `A ~ B ± 10%`.
         margin: of a correlation, its least size.
         over: of speed-ups the row or system that they are over.
     """
+
+    choices = ("compare", "trend", "largest", "gains", "correlation")
 
     claim: Label
     origin: Label = Field(alias="from")
@@ -439,36 +407,25 @@ class Claim(Case):
     gains: Gains | None = None
     correlation: Correlation | None = None
 
-    @model_validator(mode="after")
-    def _one_check(self) -> Self:
-        if sum(getattr(self, check) is not None for check in CHECKS) != 1:
-            raise ValueError(f"expected one of {', '.join(CHECKS)}")
-        return self
-
     @property
-    def check(self) -> str:
-        """The kind of its check."""
-        return next(check for check in CHECKS if getattr(self, check) is not None)
+    def comparison(self) -> tuple[str, str, str, str]:
+        """The parts of `compare`: two names or a name and a number, and where they differ.
 
-    @property
-    def comparison(self) -> Compare:
-        """The parts of `compare`."""
+        Returns:
+            left, relation, right and margin. The relation is `above` (left - right > margin),
+            `below` (< -margin), `not_above` (<= margin), `not_below` (>= -margin) or `about` (at
+            most the margin apart); a margin with a percent sign is a share of the right side.
+        """
         parts = re.fullmatch(_COMPARISON, self.compare or "")
         assert parts is not None
-        left, sign, right, direction, margin = parts.groups()
-        relation, positive = _RELATIONS[sign]
-        opposite = "" if direction in (None, positive) else "-"
-        return Compare(left, relation, right, f"{opposite}{margin or 0}")
+        left, sign, right, direction, margin = parts.groups("")
+        added = "+" if sign in (">", "<=") else "-"
+        opposite = direction not in ("", "±", added)
+        return left, _RELATIONS[sign], right, f"{'-' * opposite}{margin or 0}"
 
 
 class Paper(Model):
-    """One file of `config/papers`.
-
-    Attributes:
-        systems: under the names that the paper prints.
-        where: what names in claims stand for, such as `teacher`.
-        diagrams: figures, and tables in words, that show no results, and what they show.
-    """
+    """One file of `config/papers`; `where` says what names in all of its claims stand for."""
 
     title: Label
     description: Text = ""
@@ -478,12 +435,11 @@ class Paper(Model):
     where: dict[str, Text | Number | Side] = {}
     tables: dict[PartName, TablePart] = {}
     figures: dict[PartName, FigurePart] = {}
-    diagrams: dict[DiagramName, Text] = {}
+    diagrams: dict[Text, Text] = {}
     claims: dict[str, Claim] = {}
 
     @property
     def parts(self) -> dict[str, Part]:
         """Tables and figures by names such as `table 3`."""
-        return {f"table {number}": table for number, table in self.tables.items()} | {
-            f"figure {number}": figure for number, figure in self.figures.items()
-        }
+        tables: dict[str, Part] = {f"table {name}": table for name, table in self.tables.items()}
+        return tables | {f"figure {name}": figure for name, figure in self.figures.items()}

@@ -255,7 +255,7 @@ class ExpandedTable(Expanded):
         of_row = row.given.derived is not None
         derived = row.given.derived or column.given.derived
         assert derived is not None
-        name = derived.name
+        name = derived.choice
         named = getattr(derived, name)
         if derived.among is not None:
             among = itertools.chain.from_iterable(derived.among.items())

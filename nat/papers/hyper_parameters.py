@@ -19,7 +19,7 @@ from nat.papers import published
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Line
 from nat.papers.expansion import lines_of
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.values import Record
 
@@ -128,7 +128,7 @@ def _compared(text: str) -> float | str:
         return 0.0 if text in ("N/A", NONE, NOT_USED) else text.lower()
 
 
-def make(table: ResolvedTable, _: Path) -> TableText:
+def make(table: ResolvedPart, _: Path) -> TableText:
     """Arrange settings for reading: ours, ours at the scale of the papers, and the paper's."""
     records, at_paper = table.settings, f"ours, {PAPER_SCALE}"
     parts = {at_paper: "ours_at_paper_scale", PUBLISHED: "published"}
@@ -151,5 +151,5 @@ def make(table: ResolvedTable, _: Path) -> TableText:
         records=records,
         columns=[("system", ""), *((label, part) for label in labels for part in parts)],
         rows=list(rows.values()),
-        notes=[*notes, *table.notes],
+        notes=[*notes, *table.described.notes],
     )

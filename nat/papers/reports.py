@@ -6,7 +6,7 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 import shlex
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
@@ -18,12 +18,18 @@ from nat.papers import claims, hyper_parameters, published, samples, settings, t
 from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.coordinates import Resolver
 from nat.papers.relation import relation
-from nat.papers.resolved import ResolvedClaims, ResolvedFigure, ResolvedTable
+from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
 
-Kind = Literal["table", "figure", "claims"]
-Target = tuple[str, Kind, str]
-"""Paper, kind and number; the claims have the number ''."""
+Form = Literal["table", "figure", "claims"]
+Target = tuple[str, Form, str]
+"""Paper, form and number; the claims have the number ''."""
+FORMATS: dict[Form, tuple[str, ...]] = {
+    "table": ("csv", "md", "tex"),
+    "figure": ("pdf", "png", "csv"),
+    "claims": ("csv", "md"),
+}
+"""The ends of the names of the files of a report."""
 TABLES: dict[str, ModuleType] = {
     "grid": tables,
     "samples": samples,
@@ -37,25 +43,29 @@ class Report(Artifact):
     """A table, a figure or the claims of a paper, by the first of its files.
 
     It is made of scores, records, what intervals and tests need, and the paper's own values.
-
-    Attributes:
-        formats: the ends of the names of its files, beside each other.
     """
 
-    kind: ClassVar[Kind]
-    formats: ClassVar[tuple[str, ...]]
     run: str
     paper: str
+    form: Form
+    number: str = ""
 
     @property
     def files(self) -> list[str]:
         """It in each of its formats."""
-        return [str(Path(self.path).with_suffix(f".{each}")) for each in self.formats]
+        stem = "_".join(filter(None, (self.form, self.number)))
+        folder = f"results/{self.run}/papers/{self.paper}"
+        return [f"{folder}/{stem}.{each}" for each in FORMATS[self.form]]
+
+    @property
+    def path(self) -> str:
+        """The first of its files."""
+        return self.files[0]
 
     @property
     def target(self) -> Target:
         """Its target."""
-        return self.paper, self.kind, getattr(self, "number", "")
+        return self.paper, self.form, self.number
 
     def _read(self, configuration: Configuration) -> Inputs:
         values = None
@@ -64,48 +74,15 @@ class Report(Artifact):
         return Inputs(results=tuple(files(configuration, self.target)), published=values)
 
 
-class Table(Report):
-    """A table."""
-
-    template = "results/{run}/papers/{paper}/table_{number}.csv"
-    kind = "table"
-    formats = "csv", "md", "tex"
-    number: str
-
-
-class Figure(Report):
-    """A figure."""
-
-    template = "results/{run}/papers/{paper}/figure_{number}.pdf"
-    kind = "figure"
-    formats = "pdf", "png", "csv"
-    number: str
-
-
-class Claims(Report):
-    """The judged claims of a paper."""
-
-    template = "results/{run}/papers/{paper}/claims.csv"
-    kind = "claims"
-    formats = "csv", "md"
-
-
-class Site(Artifact):
+class Site(Artifact, path="results/{run}/report/index.html"):
     """The pages of a run, by the first one; made from whatever exists, see `nat.report.site`."""
 
-    template = "results/{run}/report/index.html"
     run: str
-
-    def _read(self, configuration: Configuration) -> Inputs:
-        return Inputs()
 
 
 def report(configuration: Configuration, target: Target) -> Report:
     """Find the report of a target."""
-    paper, kind, number = target
-    names = {"run": configuration.run, "paper": paper, "number": number}
-    kinds: dict[str, type[Report]] = {"table": Table, "figure": Figure, "claims": Claims}
-    return kinds[kind].of(names)
+    return Report(configuration.run, *target)
 
 
 def targets(configuration: Configuration) -> list[Target]:
@@ -191,49 +168,18 @@ def _statistics(cell: Cell) -> Statistics | None:
 # What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
 
 
-def resolve(
-    configuration: Configuration, target: Target
-) -> ResolvedTable | ResolvedFigure | ResolvedClaims:
+def resolve(configuration: Configuration, target: Target) -> ResolvedPart | ResolvedClaims:
     """Resolve a report."""
-    paper, kind, number = target
-    if kind == "claims":
+    paper, form, number = target
+    if form == "claims":
         return resolve_claims(configuration, paper)
-    if kind == "figure":
-        return resolve_figure(configuration, paper, number)
-    return resolve_table(configuration, paper, number)
+    return resolve_part(configuration, paper, f"{form} {number}")
 
 
-def resolve_table(configuration: Configuration, paper: str, number: str) -> ResolvedTable:
-    """Resolve a table."""
-    part = relation(configuration, paper)[f"table {number}"]
-    columns, described = part.columns, part.described
-    of_settings = described.kind == "settings"
-    return ResolvedTable(
-        **_named(configuration, (paper, "table", number)),
-        kind=described.kind,
-        footnotes=[(each.row or "", each.column or "", each.text) for each in described.footnotes],
-        notes=described.notes,
-        intervals=[column.label for column in columns if column.given.interval],
-        hidden=[column.label for column in columns if column.given.hidden],
-        settings=hyper_parameters.settings(part.resolver, number) if of_settings else [],
-    )
-
-
-def resolve_figure(configuration: Configuration, paper: str, number: str) -> ResolvedFigure:
-    """Resolve a figure."""
-    part = relation(configuration, paper)[f"figure {number}"]
-    return ResolvedFigure(
-        **_named(configuration, (paper, "figure", number)),
-        description=configuration.paper(paper).figures[number],
-        panels=[panel.label for panel in part.columns],
-        series={row.label: "joined" if row.given.joined else row.given.style for row in part.rows},
-    )
-
-
-def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
-    """What tables and figures have in common once they are resolved."""
-    paper, kind, number = target
-    part = relation(configuration, paper)[f"{kind} {number}"]
+def resolve_part(configuration: Configuration, paper: str, name: str) -> ResolvedPart:
+    """Resolve a table or figure, such as `table 2`."""
+    part = relation(configuration, paper)[name]
+    number = name.partition(" ")[2]
     corpora = dict.fromkeys(
         f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
         for cell in part.cells
@@ -241,15 +187,20 @@ def _named(configuration: Configuration, target: Target) -> dict[str, Any]:
         if MEASURES[cell.measure].of_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
-    return {
-        "paper": paper,
-        "number": number,
-        "scale": configuration.scale,
-        "title": f"{configuration.paper(paper).title}, {part.name}: {part.described.title}",
-        "origin": f"scale {configuration.scale}{of}",
-        "cells": part.cells,
-        "keys": part.keys,
-    }
+    of_settings = part.described.kind == "settings"
+    return ResolvedPart(
+        paper=paper,
+        number=number,
+        scale=configuration.scale,
+        title=f"{configuration.paper(paper).title}, {name}: {part.described.title}",
+        origin=f"scale {configuration.scale}{of}",
+        described=part.described,
+        rows={row.label: row.given for row in part.rows},
+        columns={column.label: column.given for column in part.columns},
+        cells=part.cells,
+        keys=part.keys,
+        settings=hyper_parameters.settings(part.resolver, number) if of_settings else [],
+    )
 
 
 def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
@@ -270,13 +221,13 @@ def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
 # Tables of any kind
 
 
-def make_table(table: ResolvedTable, root: Path) -> TableText:
+def make_table(table: ResolvedPart, root: Path) -> TableText:
     """Make a table from the results below a folder.
 
     Raises:
         UserError: for damaged results.
     """
-    made: TableText = TABLES[table.kind].make(table, root)
+    made: TableText = TABLES[table.described.kind].make(table, root)
     return made
 
 
@@ -285,4 +236,4 @@ def module(configuration: Configuration, target: Target) -> str:
     paper, kind, number = target
     if kind == "table":
         return TABLES[configuration.paper(paper).tables[number].kind].__name__
-    return {"claims": "nat.papers.claim_formats", "figure": "nat.figures.figures"}[kind]
+    return "nat.papers.claim_formats" if kind == "claims" else "nat.figures.figures"

@@ -10,11 +10,11 @@ from typing import Any
 from nat.options import StrictModel
 from nat.papers.cells import Cell
 from nat.papers.checks import Check
-from nat.papers.description import FigurePart
+from nat.papers.description import FigurePart, Line, TablePart
 
 
 class Resolved(StrictModel):
-    """A table or figure whose coordinates are cells, or the claims of a paper.
+    """A table or figure, or the claims of a paper.
 
     Attributes:
         paper: name of its file.
@@ -33,44 +33,24 @@ class ResolvedPart(Resolved):
     Attributes:
         number: its name in the paper.
         origin: scale and corpora of its numbers.
+        described: in the paper's file.
+        rows: what each row or series is made from, by label in order.
+        columns: the same of columns or panels.
         cells: with their published values.
         keys: by row: of a table of texts the key of the `text` in the file of its analysis, of
             samples the files with the `source` and the `reference`. By panel of a figure: the keys
             in the file of its analysis, by what they stand for.
+        settings: the records of a table of settings, which needs no results.
     """
 
     number: str
     origin: str
+    described: TablePart | FigurePart
+    rows: dict[str, Line]
+    columns: dict[str, Line]
     cells: list[Cell]
     keys: dict[str, dict[str, str]]
-
-
-class ResolvedTable(ResolvedPart):
-    """A table.
-
-    Attributes:
-        kind: as its description has it.
-        footnotes: row, column (one of them may be empty) and text of each.
-        notes: below it.
-        intervals: labels of the columns with intervals.
-        hidden: labels of the columns that only serve to compute others.
-        settings: the records of a table of settings, which needs no results.
-    """
-
-    kind: str
-    footnotes: list[tuple[str, str, str]]
-    notes: list[str]
-    intervals: list[str]
-    hidden: list[str]
     settings: list[dict[str, Any]]
-
-
-class ResolvedFigure(ResolvedPart):
-    """A figure: how it is drawn, the labels of its panels, and the style of each series."""
-
-    description: FigurePart
-    panels: list[str]
-    series: dict[str, str | None]
 
 
 class ResolvedClaims(Resolved):

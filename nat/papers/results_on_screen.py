@@ -43,12 +43,12 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         if (papers and paper not in papers) or not path.exists():
             continue
         if kind == "table":
-            table = reports.resolve_table(configuration, paper, number)
+            table = reports.resolve_part(configuration, paper, f"table {number}")
             show_table(reports.make_table(table, configuration.root), console)
         elif kind == "claims":
             claims = reports.resolve_claims(configuration, paper)
             show_claims(claims, judge(claims, configuration.root), console)
-        places.append(f"{Path(report.path).with_suffix('')}.{{{','.join(report.formats)}}}")
+        places.append(f"{Path(report.path).with_suffix('')}.{{{','.join(reports.FORMATS[kind])}}}")
     if not places:
         folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]
         raise UserError(

@@ -19,7 +19,7 @@ from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
 from nat.papers.cells import STUDENT, TEACHER, Cell
 from nat.papers.reader import NOT_RUN
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, TableText, signed
 from nat.papers.values import Record
 
@@ -50,7 +50,7 @@ class Sentence(NamedTuple):
         return self.student_bleu - self.teacher_bleu
 
 
-def make(table: ResolvedTable, root: Path) -> TableText:
+def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of samples: source, reference, teacher and student below each other.
 
     Raises:
@@ -86,7 +86,7 @@ def make(table: ResolvedTable, root: Path) -> TableText:
         records=records,
         columns=[("", ""), ("system", ""), ("text", "")],
         rows=rows,
-        notes=[*NOTES, *values.not_comparable(records), *table.notes],
+        notes=[*NOTES, *values.not_comparable(records), *table.described.notes],
         prose=True,
     )
 

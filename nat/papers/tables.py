@@ -11,7 +11,7 @@ from nat.papers.cells import QUOTED, shown
 from nat.papers.checks import Compared
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import (
     DAGGER,
     DIFFERENCE,
@@ -36,13 +36,14 @@ TESTED = (
 )
 
 
-def make(table: ResolvedTable, root: Path) -> TableText:
+def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table: a row for each row, with parts of a column where something is published.
 
     Raises:
         UserError: for damaged results.
     """
-    records = _records(table, root)
+    records, footnotes = _records(table, root), table.described.footnotes
+    intervals = [label for label, line in table.columns.items() if line.interval]
     at = {(each["row"], each["column"]): each for each in records}
     labels: dict[str, list[str]] = {}
     for row, label in at:
@@ -52,7 +53,7 @@ def make(table: ResolvedTable, root: Path) -> TableText:
     for label, rows in labels.items():
         of_column = [at[row, label] for row in rows]
         statuses = {each["status"] for each in of_column}
-        if label in table.hidden:
+        if table.columns[label].hidden:
             continue
         if NOT_AVAILABLE in statuses and "run" not in statuses:
             unavailable.append(label)
@@ -64,20 +65,21 @@ def make(table: ResolvedTable, root: Path) -> TableText:
         columns += [(label, part) for part in parts]
     compares = any(given(each["published"]) for each in records)
     marks: dict[tuple[str, str], str] = {}
-    for number, (of_row, of_column_, _) in enumerate(table.footnotes, 1):
-        marks[of_row, of_column_] = marks.get((of_row, of_column_), "") + superscript(number)
+    for number, each in enumerate(footnotes, 1):
+        place = each.row or "", each.column or ""
+        marks[place] = marks.get(place, "") + superscript(number)
     lines: dict[str, list[str]] = {}
     for row in dict.fromkeys(row for row, _ in at):
         lines[row] = [row + marks.get((row, ""), "")]
         for label, part in columns:
-            text = _text(at[row, label], part, label in table.intervals, compares)
+            text = _text(at[row, label], part, label in intervals, compares)
             # a footnote on a cell is about its published value, or ours where a column has none
             marked = part == (PUBLISHED if (label, PUBLISHED) in columns else part)
             lines[row].append(text + marks.get((row, label), "") * marked)
     groups = {row: at[row, columns[0][0]]["group"] if columns else "" for row in lines}
     grouped, rows_ = with_groups(list(groups.values()), list(lines.values()))
-    notes = [*_notes(records, unavailable, table.intervals, compares), *table.notes]
-    notes += [f"{superscript(at_)} {text}" for at_, (*_, text) in enumerate(table.footnotes, 1)]
+    notes = [*_notes(records, unavailable, intervals, compares), *table.described.notes]
+    notes += [f"{superscript(number)} {each.text}" for number, each in enumerate(footnotes, 1)]
     signed_by = (each for each in records if each["signature"])
     signatures = (f"{measure_of(e['measure']).label}: {e['signature']}" for e in signed_by)
     headings = [(label + marks.get(("", label), ""), part) for label, part in columns]
@@ -93,7 +95,7 @@ def make(table: ResolvedTable, root: Path) -> TableText:
     )
 
 
-def _records(table: ResolvedTable, root: Path) -> list[Record]:
+def _records(table: ResolvedPart, root: Path) -> list[Record]:
     """The records of a table, with the tests of rows against their baselines."""
     reader, groups = Reader(root), shown(table.cells)
     by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}

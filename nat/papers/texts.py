@@ -8,12 +8,12 @@ from nat.options import require_at
 from nat.papers import values
 from nat.papers.cells import QUOTED, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, OURS, PUBLISHED, TableText, with_groups
 from nat.papers.values import Record
 
 
-def make(table: ResolvedTable, root: Path) -> TableText:
+def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of texts; of several seeds the first that ran is shown.
 
     Raises:
@@ -46,7 +46,7 @@ def make(table: ResolvedTable, root: Path) -> TableText:
         records=records,
         columns=[*grouped, ("system", ""), *columns],
         rows=rows,
-        notes=[*values.not_comparable(records), *table.notes],
+        notes=[*values.not_comparable(records), *table.described.notes],
         prose=True,
     )
 

@@ -12,7 +12,7 @@ from nat.papers.cells import Cell, shown, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
-from nat.papers.resolved import ResolvedTable
+from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import DIFFERENCE, PUBLISHED, given
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
@@ -93,12 +93,12 @@ def _files(folder: Path, paper: str, stem: str, formats: Sequence[str]) -> tuple
 def _table(results: Results, paper: str, number: str, details: Details, folder: Path) -> Section:
     configuration = results.configuration
     described = configuration.paper(paper).tables[number]
-    resolved = reports.resolve_table(configuration, paper, number)
+    resolved = reports.resolve_part(configuration, paper, f"table {number}")
     table = reports.make_table(resolved, results.root)
     section = _section(results, (paper, "table", number), described.title)
     files: dict[str, str] = {}
     if results.state((paper, "table", number)).look != NOTHING:
-        csv, files = _files(folder, paper, f"table_{number}", reports.Table.formats)
+        csv, files = _files(folder, paper, f"table_{number}", reports.FORMATS["table"])
         table_formats.write(table, csv)
     labels, group = table.labels, ""
     numbers = _numbers(results, resolved, table, details) if described.kind == "grid" else []
@@ -137,7 +137,7 @@ def notes(table: table_formats.TableText) -> list[str]:
 
 
 def _numbers(
-    results: Results, resolved: ResolvedTable, table: table_formats.TableText, details: Details
+    results: Results, resolved: ResolvedPart, table: table_formats.TableText, details: Details
 ) -> list[list[Entry | str]]:
     """The numbers of each row: what they show, are sorted by, and where they come from."""
     groups = {
@@ -230,9 +230,9 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     section = _section(results, target, described.title)
     if results.state(target).look == NOTHING:
         return section
-    figure = reports.resolve_figure(results.configuration, paper, number)
+    figure = reports.resolve_part(results.configuration, paper, f"figure {number}")
     plot = points.make(figure, results.root)
-    pdf, files = _files(folder, paper, f"figure_{number}", reports.Figure.formats)
+    pdf, files = _files(folder, paper, f"figure_{number}", reports.FORMATS["figure"])
     figures.write(plot, pdf)
     rows: list[list[Entry | str]] = []
     for record in plot.records:

@@ -70,7 +70,7 @@ class Graph:
         for paper in configuration.papers:
             for number, table in configuration.paper(paper).tables.items():
                 if table.kind == "settings":
-                    reports.resolve_table(configuration, paper, number)
+                    reports.resolve_part(configuration, paper, f"table {number}")
         settings.check(configuration)
 
     def reports_of(self, paper: str) -> list[str]:

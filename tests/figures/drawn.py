@@ -29,7 +29,7 @@ def configuration(
 
 
 def plot_of(plain: Configuration) -> Plot:
-    return make(reports.resolve_figure(plain, "paper", "2"), plain.root)
+    return make(reports.resolve_part(plain, "paper", "figure 2"), plain.root)
 
 
 def _beyond(axes: Any) -> list[Any]:

@@ -102,7 +102,7 @@ def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
     kinds = set()
     for paper, kind, number in reports.targets(found):
         if kind == "figure":
-            shown = make(reports.resolve_figure(found, paper, number), tmp_path)
+            shown = make(reports.resolve_part(found, paper, f"figure {number}"), tmp_path)
             kinds.add(shown.description.kind)
             Drawn(shown).assert_fits()
     assert kinds == {*get_args(FigureKind)}

@@ -109,7 +109,7 @@ def records(scale: str) -> Iterator[str]:
                 found = judgements.judge(reports.resolve_claims(configuration, paper), root)
                 keys = "claim", "case", "ours", "low", "high", "detectable", "verdict", "seeds"
             elif kind == "table":
-                table = reports.resolve_table(configuration, paper, number)
+                table = reports.resolve_part(configuration, paper, f"table {number}")
                 found = reports.make_table(table, root).records
                 keys = "row", "column", "ours", "low", "high", "spread", "p_value", "status"
             else:

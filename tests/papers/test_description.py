@@ -53,7 +53,6 @@ def derived(**operation: Any) -> dict[str, Any]:
         (table(kind="sample"), ["tables.1.kind", "sample", "samples"]),
         (table(kind="texts"), ["tables.1", "texts", "columns"]),
         (derived(difference=["a", "b"], mean=["a", "b"]), ["rows.0.derived", "difference"]),
-        (derived(reaching="a"), ["rows.0.derived", "reaching", "among"]),
         (derived(difference=["a"]), ["rows.0.derived.difference"]),
         (figure("linse"), ["figures.1.kind", "linse", "lines"]),
         (figure("bars", log=True), ["figures.1", "bars", "log"]),
