@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ needs_chromium = pytest.mark.skipif(
     PROGRAM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
 )
 SERIOUS = ("error", "warning", "assert")
+PROBLEMS = ("Network.loadingFailed", "Runtime.exceptionThrown", "Log.entryAdded")
 PATIENCE = 120.0
 """Seconds to wait for an answer; two cores may be busy with others."""
 
@@ -35,13 +35,11 @@ class Browser:
 
     Attributes:
         problems: errors and warnings of scripts, and requests that do not stay on this disk.
-        requests: addresses of all requests.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.problems: list[str] = []
-        self.requests: list[str] = []
         self._sent = 0
         self._rest = b""
         self._session = ""
@@ -74,35 +72,20 @@ class Browser:
             self._call(f"{domain}.enable")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._writes)
         self._process.terminate()
         self._process.wait(timeout=PATIENCE)
         os.close(self._reads)
 
-    def open(
-        self,
-        page: Path,
-        width: int = 1280,
-        height: int = 900,
-        dark: bool = False,
-        place: str = "",
-    ) -> None:
-        """Open a page at a place in a window of this size and wait until it is drawn."""
+    def open(self, page: Path, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Open a page in a window of this size and wait until it is there."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", features=scheme)
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self._call("Emulation.setDeviceMetricsOverride", **size)
-        self._call("Page.navigate", url=f"{page.resolve().as_uri()}{place}")
-        end = time.monotonic() + PATIENCE
-        while self.run("document.readyState") != "complete" or not self.run(_DRAWN):
-            assert time.monotonic() < end, f"{page} was not drawn in {PATIENCE:g} s"
-            time.sleep(0.05)
+        self._call("Page.navigate", url=page.resolve().as_uri())
+        self.wait_for("document.readyState === 'complete'")
 
     def run(self, expression: str) -> Any:
         """The value of an expression of JavaScript in the page."""
@@ -122,13 +105,9 @@ class Browser:
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
         code = {"Enter": 13, "Escape": 27, "Tab": 9}.get(key, ord(key) if len(key) == 1 else 0)
         for kind in ("keyDown", "keyUp"):
-            self._call(
-                "Input.dispatchKeyEvent",
-                type=kind,
-                key=key,
-                windowsVirtualKeyCode=code,
-                **(text if kind == "keyDown" else {}),
-            )
+            typed = text if kind == "keyDown" else {}
+            event = {"type": kind, "key": key, "windowsVirtualKeyCode": code, **typed}
+            self._call("Input.dispatchKeyEvent", **event)
 
     def picture(self, path: Path) -> None:
         """Save what the whole page looks like, as PNG."""
@@ -157,21 +136,12 @@ class Browser:
         return json.loads(first)
 
     def _note(self, event: dict[str, Any]) -> None:
-        content = event.get("params", {})
-        if event.get("method") == "Network.requestWillBeSent":
+        method, content = event.get("method"), event.get("params", {})
+        if method == "Network.requestWillBeSent":
             address = content["request"]["url"]
-            self.requests.append(address)
             if not address.startswith(("file:", "data:", "about:")):
                 self.problems.append(f"request of {address}")
-        elif event.get("method") == "Network.loadingFailed":
-            self.problems.append(f"a request failed: {content['errorText']}")
-        elif event.get("method") == "Runtime.exceptionThrown":
-            self.problems.append(str(content["exceptionDetails"]))
-        elif event.get("method") == "Log.entryAdded":
-            self.problems.append(str(content["entry"]))
-        elif event.get("method") == "Runtime.consoleAPICalled" and content["type"] in SERIOUS:
+        elif method in PROBLEMS:
+            self.problems.append(str(content))
+        elif method == "Runtime.consoleAPICalled" and content["type"] in SERIOUS:
             self.problems.append(str(content["args"]))
-
-
-_DRAWN = """[...document.querySelectorAll("script[data-chart]")].every(
-  (script) => document.querySelector(`#${script.dataset.chart} svg`))"""

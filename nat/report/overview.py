@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from nat.papers import claim_formats, reports
 from nat.papers.reports import snakemake
-from nat.report import addresses, papers
-from nat.report.page import COMPLETE, NOTHING, PART, Entry, Page, Section
+from nat.report import papers
+from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
 from nat.report.results import Results, stand_ins
 
 DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"
@@ -26,32 +26,31 @@ def page(results: Results) -> Page:
         f"Papers on non-autoregressive machine translation, at scale {configuration.scale}: what "
         "was run, what held, and what it cost."
     )
-    cost = papers.cost_text(results, configuration.papers)
     counted = "This counts those of all systems that tables, figures and claims show, each once."
     return Page(
-        addresses.OVERVIEW,
+        OVERVIEW,
         "All papers",
         lead,
         sections,
-        facts=[f"{cost} {counted}"],
+        facts=[f"{papers.cost_text(results, configuration.papers)} {counted}"],
         warning=stand_ins(configuration),
         command=snakemake(configuration, "all"),
     )
 
 
 def _papers(results: Results, name: str, title: str, shown: Sequence[str]) -> Section:
-    rows: list[list[Entry | str]] = []
+    rows: list[Row] = []
     for paper in shown:
-        kinds = [results.state(target).look for target in results.cells if target[0] == paper]
+        states = [results.state(target).look for target in results.cells if target[0] == paper]
         judged = [record for _, record in results.claims.get(paper, [])]
-        cost = papers.cost(results, [paper])
-        address = addresses.paper(paper)
+        claims = f"{of_paper(paper)}#claims" if judged else ""
+        cost = results.cost([paper])
         rows.append(
             [
-                Entry(results.configuration.paper(paper).title, link=address, look="label"),
-                f"{kinds.count(COMPLETE)} of {len(kinds)}",
-                str(kinds.count(PART)),
-                Entry(claim_formats.summary(judged), link=f"{address}#claims" if judged else ""),
+                Entry(results.configuration.paper(paper).title, link=of_paper(paper), look="label"),
+                f"{states.count(COMPLETE)} of {len(states)}",
+                str(states.count(PART)),
+                Entry(claim_formats.summary(judged), link=claims),
                 cost["trainings"],
                 cost["device hours"],
             ]
@@ -63,21 +62,16 @@ def _papers(results: Results, name: str, title: str, shown: Sequence[str]) -> Se
 def _reports(results: Results) -> Section:
     """Every table and figure with how much of it exists, and those that are not reproduced."""
     configuration = results.configuration
-    rows: list[list[Entry | str]] = []
+    rows: list[Row] = []
     for target in results.cells:
         paper, kind, number = target
         if kind == "claims":
             continue
         title = reports.title(configuration, target).partition(", ")[2]
-        address = f"{addresses.paper(paper)}#{addresses.section(kind, number)}"
-        rows.append(
-            [
-                configuration.paper(paper).title,
-                Entry(papers.label(kind, number), link=address, look="label"),
-                papers.titled(title),
-                results.state(target),
-            ]
-        )
+        address = f"{of_paper(paper)}#{papers.section_name(target)}"
+        label = Entry(papers.label(kind, number), link=address, look="label")
+        described = configuration.paper(paper)
+        rows.append([described.title, label, papers.titled(title), results.state(target)])
     for paper in results.papers:
         described = configuration.paper(paper)
         for name, what in described.diagrams.items():

@@ -1,15 +1,31 @@
-"""What a page of the report consists of; the templates lay it out."""
+"""What a page of the report consists of, and where pages lie; the templates lay them out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from markupsafe import Markup
-
+OVERVIEW = "index.html"
+SYSTEMS = "systems/index.html"
+SENTENCES = "sentences.html"
 COMPLETE, PART, NOTHING = "badge complete", "badge part", "badge nothing"
 """Looks of entries that say how much of something exists."""
 OLDER = "older configuration"
 """What is said below a number that is not of today's configuration."""
+
+
+def of_paper(name: str) -> str:
+    """Path of the page of a paper, below the folder of the report."""
+    return f"papers/{name}.html"
+
+
+def of_system(corpus: str, name: str) -> str:
+    """Path of the page of a system on a corpus."""
+    return f"systems/{corpus}/{name}.html"
+
+
+def root_of(path: str) -> str:
+    """Relative path from a page to the folder of the report."""
+    return "../" * path.count("/")
 
 
 @dataclass(frozen=True)
@@ -17,11 +33,10 @@ class Entry:
     """An entry of a table.
 
     Attributes:
-        text: that it shows.
         sort: the number that it is sorted by instead of the text; empty where there is none.
         small: texts below it.
         link: address that it leads to.
-        details: the number in `Details.numbers` that is said of it on demand.
+        details: a title and lines that are said on demand, see `nat.report.details`.
         look: classes of the style sheet.
     """
 
@@ -29,8 +44,20 @@ class Entry:
     sort: float | str | None = None
     small: Sequence[str] = ()
     link: str = ""
-    details: int | None = None
+    details: Mapping[str, Any] | None = None
     look: str = ""
+
+
+Row = Sequence[Entry | str]
+
+
+def number(value: float | None, how: str) -> Entry:
+    """Entry of a number in a format, empty without one."""
+    return (
+        Entry("", "", look="number")
+        if value is None
+        else Entry(f"{value:{how}}", value, look="number")
+    )
 
 
 @dataclass(frozen=True)
@@ -39,16 +66,12 @@ class Section:
 
     Attributes:
         name: by which links lead to it.
-        title: its heading.
-        text: below the heading.
         state: how much of it exists.
         columns: headings of its table.
         above: headings of several columns, each with their number.
-        rows: of the table.
-        picture: address of a figure, whose points are the table.
-        drawings: to be shown beside each other.
+        rows: of the table; with a picture, its points.
+        picture: address of a figure or of learning curves.
         code: to be shown on demand.
-        notes: below all this.
         files: addresses of what can be downloaded, by format.
         command: that makes it.
     """
@@ -59,9 +82,8 @@ class Section:
     state: Entry | None = None
     columns: Sequence[str] = ()
     above: Sequence[tuple[str, int]] = ()
-    rows: Sequence[Sequence[Entry | str]] = ()
+    rows: Sequence[Row] = ()
     picture: str = ""
-    drawings: Sequence[Markup] = ()
     code: str = ""
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -74,14 +96,11 @@ class Page:
 
     Attributes:
         path: below the folder of the report, with `/`.
-        title: its heading.
-        lead: what it is about.
-        sections: its parts.
         facts: below the lead.
         warning: what its numbers are not.
         state: how much of what it shows exists.
         command: that makes all of it.
-        details: of its numbers, for its script.
+        contents: whether a list of its sections stands on top.
         content: more that its template shows.
         template: a file of `templates/`, which extends `base.html`.
     """
@@ -94,6 +113,6 @@ class Page:
     warning: str = ""
     state: Entry | None = None
     command: str = ""
-    details: Mapping[str, Any] | None = None
+    contents: bool = False
     content: Mapping[str, Any] = field(default_factory=dict)
     template: str = "page.html"

@@ -2,23 +2,24 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from nat.figures import figures, points
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
-from nat.papers.cells import Cell, shown, training_of
+from nat.papers.cells import Cell, shown
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
-from nat.papers.table_formats import DIFFERENCE, PUBLISHED, given
+from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
-from nat.report import addresses
-from nat.report.details import CODE, Details, Line
-from nat.report.page import NOTHING, OLDER, Entry, Page, Section
+from nat.report.details import details
+from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper
 from nat.report.results import Results, stand_ins
 
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
@@ -31,6 +32,13 @@ SORTED_BY = {
 }
 """Columns of claims that are sorted by a number, and its key in the record of a judgement."""
 
+SAID = (
+    *("status", "seeds", "ours", "unit", "spread", "low", "high"),
+    *("published", "published_source", "difference", "stand_in", "remark"),
+    *("baseline", "baseline_difference", "p_value", "test", "signature"),
+)
+"""Columns of the CSV of a table that are said of each number, beside its measure."""
+
 
 def page(results: Results, paper: str, folder: Path) -> Page:
     """Make the page of a paper, and the files that it links to.
@@ -40,129 +48,131 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     """
     configuration = results.configuration
     described = configuration.paper(paper)
-    details = Details(results, addresses.paper(paper))
-    sections = [_claims(results, paper, details)] if described.claims else []
-    sections += [_table(results, paper, number, details, folder) for number in described.tables]
+    (folder / "downloads" / paper).mkdir(parents=True)
+    sections = [_claims(results, paper)] if described.claims else []
+    sections += [_table(results, paper, number, folder) for number in described.tables]
     sections += [_figure(results, paper, number, folder) for number in described.figures]
     if settings := deviations(configuration, paper):
         text = "Where the configuration at the scale of the papers differs from what is stated."
         title = "Deviations from the paper’s settings"
         sections.append(Section("deviations", title, text, notes=settings))
     return Page(
-        addresses.paper(paper),
+        of_paper(paper),
         described.title,
         described.description,
         sections,
         facts=[cost_text(results, [paper])],
         warning=stand_ins(configuration),
         command=snakemake(configuration, paper),
-        details={"numbers": details.numbers, "shared": details.shared},
+        contents=True,
     )
 
 
+def cost_text(results: Results, papers: Collection[str]) -> str:
+    """Say what the trainings behind papers took, in a sentence."""
+    cost = results.cost(papers)
+    devices = f" on {cost['devices']}" if cost["devices"] else ""
+    hours, tokens = cost["device hours"], cost["target tokens"]
+    return f"Trainings: {cost['trainings']}, {hours} device hours{devices}, {tokens} target tokens."
+
+
 def label(kind: str, number: str) -> str:
-    """What a table or figure is called; those that no paper prints have a name, no number."""
+    """Name a table or figure; those that no paper prints have a name, no number."""
     return f"{kind} {number}".capitalize() if number.isdigit() else kind.capitalize()
 
 
 def titled(title: str) -> str:
-    """A title with a capital letter."""
+    """Write a title with a capital letter."""
     return title[:1].upper() + title[1:]
 
 
-def _section(results: Results, target: Target, title: str) -> Section:
+def section_name(target: Target) -> str:
+    """Name of the section of a table, figure or the claims on the page of its paper."""
+    return "-".join(filter(None, target[1:]))
+
+
+def _section(results: Results, target: Target, title: str = "") -> Section:
     paper, kind, number = target
     heading = f"{label(kind, number)}: {titled(title)}" if title else label(kind, "")
     command = snakemake(results.configuration, reports.name(target))
     older = [OLDER] * bool(results.older(results.cells[target]))
     state = replace(results.state(target), small=older)
-    return Section(addresses.section(kind, number), heading, state=state, command=command)
+    return Section(section_name(target), heading, state=state, command=command)
 
 
-def _files(folder: Path, paper: str, stem: str, formats: Sequence[str]) -> tuple[Path, Any]:
-    """The first of the files of a report, and how its page links to all of them."""
-    below = f"downloads/{paper}/{stem}"
-    (folder / below).parent.mkdir(parents=True, exist_ok=True)
-    links = {each.upper(): f"../{below}.{each}" for each in formats}
-    return folder / f"{below}.{formats[0]}", links
+def _files(paper: str, stem: str, formats: Sequence[str]) -> dict[str, str]:
+    """Addresses of the files of a report, from the page of its paper."""
+    return {each.upper(): f"../downloads/{paper}/{stem}.{each}" for each in formats}
+
+
+def _value(number: Any) -> float | str:
+    """What an entry with a number is sorted by; empty where there is none."""
+    return number if isinstance(number, float | int) and given(number) else ""
 
 
 # Tables
 
 
-def _table(results: Results, paper: str, number: str, details: Details, folder: Path) -> Section:
-    configuration = results.configuration
-    described = configuration.paper(paper).tables[number]
-    resolved = reports.resolve_part(configuration, paper, f"table {number}")
+def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
+    target: Target = (paper, "table", number)
+    described = results.configuration.paper(paper).tables[number]
+    resolved = reports.resolve_part(results.configuration, paper, f"table {number}")
     table = reports.make_table(resolved, results.root)
-    section = _section(results, (paper, "table", number), described.title)
     files: dict[str, str] = {}
-    if results.state((paper, "table", number)).look != NOTHING:
-        csv, files = _files(folder, paper, f"table_{number}", reports.FORMATS["table"])
-        table_formats.write(table, csv)
-    labels, group = table.labels, ""
-    numbers = _numbers(results, resolved, table, details) if described.kind == "grid" else []
-    body: list[list[Entry | str]] = []
-    for place, texts in enumerate(table.rows):
+    if results.state(target).look != NOTHING:
+        files = _files(paper, f"table_{number}", reports.FORMATS["table"])
+        table_formats.write(table, folder / "downloads" / paper / f"table_{number}.csv")
+    is_grid, labels = described.kind == "grid", table.labels
+    numbers: Sequence[Row] = [row[labels:] for row in table.rows]
+    if is_grid:
+        numbers = _numbers(results, resolved, table)
+    rows: list[Row] = []
+    group = ""
+    for texts, own in zip(table.rows, numbers, strict=True):
         group = texts[0] or group
-        row: list[Entry | str] = [Entry(texts[labels - 1], look="label")]
-        if labels > 1:
-            row.insert(0, Entry(group, look="" if texts[0] else "again"))
-        body.append(row + (numbers[place] if numbers else list(texts[labels:])))
+        of_group = [Entry(group, look="" if texts[0] else "again")] * (labels > 1)
+        rows.append([*of_group, Entry(texts[labels - 1], look="label"), *own])
     parted = any(part for _, part in table.columns)
+    above = [(name, len([*same])) for name, same in groupby(table.columns[labels:], itemgetter(0))]
     columns = [name or "group" for name, _ in table.columns[:labels]]
-    above: list[tuple[str, int]] = [("", labels)] if parted else []
-    for name, part in table.columns[labels:]:
-        columns.append(part or "ours" if parted else name)
-        if parted and part in (PUBLISHED, DIFFERENCE):
-            above[-1] = above[-1][0], above[-1][1] + 1
-        elif parted:
-            above.append((name, 1))
+    columns += [part or "ours" if parted else name for name, part in table.columns[labels:]]
     return replace(
-        section,
+        _section(results, target, described.title),
         text=table.origin,
         columns=columns,
-        above=above,
-        rows=body,
-        notes=(notes(table) if numbers else table.notes) + table.signatures,
+        above=[("", labels), *above] if parted else [],
+        rows=rows,
+        notes=(_notes(table) if is_grid else table.notes) + table.signatures,
         files=files,
     )
 
 
-def notes(table: table_formats.TableText) -> list[str]:
+def _notes(table: TableText) -> list[str]:
     """The notes of a table, of which a page shows the intervals of all columns."""
     ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
     others = [note for note in table.notes if not note.startswith(tables.INTERVAL)]
     return values.what_intervals_are(tables.INTERVAL, ran) + others
 
 
-def _numbers(
-    results: Results, resolved: ResolvedPart, table: table_formats.TableText, details: Details
-) -> list[list[Entry | str]]:
+def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
     """The numbers of each row: what they show, are sorted by, and where they come from."""
     groups = {
         (own[0].row, own[0].column): (own, over) for own, over in shown(resolved.cells).values()
     }
     records = {(record["row"], record["column"]): record for record in table.records}
-    found = []
+    rows = []
     for row, texts in zip(dict.fromkeys(row for row, _ in records), table.rows, strict=True):
-        entries: list[Entry | str] = []
         places = zip(table.names, table.columns, texts, strict=True)
+        entries = []
         for column, (_, part), text in list(places)[table.labels :]:
             record = records[row, column]
             if part in (PUBLISHED, DIFFERENCE):
-                value = record["published" if part == PUBLISHED else "difference"]
-                entries.append(Entry(text, _sort(value), look="number"))
-                continue
-            entry = _ours(record, text)
-            if cells := _behind((row, column), groups):
-                title = ", ".join(filter(None, (row, column)))
-                entry = replace(entry, details=details.add(title, _lines(record), cells))
-                if results.older(cells):
-                    entry = replace(entry, small=(*entry.small, OLDER), look="number older")
-            entries.append(entry)
-        found.append(entries)
-    return found
+                entries.append(Entry(text, _value(record[part]), look="number"))
+            else:
+                cells = _behind((row, column), groups)
+                entries.append(_ours(results, record, text, cells))
+        rows.append(entries)
+    return rows
 
 
 def _behind(
@@ -170,13 +180,13 @@ def _behind(
 ) -> list[Cell]:
     """The cells that a number rests on, those that it is compared with included."""
     own, over = groups[at]
-    found = [cell for cell in (*own, *over) if cell.source is not None]
+    cells = [cell for cell in (*own, *over) if cell.source is not None]
     for each in own[0].derived.of if own[0].derived is not None else ():
-        found += _behind(each, groups)
-    return list(dict.fromkeys(found))
+        cells += _behind(each, groups)
+    return list(dict.fromkeys(cells))
 
 
-def _ours(record: Mapping[str, Any], text: str) -> Entry:
+def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Cell]) -> Entry:
     """A number of ours, with its interval below it."""
     small = []
     if record["status"] == "run":
@@ -187,38 +197,23 @@ def _ours(record: Mapping[str, Any], text: str) -> Entry:
             small.append(tables.ends(dict(record)))
         if (seeds := len(str(record["seeds"]).split())) > 1:
             small.append(f"{seeds} seeds")
-    return Entry(text, _sort(record["ours"]), small, look="number")
+    older = bool(results.older(cells))
+    title = ", ".join(filter(None, (record["row"], record["column"])))
+    path = of_paper(record["paper"])
+    return Entry(
+        text,
+        _value(record["ours"]),
+        small + [OLDER] * older,
+        details=details(results, path, title, _said(record), cells) if cells else None,
+        look="number older" if older else "number",
+    )
 
 
-def _sort(value: Any) -> float | str:
-    """What a cell with a number is sorted by; empty where there is none."""
-    return value if isinstance(value, float | int) and given(value) else ""
-
-
-def _lines(record: Mapping[str, Any]) -> list[Line]:
-    """The lines of details that the record of a place gives."""
+def _said(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the record of a place says of it, by column of the CSV."""
     measure = measure_of(record["measure"])
-    ran = record["status"] == "run"
-    said = {
-        "measure": ", ".join(filter(None, (measure.label, measure.definition))),
-        "state": "" if ran else record["status"],
-        "ours": f"{record['ours']:.{measure.digits + 2}f} {measure.unit}" if ran else "",
-    }
-    if ran and given(record["low"]):
-        name = "quartiles" if values.shows_quartiles(record) else "95% interval"
-        said[name] = f"{record['low']} to {record['high']}"
-    if ran and given(record["spread"]):
-        over = values.what_spreads_are_over([record])
-        said["standard deviation"] = f"{record['spread']} over {over}"
-    said["seeds"] = str(record["seeds"]) if ran else ""
-    if given(record["published"]):
-        said["published"] = f"{record['published']} {record['published_source']}".strip()
-    said |= {"not comparable": record["stand_in"], "remark": record["remark"]}
-    if record["baseline"] and given(record["p_value"]):
-        test = f"{table_formats.p_value(record['p_value'])} ({record['test']})"
-        said["baseline"] = f"{record['baseline']}: {record['baseline_difference']:+.2f}, {test}"
-    lines = [(term, text, "") for term, text in said.items() if text]
-    return lines + [("signature", record["signature"], CODE)] * bool(record["signature"])
+    said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
+    return said | {name: record[name] for name in SAID if given(record[name])}
 
 
 # Figures
@@ -232,34 +227,29 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
         return section
     figure = reports.resolve_part(results.configuration, paper, f"figure {number}")
     plot = points.make(figure, results.root)
-    pdf, files = _files(folder, paper, f"figure_{number}", reports.FORMATS["figure"])
-    figures.write(plot, pdf)
-    rows: list[list[Entry | str]] = []
+    figures.write(plot, folder / "downloads" / paper / f"figure_{number}.pdf")
+    files = _files(paper, f"figure_{number}", reports.FORMATS["figure"])
+    rows: list[Row] = []
     for record in plot.records:
         at = record["category"] or record["x"]
-        numbers = [record[key] if given(record[key]) else "" for key in ("ours", "published")]
-        texts = map(str, ("" if at is None else at, *numbers))
-        rows.append([record["column"], record["row"], *texts, record["status"]])
-    return replace(
-        section,
-        text=figure.origin,
-        columns=("panel", "series", "at", "ours", "published", "state"),
-        rows=rows,
-        picture=files["PNG"],
-        files=files,
-    )
+        texts = (record[key] if given(record[key]) else "" for key in ("ours", "published"))
+        row = record["column"], record["row"], "" if at is None else at, *texts, record["status"]
+        rows.append([*map(str, row)])
+    columns = ("panel", "series", "at", "ours", "published", "state")
+    section = replace(section, text=figure.origin, columns=columns, rows=rows)
+    return replace(section, picture=files["PNG"], files=files)
 
 
 # Claims
 
 
-def _claims(results: Results, paper: str, details: Details) -> Section:
+def _claims(results: Results, paper: str) -> Section:
     columns = (*claim_formats.COLUMNS[:2], "corpus", *claim_formats.COLUMNS[2:])
     rows: list[list[Entry]] = []
     for check, record in results.claims[paper]:
         texts = claim_formats.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
         row = {
-            name: Entry(text, _sort(record[SORTED_BY[name]]) if name in SORTED_BY else None)
+            name: Entry(text, _value(record[SORTED_BY[name]]) if name in SORTED_BY else None)
             for name, text in texts.items()
         }
         cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
@@ -269,8 +259,8 @@ def _claims(results: Results, paper: str, details: Details) -> Section:
             **{key: record[key] for key in ("numbers", "reason", "seeds")},
         }
         title = f"{check.text} ({check.case})" if check.case else check.text
-        lines = [(term, str(text), "") for term, text in said.items() if text]
-        row["ours"] = replace(row["ours"], details=details.add(title, lines, cells))
+        behind = details(results, of_paper(paper), title, said, cells)
+        row["ours"] = replace(row["ours"], details=behind)
         verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
         look = f"badge {record['verdict'].replace(' ', '-')}"
         row["verdict"] = Entry(verdict, small=[OLDER] * bool(results.older(cells)), look=look)
@@ -279,43 +269,9 @@ def _claims(results: Results, paper: str, details: Details) -> Section:
         rows.append([row[name] for name in columns])
     records = [record for _, record in results.claims[paper]]
     return replace(
-        _section(results, (paper, "claims", ""), ""),
+        _section(results, (paper, "claims", "")),
         text=f"{claim_formats.summary(records)}.",
         columns=columns,
         rows=rows,
         notes=claim_formats.notes(records),
     )
-
-
-# Cost
-
-
-def cost(results: Results, papers: Collection[str]) -> dict[str, str]:
-    """What the trainings behind papers took, those of teachers included where they are shown."""
-    models = {
-        (cell.corpus, cell.model, cell.seed)
-        for target, cells in results.cells.items()
-        for cell in cells
-        if target[0] in papers and training_of(cell)
-    }
-    records = [record for key in sorted(models) if (record := results.training(*key)) is not None]
-    hours = sum(
-        float(record.get("seconds") or 0) * int(record.get("devices") or 1) / 3600
-        for record in records
-    )
-    devices = dict.fromkeys(str(record.get("device", "unknown device")) for record in records)
-    return {
-        "trainings": f"{len(records)} of {len(models)}",
-        "device hours": f"{hours:,.2f}",
-        "target tokens": f"{sum(int(record.get('tokens') or 0) for record in records):,}",
-        "devices": ", ".join(devices),
-    }
-
-
-def cost_text(results: Results, papers: Collection[str]) -> str:
-    """What the trainings behind papers took, in a sentence."""
-    found = cost(results, papers)
-    devices = f" on {found['devices']}" if found["devices"] else ""
-    hours, tokens = found["device hours"], found["target tokens"]
-    trainings = found["trainings"]
-    return f"Trainings: {trainings}, {hours} device hours{devices}, {tokens} target tokens."

@@ -26,13 +26,11 @@ from nat.errors import UserError
 from nat.measures import bleu
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
-from nat.report import addresses
-from nat.report.page import Page
+from nat.report.page import SENTENCES, Page, of_system
 from nat.report.results import Results
 
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
-
 UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
 NOISY = f"sampled with noise; {UNLISTED}"
 """What is said of a single reference that is not one of the several ones."""
@@ -45,26 +43,23 @@ def page(results: Results, folder: Path) -> Page:
         UserError: for results that do not belong together.
     """
     (folder / FOLDER).mkdir()
-    found = []
+    configuration, test_sets = results.configuration, []
     for place, scores in sorted(translated(results).items(), key=lambda each: -len(each[1])):
         file = f"{FOLDER}/{'.'.join(place)}.js"
-        _write(folder, file, _test_set(results.configuration, *place, scores, folder))
+        _write(folder, file, _test_set(configuration, *place, scores, folder))
         label = f"{', '.join(place)}: {len(scores)} translations"
-        found.append({"name": "/".join(place), "file": file, "label": label})
-    shown = results.configuration.scale_settings.browser.sentences
+        test_sets.append({"name": "/".join(place), "file": file, "label": label})
     lead = (
-        f"The first {shown} sentences of every test set, as each system translates them, step by "
-        "step where steps are recorded."
+        f"The first {configuration.scale_settings.browser.sentences} sentences of every test set, "
+        "as each system translates them, step by step where steps are recorded."
     )
-    content = {
-        "test_sets": found,
-        "traced_by": snakemake(results.configuration, "traces", "report"),
-    }
-    return Page(addresses.SENTENCES, "Sentences", lead, content=content, template="sentences.html")
+    traced_by = snakemake(configuration, "traces", "report")
+    content = {"test_sets": test_sets, "traced_by": traced_by}
+    return Page(SENTENCES, "Sentences", lead, content=content, template="sentences.html")
 
 
 def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
-    """The scores that reports show and that exist, by corpus and split, with the first seed."""
+    """Scores that reports show and that exist, by corpus and split, with the first seed."""
     firsts: dict[tuple[str, str, str, str], Score] = {}
     for cell in itertools.chain.from_iterable(results.cells.values()):
         score = cell.source
@@ -75,10 +70,10 @@ def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
         first = names not in firsts or score.seed < firsts[names].seed
         if first and all((results.root / path).exists() for path in files):
             firsts[names] = score
-    found: dict[tuple[str, str], list[Score]] = {}
+    by_set: dict[tuple[str, str], list[Score]] = {}
     for _, score in sorted(firsts.items()):
-        found.setdefault((score.corpus, score.split), []).append(score)
-    return found
+        by_set.setdefault((score.corpus, score.split), []).append(score)
+    return by_set
 
 
 def _test_set(
@@ -89,34 +84,42 @@ def _test_set(
     BLEU is against the several references of a sentence, where it has some. The single reference
     need not be one of them, and stands before them even then, since other measures are against it.
     """
-    root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
+    root, shown = Path(configuration.root), configuration.scale_settings.browser.sentences
     source, target = sides(configuration.corpus(corpus))
     text = root / step_of(corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
     correct = [[line] for line in read_lines(text / f"{split}.{target}")]
     several: dict[int, list[str]] = {}
-    artifact = references(configuration.corpus(corpus), corpus, split)
-    if artifact is not None:
+    if artifact := references(configuration.corpus(corpus), corpus, split):
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
-    uncounted = [
-        sentence
-        for sentence, texts in several.items()
-        if sentence < number and correct[sentence][0] not in texts
-    ]
+    uncounted = []
     for sentence, texts in several.items():
+        if sentence < shown and correct[sentence][0] not in texts:
+            uncounted.append(sentence)
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
-    systems = [
-        _translations(configuration, score, len(sources), sorted(several), folder)
-        for score in scores
-    ]
+    systems = []
+    for score in scores:
+        counts = read_arrays(root / score.statistics.path)
+        if len(counts["sacrebleu"]) != len(sources):
+            raise UserError(
+                f"{score.statistics.path} is of {len(counts['sacrebleu'])} sentences but the test "
+                f"set has {len(sources)}; remove it and run again"
+            )
+        of_bleu = counts["sacrebleu"].copy()
+        if several:
+            of_bleu[sorted(several)] = counts["multi_reference_bleu"]
+        rows = list(itertools.islice(read_in_order(root / score.translations.path), shown))
+        systems.append(
+            _texts(configuration, score, rows, folder) | _numbers(counts, of_bleu[:shown])
+        )
     complete = are_complete(configuration.corpus(corpus), split)
     return {
         "chosen": _chosen(systems),
         "languages": [source, target],
         "sentences": len(sources),
-        "sources": sources[:number],
-        "references": correct[:number],
+        "sources": sources[:shown],
+        "references": correct[:shown],
         "uncounted": uncounted,
         "why_uncounted": NOISY if complete else UNLISTED,
         "systems": systems,
@@ -138,45 +141,20 @@ def _chosen(systems: list[dict[str, Any]]) -> list[str]:
     return [f"{each['system']}/{each['decoding']}" for each in (first, best)]
 
 
-def _translations(
-    configuration: Configuration, score: Score, sentences: int, several: list[int], folder: Path
+def _texts(
+    configuration: Configuration, score: Score, rows: list[dict[str, Any]], folder: Path
 ) -> dict[str, Any]:
-    """The translations of the sentences that are shown, and what is measured of each.
-
-    Args:
-        configuration: of the run.
-        score: of the translations.
-        sentences: of the test set.
-        several: numbers of the sentences with several references.
-        folder: of the report.
-
-    Raises:
-        UserError: if the score is of another test set.
-    """
-    root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
-    counts = read_arrays(root / score.statistics.path)
-    if len(counts["sacrebleu"]) != sentences:
-        raise UserError(
-            f"{score.statistics.path} is of {len(counts['sacrebleu'])} sentences but the test set "
-            f"has {sentences}; remove it and run again"
-        )
-    rows = list(
-        itertools.islice(read_in_order(root / score.translations.path), min(number, sentences))
-    )
-    of_bleu = counts["sacrebleu"].copy()
-    if several:
-        of_bleu[several] = counts["multi_reference_bleu"]
+    """The translations of the sentences that are shown, and how they were made."""
     there = configuration.on(score.corpus)
     traits = there.decoding_traits(score.decoding)
     helped = traits.assistant or traits.converted or traits.starts_from_assistant
-    traced = is_traced(there, score.decoding)
-    trace = Trace(**vars(score))
-    steps = _steps(root / trace.path, trace, rows, folder) if traced else None
+    traced, trace = is_traced(there, score.decoding), Trace(**vars(score))
+    steps = _steps(Path(configuration.root), trace, rows, folder) if traced else None
     return {
         "system": score.system,
         "decoding": score.decoding,
         "seed": score.seed,
-        "page": addresses.system(score.corpus, score.system),
+        "page": of_system(score.corpus, score.system),
         "parallel": traits.decoding_order == "parallel" and not helped,
         "frames": traits.upsampled is True,
         "steps": steps,
@@ -184,52 +162,47 @@ def _translations(
         "outputs": [row["text"] for row in rows],
         "passes": [row["steps"] for row in rows],
         "lost": {row["id"]: row["status"] for row in rows if row["status"] != OK},
-        "bleu": _rounded(bleu.of_sentences(of_bleu[:number])),
-        "chrf": _rounded(bleu.chrf_score(counts["chrf"][:number])),
-        "ratio": _rounded(bleu.length_ratio(of_bleu[:number]), digits=2),
-        "repeated": counts["repeated_tokens"][:number, 0].tolist(),
     }
 
 
-def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
+def _numbers(counts: dict[str, np.ndarray], of_bleu: np.ndarray) -> dict[str, Any]:
+    """What is measured of each sentence that is shown."""
+    shown = len(of_bleu)
+    return {
+        "bleu": bleu.of_sentences(of_bleu).round(1).tolist(),
+        "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
+        "ratio": bleu.length_ratio(of_bleu).round(2).tolist(),
+        "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
+    }
+
+
+def _steps(root: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
     """Write the passes of a traced decoding as the page reads them; returns the file, if any.
 
     A sentence is written as [positions, whether its translation differs from the one in `rows`,
     passes], and a pass as its positions, tokens, percentages and, if these are other positions,
     those that were masked.
     """
-    if not path.exists():
+    if not (root / trace.path).exists():
         return None
-    found = {}
-    for line in map(json.loads, read_lines(path)):
-        number = line["id"]
-        if number >= len(rows):
+    sentences = {}
+    for line in map(json.loads, read_lines(root / trace.path)):
+        if line["id"] >= len(rows):
             continue
-        passes = [
-            [
-                each["chosen"],
-                each["tokens"],
-                [round(100 * probability) for probability in each["probabilities"]],
-                *([each["masked"]] if each["masked"] != each["chosen"] else []),
-            ]
-            for each in line["passes"]
-        ]
-        differs = line["tokens"] != rows[number]["tokens"]
-        found[number] = [line["positions"], int(differs), passes]
-    names = trace.corpus, trace.split, trace.system, trace.decoding
-    file = f"{FOLDER}/{'.'.join(names)}.js"
-    _write(folder, file, found)
+        passes = []
+        for each in line["passes"]:
+            percentages = [round(100 * probability) for probability in each["probabilities"]]
+            masked = [each["masked"]] * (each["masked"] != each["chosen"])
+            passes.append([each["chosen"], each["tokens"], percentages, *masked])
+        differs = line["tokens"] != rows[line["id"]]["tokens"]
+        sentences[line["id"]] = [line["positions"], int(differs), passes]
+    file = f"{FOLDER}/{trace.corpus}.{trace.split}.{trace.system}.{trace.decoding}.js"
+    _write(folder, file, sentences)
     return file
-
-
-def _rounded(values: np.ndarray, digits: int = 1) -> list[float]:
-    return [round(float(value), digits) for value in values]
 
 
 def _write(folder: Path, file: str, content: Any) -> None:
     """Write a script that hands its content to the page."""
-    arguments = (
-        json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (file, content)
-    )
-    text = f"sentenceBrowser.add({','.join(arguments)});\n"
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    text = f"sentenceBrowser.add({json.dumps(file)},{data});\n"
     (folder / file).write_text(text, encoding="utf-8")

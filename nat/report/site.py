@@ -13,8 +13,8 @@ import jinja2
 from nat.configuration import Configuration
 from nat.files import atomic_directory
 from nat.papers.reports import snakemake
-from nat.report import addresses, overview, papers, sentences, systems
-from nat.report.page import Page
+from nat.report import overview, papers, sentences, systems
+from nat.report.page import OVERVIEW, SENTENCES, SYSTEMS, Page, of_paper, root_of
 from nat.report.results import Results
 
 ASSETS = ("report.css", "report.js", "sentences.js")
@@ -36,6 +36,14 @@ def write(configuration: Configuration, folder: Path) -> None:
         write_pages(results, temporary, _pages(results, temporary))
 
 
+def _pages(results: Results, folder: Path) -> Iterator[Page]:
+    yield overview.page(results)
+    for paper in results.configuration.papers:
+        yield papers.page(results, paper, folder)
+    yield from systems.pages(results, folder)
+    yield sentences.page(results, folder)
+
+
 def write_pages(results: Results, folder: Path, pages: Iterator[Page]) -> None:
     """Write pages into a folder, and the style sheet and scripts that they share."""
     (folder / "assets").mkdir(parents=True)
@@ -49,19 +57,13 @@ def write_pages(results: Results, folder: Path, pages: Iterator[Page]) -> None:
         lstrip_blocks=True,
     )
     configuration = results.configuration
-    navigation = [
-        (addresses.OVERVIEW, "All papers"),
-        (addresses.SENTENCES, "Sentences"),
-        (addresses.SYSTEMS, "Systems"),
-        *(
-            (addresses.paper(paper), configuration.paper(paper).title)
-            for paper in (*results.papers, *results.others)
-        ),
-    ]
+    navigation = {OVERVIEW: "All papers", SENTENCES: "Sentences", SYSTEMS: "Systems"}
+    for paper in (*results.papers, *results.others):
+        navigation[of_paper(paper)] = configuration.paper(paper).title
     for page in pages:
         text = environment.get_template(page.template).render(
             page=page,
-            root=addresses.root_of(page.path),
+            root=root_of(page.path),
             navigation=navigation,
             run=configuration.run,
             made_by=snakemake(configuration, "report"),
@@ -70,11 +72,3 @@ def write_pages(results: Results, folder: Path, pages: Iterator[Page]) -> None:
         target = folder / page.path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-
-
-def _pages(results: Results, folder: Path) -> Iterator[Page]:
-    yield overview.page(results)
-    for paper in results.configuration.papers:
-        yield papers.page(results, paper, folder)
-    yield from systems.pages(results)
-    yield sentences.page(results, folder)

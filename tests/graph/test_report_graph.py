@@ -12,7 +12,7 @@ from repository import configured
 from nat.artifacts import Score
 from nat.configuration import load
 from nat.papers.cells import Cell
-from nat.report.results import made_again
+from nat.report.details import made_again
 from nat.workflow.graph import Graph
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
 

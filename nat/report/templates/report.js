@@ -1,24 +1,21 @@
 // Sorting and searching tables, and where a number comes from. Works from disk, without a network.
 (() => {
   // Sorting: numbers by data-sort, texts as they are; what has no number comes last.
-  const key = (row, at) => row.cells[at].dataset.sort ?? row.cells[at].textContent.trim();
-  function compare(first, second) {
-    const [a, b] = [Number.parseFloat(first), Number.parseFloat(second)];
-    return Number.isNaN(a) ? first.localeCompare(second) : a - b;
-  }
   function sort(heading) {
     const table = heading.closest("table");
     const down = heading.ariaSort === "ascending";
     for (const other of table.querySelectorAll("th[aria-sort]")) other.ariaSort = null;
     heading.ariaSort = down ? "descending" : "ascending";
     table.classList.add("sorted");
-    const rows = [...table.tBodies[0].rows].map((row) => [key(row, heading.cellIndex), row]);
-    const rank = ([text]) => (text === "" ? 2 : Number.isNaN(Number.parseFloat(text)) ? 1 : 0);
-    rows.sort(
-      (one, other) =>
-        rank(one) - rank(other) || compare(one[0], other[0]) * (down ? -1 : 1),
-    );
-    table.tBodies[0].append(...rows.map(([, row]) => row));
+    const keyed = [...table.tBodies[0].rows].map((row) => {
+      const cell = row.cells[heading.cellIndex];
+      const text = cell.dataset.sort ?? cell.textContent.trim();
+      const number = Number.parseFloat(text);
+      return { row, text, number, rank: text === "" ? 2 : Number.isNaN(number) ? 1 : 0 };
+    });
+    const compare = (a, b) => (a.rank ? a.text.localeCompare(b.text) : a.number - b.number);
+    keyed.sort((a, b) => a.rank - b.rank || compare(a, b) * (down ? -1 : 1));
+    table.tBodies[0].append(...keyed.map(({ row }) => row));
   }
 
   // Searching: every word must occur in a row.
@@ -41,29 +38,24 @@
 
   // Details: where a number comes from. Each is [term, text, "code" or the address it leads to].
   const dialog = document.getElementById("details");
-  function show(number) {
-    const { numbers, shared } = JSON.parse(document.getElementById("numbers").textContent);
-    const { title, lines, shared: groups } = numbers[number];
+  function show({ title, lines }) {
     dialog.querySelector("h2").textContent = title;
-    const list = dialog.querySelector("dl");
-    list.replaceChildren();
-    for (const [term, text, how] of [...lines, ...groups.flatMap((at) => shared[at])]) {
-      const name = document.createElement("dt");
-      const value = document.createElement("dd");
+    const said = lines.flatMap(([term, text, how]) => {
+      const [name, value] = ["dt", "dd"].map((tag) => document.createElement(tag));
       const inner = document.createElement(how === "code" ? "code" : how ? "a" : "span");
       if (inner.tagName === "A") inner.href = how;
-      name.textContent = term;
-      inner.textContent = text;
+      [name.textContent, inner.textContent] = [term, text];
       value.append(inner);
-      list.append(name, value);
-    }
+      return [name, value];
+    });
+    dialog.querySelector("dl").replaceChildren(...said);
     dialog.showModal();
   }
-  document.addEventListener("click", (event) => {
-    const heading = event.target.closest("thead th button");
-    const number = event.target.closest("button[data-number]");
+  document.addEventListener("click", ({ target }) => {
+    const heading = target.closest("thead th button");
+    const number = target.closest("button[data-details]");
     if (heading) sort(heading.closest("th"));
-    if (number) show(Number(number.dataset.number));
-    if (event.target === dialog) dialog.close();
+    if (number) show(JSON.parse(number.dataset.details));
+    if (target === dialog) dialog.close();
   });
 })();

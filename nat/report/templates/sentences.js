@@ -9,39 +9,32 @@ const sentenceBrowser = (() => {
   let listed = []; // numbers of its sentences
   let current = null; // the one that is shown
   let step = null; // null: the last one
-  let address = "";
 
-  /** An element with attributes (`on…` are listeners) and children; those that are null are left out. */
-  function element(name, attributes = {}, ...children) {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-      else if (value !== null && value !== false) made.setAttribute(key, value);
-    }
-    made.append(...children.filter((child) => child !== null));
-    return made;
-  }
+  // A template of HTML: values are escaped, unless they are HTML (or lists of it) themselves.
+  class Html extends String {}
+  const escaped = (value) => {
+    if (Array.isArray(value)) return value.map(escaped).join("");
+    if (value instanceof Html) return value;
+    return `${value ?? ""}`.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+  };
+  const html = ({ raw }, ...values) => new Html(String.raw({ raw }, ...values.map(escaped)));
 
-  // Files of data, each loaded once
-
+  // Files of data; one that cannot be read has no content.
   const files = new Map();
-  function load(file) {
-    if (!files.has(file)) {
-      const found = {};
-      files.set(file, found);
-      found.content = new Promise((done) => (found.done = done));
-      document.head.append(element("script", { src: file, onerror: () => found.done(null) }));
-    }
-    return files.get(file).content;
+  const add = (file, content) => files.set(file, content);
+  function load(file, then) {
+    const script = document.createElement("script");
+    script.src = file;
+    script.onload = then;
+    script.onerror = () => (add(file, null), then());
+    document.head.append(script);
   }
-  const add = (file, content) => files.get(file).done(content);
 
   // Words and how they differ
 
   const WORD =
     /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|\S)/gu;
-  const pieces = (text) => [...text.matchAll(WORD)].map(([, space, word]) => ({ space, word }));
-  const words = (text) => pieces(text).map((piece) => piece.word);
+  const words = (text) => [...text.matchAll(WORD)].map(([, , word]) => word);
 
   /** Pairs of places [i, j] of a longest common subsequence of two lists of words. */
   function common(first, second) {
@@ -62,48 +55,39 @@ const sentenceBrowser = (() => {
   /** The place of the reference, from a place on, that shares most words with a text, in order. */
   function nearest(text, references, from) {
     const ours = words(text);
-    const alike = references.slice(from).map((reference) => {
-      const its = words(reference);
+    const alike = references.slice(from).map(words).map((its) => {
       return common(ours, its).length / Math.max(ours.length + its.length, 1);
     });
     return from + alike.indexOf(Math.max(...alike));
   }
 
   // its direction is given, so that `auto` of a text around it goes by the words of the text
-  const hidden = (text) => element("span", { class: "hidden", lang: "en", dir: "ltr" }, text);
+  const hidden = (text) => html`<span class="hidden" lang="en" dir="ltr">${text}</span>`;
 
   /** A text whose words are marked where they differ from another text, or match the search. */
   function marked(text, other = null) {
-    const ours = pieces(text);
-    const its = other === null ? [] : words(other);
-    const pairs = new Map(common(ours.map((piece) => piece.word), its));
-    const line = document.createDocumentFragment();
+    const [ours, its] = [words(text), other === null ? [] : words(other)];
+    const pairs = new Map(common(ours, its));
     let due = 0;
-    const missing = (until) => {
-      for (; due < until; due++)
-        line.append(" ", element("span", { class: "missing" }, hidden("missing: "), its[due]));
-    };
-    ours.forEach(({ space, word }, place) => {
-      if (pairs.has(place)) {
-        missing(pairs.get(place));
-        due++;
-      }
+    const missing = (until) =>
+      its.slice(due, (due = until)).map((word) => html` <span class="missing">${hidden("missing: ")}${word}</span>`);
+    const line = [...text.matchAll(WORD)].map(([, space, word], place) => {
+      const before = pairs.has(place) ? missing(pairs.get(place)) : [];
+      if (pairs.has(place)) due++;
       const looks = [
         other !== null && !pairs.has(place) && "extra",
-        place > 0 && ours[place - 1].word === word && /[\p{L}\p{N}]/u.test(word) && "repeated",
+        place > 0 && ours[place - 1] === word && /[\p{L}\p{N}]/u.test(word) && "repeated",
         queried().some((each) => word.toLowerCase().includes(each)) && "found",
       ].filter(Boolean);
-      line.append(space, looks.length ? element("span", { class: looks.join(" ") }, word) : word);
+      return html`${before}${space}${looks.length ? html`<span class="${looks.join(" ")}">${word}</span>` : word}`;
     });
-    missing(its.length);
-    return line;
+    return [line, missing(its.length)];
   }
 
   // What is chosen
 
   const nameOf = (system) => `${system.system}/${system.decoding}`;
-  const shown = () =>
-    ["a", "b"].map((id) => data.systems.find((system) => nameOf(system) === byId(id).value));
+  const chosen = () => ["a", "b"].map((id) => data.systems.find((each) => nameOf(each) === byId(id).value));
   const queried = () => byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
   const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value).toFixed(1)}`;
@@ -120,7 +104,7 @@ const sentenceBrowser = (() => {
   /** List the sentences that were searched for, in the order that was chosen. */
   function list() {
     if (!data) return;
-    const [a, b] = shown();
+    const [a, b] = chosen();
     const key = ORDERS[byId("order").value];
     const found = (number) => {
       const outputs = [a.outputs[number], b.outputs[number]];
@@ -132,9 +116,15 @@ const sentenceBrowser = (() => {
     listed = [...data.sources.keys()].filter(found);
     listed.sort((one, other) => key(one, a, b) - key(other, a, b) || one - other);
     const gains = listed.map((number) => b.bleu[number] - a.bleu[number]);
-    byId("list").replaceChildren(...listed.map((number, at) => row(number, gains[at], a, b)));
-    const better = gains.filter((gain) => gain > 0).length;
-    const worse = gains.filter((gain) => gain < 0).length;
+    const rows = listed.map((number, at) => {
+      const look = gains[at] > 0 ? "up" : gains[at] < 0 ? "down" : "";
+      return html`<li role="option" id="sentence-${number}" data-number="${number}">
+        <p class="text" dir="auto">${data.sources[number]}</p>
+        <p class="numbers"><span>${number + 1}</span><b class="${look}">${signed(gains[at])}</b>
+        <span>${a.bleu[number].toFixed(0)} → ${b.bleu[number].toFixed(0)}</span></p></li>`;
+    });
+    byId("list").innerHTML = escaped(rows);
+    const [better, worse] = [1, -1].map((sign) => gains.filter((gain) => gain * sign > 0).length);
     byId("summary").textContent = listed.length
       ? `${listed.length} of ${data.sources.length} sentences: B is better on ${better}, worse on ` +
         `${worse}; mean gain ${signed(mean(gains))}.`
@@ -142,223 +132,157 @@ const sentenceBrowser = (() => {
     choose(listed.includes(current) ? current : (listed[0] ?? null));
   }
 
-  function row(number, gain, a, b) {
-    const numbers = [
-      element("span", {}, `${number + 1}`),
-      element("b", { class: gain > 0 ? "up" : gain < 0 ? "down" : "" }, signed(gain)),
-      element("span", {}, `${a.bleu[number].toFixed(0)} → ${b.bleu[number].toFixed(0)}`),
-    ];
-    const attributes = { role: "option", id: `sentence-${number}`, "data-number": number };
-    const text = element("p", { class: "text", dir: "auto" }, data.sources[number]);
-    return element("li", attributes, text, element("p", { class: "numbers" }, ...numbers));
-  }
-
-  /** Show a sentence. */
+  /** Choose a sentence. */
   function choose(number) {
     current = number;
     for (const option of byId("list").children) {
-      const chosen = Number(option.dataset.number) === number;
-      option.setAttribute("aria-selected", chosen);
-      if (!chosen) continue;
+      const own = Number(option.dataset.number) === number;
+      option.setAttribute("aria-selected", own);
+      if (!own) continue;
       byId("list").setAttribute("aria-activedescendant", option.id);
-      const [box, own] = [byId("list"), option].map((each) => each.getBoundingClientRect());
-      if (own.top < box.top || own.bottom > box.bottom)
-        byId("list").scrollTop += own.top - box.top - box.height / 3;
+      option.scrollIntoView({ block: "nearest" });
     }
-    byId("sentence").replaceChildren(...(number === null ? [] : sentence()));
+    show();
+  }
+
+  /** Show the chosen sentence at the chosen step; traces are loaded when they are looked at. */
+  function show() {
+    const pair = current === null ? [] : chosen();
+    for (const { steps } of pair) if (steps && !files.has(steps)) load(steps, show);
+    const passes = pair.map((system) => unfold(files.get(system.steps)?.[current]));
+    const last = Math.max(0, ...passes.map((each) => each.length));
+    const at = Math.min(step ?? last, last);
+    byId("steps").hidden = last < 2;
+    Object.assign(byId("step"), { max: last, value: at });
+    byId("steps").querySelector("output").textContent = `step ${at} of ${last}`;
+    byId("sentence").innerHTML = current === null ? "" : sentence(pair, passes, at);
     keep();
   }
 
-  function sentence() {
+  function sentence(pair, passes, at) {
     const [source, target] = data.languages;
     const references = data.references[current];
     const counted = data.uncounted.includes(current) ? 1 : 0; // the first one that BLEU is against
-    const near = shown().map((system) => nearest(system.outputs[current], references, counted));
-    const tagged = (reference, number) => {
+    const near = pair.map((system) => nearest(system.outputs[current], references, counted));
+    const tagged = references.map((reference, number) => {
       const letters = ["A", "B"].filter((_, which) => near[which] === number).join(" and ");
       const tags = [
         number < counted && data.why_uncounted,
         letters && references.length > 1 && `nearest to ${letters}`,
       ].filter(Boolean);
-      const said = tags.map((tag) => element("span", { class: "tag", lang: "en" }, tag));
-      return element("li", { lang: target, dir: "auto" }, marked(reference), ...said);
-    };
-    const move = (text, by) => {
-      const to = listed[listed.indexOf(current) + by];
-      const label = by < 0 ? "Sentence before" : "Next sentence";
-      const attributes = { "aria-label": label, disabled: to === undefined, onclick: () => choose(to) };
-      return element("button", { type: "button", ...attributes }, text);
-    };
-    const title = `Sentence ${current + 1} of ${data.sentences.toLocaleString("en")}`;
-    return [
-      element("header", {}, element("h2", {}, title), move("‹", -1), move("›", 1)),
-      element("p", { class: "name" }, "Source"),
-      element("p", { class: "running", lang: source, dir: "auto" }, marked(data.sources[current])),
-      element("p", { class: "name" }, "References"),
-      element("ol", { class: "references" }, ...references.map(tagged)),
-      ...shown().map((system, which) => translation(system, which, references[near[which]])),
-    ];
+      const said = tags.map((tag) => html`<span class="tag" lang="en">${tag}</span>`);
+      return html`<li lang="${target}" dir="auto">${marked(reference)}${said}</li>`;
+    });
+    const others = pair.map((system, which) => ({
+      nothing: null,
+      reference: references[near[which]],
+      other: pair[1 - which].outputs[current],
+    }));
+    return html`<h2>Sentence ${current + 1} of ${data.sentences.toLocaleString("en")}</h2>
+      <p class="name">Source</p>
+      <p class="running" lang="${source}" dir="auto">${marked(data.sources[current])}</p>
+      <p class="name">References</p>
+      <ol>${tagged}</ol>
+      ${pair.map((system, which) => {
+        const other = others[which][byId("against").value];
+        return translation(system, "AB"[which], other, passes[which], at);
+      })}`;
   }
 
-  function translation(system, which, reference) {
-    const text = system.outputs[current];
-    const others = { nothing: null, reference, other: shown()[1 - which].outputs[current] };
+  function translation(system, letter, other, passes, at) {
+    const [text, lost] = [system.outputs[current], system.lost[current]];
     const numbers = [
       `BLEU ${system.bleu[current].toFixed(1)}`,
       `chrF2 ${system.chrf[current].toFixed(1)}`,
       `length ratio ${system.ratio[current].toFixed(2)}`,
       `passes ${system.passes[current]}`,
       `repeated ${system.repeated[current]}`,
-    ];
-    const steps = element("div");
-    if (system.steps)
-      load(system.steps).then((traces) => {
-        const traced = traces?.[current];
-        if (traced) steps.replaceChildren(...stepper(system, traced));
-      });
-    else if (system.command) steps.append("Steps: ", element("code", {}, system.command));
-    else steps.append("Its steps cannot be told from each other.");
-    const running = element("p", { class: "running", lang: data.languages[1], dir: "auto" });
-    if (system.lost[current]) running.append(`Not translated: ${system.lost[current]}.`);
-    else running.append(text ? marked(text, others[byId("against").value]) : "(empty)");
-    const link = element("a", { href: system.page }, system.system);
-    const decoding = element("small", {}, `${system.decoding}, seed ${system.seed}`);
-    return element(
-      "article",
-      { "data-system": nameOf(system) },
-      element("h3", {}, "AB"[which], link, decoding),
-      element("p", { class: "numbers" }, ...numbers.map((each) => element("span", {}, each))),
-      running,
-      steps,
-    );
+    ].map((each) => html`<span>${each}</span>`);
+    const how = system.command ? html`Steps: <code>${system.command}</code>` : "Its steps cannot be told from each other.";
+    return html`<article data-system="${nameOf(system)}">
+      <h3>${letter} <a href="${system.page}">${system.system}</a>
+      <small>${system.decoding}, seed ${system.seed}</small></h3>
+      <p class="numbers">${numbers}</p>
+      <p class="running" lang="${data.languages[1]}" dir="auto">
+      ${lost ? `Not translated: ${lost}.` : text ? marked(text, other) : "(empty)"}</p>
+      ${passes.length ? steps(system, passes, Math.min(at, passes.length)) : system.steps ? "" : how}</article>`;
   }
 
   // Steps
 
   /** Tokens, their probabilities in percent, and what happened to them, after each pass. */
-  function unfold([positions, , passes]) {
-    let tokens = Array(positions).fill(null);
-    let percentages = Array(positions).fill(null);
+  function unfold(traced) {
+    const [positions, differs, passes] = traced ?? [0, 0, []];
+    let [tokens, percentages] = [Array(positions).fill(null), Array(positions).fill(null)];
     return passes.map(([chosen, its, found, masked = chosen]) => {
       const before = tokens;
       [tokens, percentages] = [[...tokens], [...percentages]];
       chosen.forEach((place, number) => {
-        tokens[place] = its[number];
-        percentages[place] = found[number];
+        [tokens[place], percentages[place]] = [its[number], found[number]];
       });
-      return { before, tokens, percentages, now: new Set(chosen), masked: new Set(masked) };
+      return { before, tokens, percentages, now: new Set(chosen), masked: new Set(masked), differs };
     });
   }
 
-  /** A slider over the steps of a translation, and its tokens after each of them. */
-  function stepper(system, traced) {
-    const passes = unfold(traced);
-    const grown = passes[0].masked.size < traced[0]; // from left to right, at least at first
-    const below = passes.length <= ROWS && !grown; // so that each stays when the next one is shown
+  /** The tokens after each pass until one of them, or after this one alone if there are many. */
+  function steps(system, passes, at) {
     const rows = passes.map((pass, number) => {
-      const until = grown ? pass.tokens.findLastIndex((token) => token !== null) + 1 : traced[0];
-      const cells = pass.tokens.slice(0, until).map((_, place) => tokenCell(system, pass, place));
-      return element("tr", {}, element("th", { scope: "row" }, `step ${number + 1}`), ...cells);
+      const cells = pass.tokens.map((_, place) => token(system, pass, place));
+      return html`<tr><th scope="row">step ${number + 1}</th>${cells}</tr>`;
     });
-    const label = `Steps of ${nameOf(system)}`;
-    const output = element("output");
-    const attributes = { type: "range", min: 1, max: passes.length, "aria-label": label };
-    const oninput = () => go(Number(slider.value), [slider]);
-    const slider = element("input", { ...attributes, oninput });
-    slider.show = (number) => {
-      slider.value = number;
-      const at = Number(slider.value);
-      output.textContent = `step ${at} of ${passes.length}, ${passes[at - 1].now.size} chosen`;
-      rows.forEach((each, place) => (each.hidden = below ? place >= at : place !== at - 1));
-    };
-    slider.show(step ?? passes.length);
-    const table = element("table", {}, element("tbody", {}, ...rows));
-    const differs = "They were decoded again in another batch and end in another translation.";
-    return [
-      element("div", { class: "control", hidden: passes.length < 2 && "" }, slider, output),
-      element("div", { class: "steps", tabindex: 0, role: "region", "aria-label": label }, table),
-      traced[1] ? differs : "",
-    ];
+    const first = passes.length <= ROWS ? 0 : at - 1;
+    const note = "They were decoded again in another batch and end in another translation.";
+    return html`<div class="steps" tabindex="0" role="region" aria-label="Steps of ${nameOf(system)}">
+      <table>${rows.slice(first, at)}</table></div>${passes[0].differs ? note : ""}`;
   }
 
-  function tokenCell(system, pass, place) {
-    const [token, before] = [pass.tokens[place], pass.before[place]];
-    if (token === null) return element("td", { class: "token mask" }, "▢", hidden("masked"));
-    const replaced = pass.now.has(place) && before !== null && before !== token;
+  function token(system, pass, place) {
+    const [text, before] = [pass.tokens[place], pass.before[place]];
+    if (text === null) return html`<td class="token mask">▢${hidden("masked")}</td>`;
+    const replaced = pass.now.has(place) && before !== null && before !== text;
     const now = replaced || (pass.now.has(place) && pass.masked.has(place));
-    const merged = system.frames && (token === "" || (place > 0 && pass.tokens[place - 1] === token));
+    const merged = system.frames && (text === "" || (place > 0 && pass.tokens[place - 1] === text));
     const percentage = pass.percentages[place];
-    const look = `token${now ? " now" : ""}${merged ? " merged" : ""}`;
-    return element(
-      "td",
-      { class: look, style: `--unsure: ${100 - percentage}` },
-      replaced ? element("s", {}, before || "∅") : null,
-      element("span", {}, token || "∅"),
-      element("small", {}, `${percentage}%`),
-      hidden(replaced ? "replaced" : now ? "chosen" : merged ? "merged" : "kept"),
-    );
-  }
-
-  function go(number, sliders) {
-    step = number;
-    for (const slider of sliders) slider.show(step);
-    keep();
-  }
-
-  /** Move every slider of the sentence to the step before or after that of the longest one. */
-  function shift(by) {
-    const sliders = [...byId("sentence").querySelectorAll('input[type="range"]')];
-    const last = Math.max(...sliders.map((slider) => Number(slider.max)));
-    if (sliders.length) go(Math.min(Math.max((step ?? last) + by, 1), last), sliders);
+    const said = replaced ? "replaced" : now ? "chosen" : merged ? "merged" : "kept";
+    return html`<td class="token${now ? " now" : ""}${merged ? " merged" : ""}" style="--unsure: ${100 - percentage}">
+      ${replaced ? html`<s>${before || "∅"}</s>` : ""}<span>${text || "∅"}</span>
+      <small>${percentage}%</small>${hidden(said)}</td>`;
   }
 
   // The test set and the address
 
-  function options(select, wanted) {
-    const named = data.systems.map((system) => {
+  /** Show the test set that is chosen, with the systems, sentence and step that are wanted. */
+  function open(wanted) {
+    const { file } = byId("test-set").selectedOptions[0].dataset;
+    if (!files.has(file)) return load(file, () => open(wanted));
+    data = files.get(file);
+    if (!data) return (byId("summary").textContent = `${file} cannot be read; make the report again.`);
+    const options = data.systems.map((system) => {
       const text = `${system.system}, ${system.decoding} (${mean(system.bleu).toFixed(1)})`;
-      return element("option", { value: nameOf(system) }, text);
+      return html`<option value="${nameOf(system)}">${text}</option>`;
     });
-    select.replaceChildren(...named);
-    select.value = wanted;
-  }
-
-  async function open(wanted) {
-    const select = byId("test-set");
-    const chosen = select.selectedOptions[0];
-    const found = await load(chosen.dataset.file);
-    if (select.selectedOptions[0] !== chosen) return; // another one was chosen in the meantime
-    data = found;
-    if (data === null) {
-      for (const id of ["list", "sentence"]) byId(id).replaceChildren(); // of another one
-      byId("summary").textContent = `${chosen.dataset.file} cannot be read; make the report again.`;
-      return;
-    }
     const known = (id) => data.systems.map(nameOf).find((name) => name === wanted.get(id));
     const b = known("b") ?? data.chosen[1];
-    options(byId("a"), known("a") ?? data.chosen.find((name) => name !== b) ?? b);
-    options(byId("b"), b);
+    const a = known("a") ?? data.chosen.find((name) => name !== b) ?? b;
+    for (const [id, name] of [["a", a], ["b", b]]) {
+      byId(id).innerHTML = escaped(options);
+      byId(id).value = name;
+    }
     step = Number(wanted.get("step")) || null;
     current = wanted.has("sentence") ? Number(wanted.get("sentence")) - 1 : null;
     list();
   }
 
-  let waiting = null;
-  /** Write what is chosen into the address, once nothing has changed for a moment. */
+  /** Write what is chosen into the address. */
   function keep() {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      const kept = new URLSearchParams(new FormData(byId("choice")));
-      if (current !== null) kept.set("sentence", current + 1);
-      if (step !== null) kept.set("step", step);
-      address = `#${kept}`;
-      location.replace(address);
-    }, 150);
+    const kept = new URLSearchParams(new FormData(byId("choice")));
+    if (current !== null) kept.set("sentence", current + 1);
+    if (step !== null) kept.set("step", step);
+    history.replaceState(null, "", `#${kept}`);
   }
 
   function restore() {
-    if (location.hash === address) return;
-    if (location.hash && !location.hash.includes("=")) return; // a place of the page, no choice
+    if (data && !location.hash.includes("=")) return; // a place of the page, no choice
     const wanted = new URLSearchParams(location.hash.slice(1));
     for (const id of ["test-set", "order", "against"]) {
       const known = [...byId(id).options].map((option) => option.value);
@@ -369,23 +293,35 @@ const sentenceBrowser = (() => {
     open(wanted);
   }
 
-  function start() {
+  function next(by) {
+    const to = listed[listed.indexOf(current) + by];
+    if (to !== undefined) choose(to);
+  }
+
+  function move(to) {
+    step = Math.min(Math.max(to, 1), Number(byId("step").max));
+    show();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
     byId("choice").addEventListener("submit", (event) => event.preventDefault());
     byId("choice").addEventListener("input", (event) => {
       if (["test-set", "order"].includes(event.target.id)) current = null;
       if (event.target.id === "test-set") open(new URLSearchParams());
       else list();
     });
+    byId("step").addEventListener("input", (event) => move(Number(event.target.value)));
     byId("swap").addEventListener("click", () => {
       [byId("a").value, byId("b").value] = [byId("b").value, byId("a").value];
       list();
     });
-    byId("list").addEventListener("click", (event) => {
-      const chosen = event.target.closest("[data-number]");
-      if (!chosen) return;
-      choose(Number(chosen.dataset.number));
+    document.addEventListener("click", (event) => {
+      const { number, by } = event.target.closest("[data-number], [data-by]")?.dataset ?? {};
+      if (by) next(Number(by));
+      if (number === undefined) return;
+      choose(Number(number));
       const below = byId("sentence").getBoundingClientRect().top > innerHeight / 2;
-      if (below) byId("sentence").scrollIntoView(); // on a narrow page
+      if (below) byId("control").scrollIntoView(); // on a narrow page
     });
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !data) return;
@@ -393,18 +329,14 @@ const sentenceBrowser = (() => {
       const inList = event.target === byId("list");
       const moves = { j: 1, k: -1, ...(inList && { ArrowDown: 1, ArrowUp: -1 }) };
       const shifts = event.target.closest(".steps") ? {} : { ArrowLeft: -1, ArrowRight: 1 };
-      const to = listed[listed.indexOf(current) + moves[event.key]];
       if (event.key === "/") byId("query").focus();
-      else if (event.key in shifts) shift(shifts[event.key]);
-      else if (to !== undefined) choose(to);
+      else if (event.key in shifts) move(Number(byId("step").value) + shifts[event.key]);
+      else if (event.key in moves) next(moves[event.key]);
       else return;
       event.preventDefault();
     });
     window.addEventListener("hashchange", restore);
     restore();
-    if (!files.size) open(new URLSearchParams());
-  }
-
-  document.addEventListener("DOMContentLoaded", start);
+  });
   return { add };
 })();
