@@ -19,7 +19,7 @@ from nat.data.batch import Batch
 from nat.errors import UserError
 from nat.objective.context import Loss
 from nat.objective.objective import Objective
-from nat.training.model_file import build_model, load_model
+from nat.training.model_file import SHOWN, build_model, load_model
 from nat.transformer.model import Transformer
 
 ON_GPU, ON_CPU = "nat", "adam"
@@ -61,25 +61,23 @@ def _start_from(transformer: Transformer, path: str) -> None:
         UserError: as `load_model`, and if the other model has another form.
     """
     other = load_model(path, sizes=transformer.vocabulary_sizes).model
-    different = differences(_form(transformer), _form(other))
+    # the chunk size of the projection does not concern the weights
+    mine, its = (
+        {
+            "architecture": asdict(model.architecture),
+            "decoder": asdict(replace(model.decoder, chunk=None)),
+            "length": getattr(model.length_predictor, "predicts", None),
+            "parts": {name: part.form for name, part in model.part_options.items()},
+        }
+        for model in (transformer, other)
+    )
+    different = differences(mine, its)[:SHOWN]
     if different:
         raise UserError(
             f"cannot start from {path}: it has another form ({'; '.join(different)}); give both "
             "systems the same keys 'size', 'decoder', 'parts' and 'length'"
         )
     transformer.load_state_dict(other.state_dict())
-
-
-def _form(model: Transformer) -> dict[str, Any]:
-    """The form of a model's weights, and what they are for."""
-    predictor = model.length_predictor
-    return {
-        "architecture": asdict(model.architecture),
-        # the chunk size of the projection does not concern the weights
-        "decoder": asdict(replace(model.decoder, chunk=None)),
-        "parts": {name: part.form for name, part in model.part_options.items()},
-        "length": None if predictor is None else predictor.predicts,
-    }
 
 
 class Diverged(RuntimeError):

@@ -13,7 +13,6 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 from fairseq.data import iterators
 from fairseq.dataclass.configs import GenerationConfig
@@ -37,8 +36,6 @@ FAIRSEQ_SPECIALS = (BOS, PAD, EOS, UNK)
 SHIFT = len(SPECIALS) - len(FAIRSEQ_SPECIALS)
 HEEDED = ("_name", "print_step", "no_seed_provided")
 """The options of fairseq's generation that have an effect with any decoding."""
-BATCH_TOKENS = 12_000
-"""Tokens of a batch if neither --max-tokens nor --batch-size is given, as in fairseq."""
 
 
 @dataclass
@@ -101,40 +98,31 @@ class DecodingTask(TranslationTask):
         Raises:
             Exception: of fairseq, if a source does not fit the model and is not to be skipped.
         """
-        sentences, tokens = options.get("max_sentences"), options.get("max_tokens")
-        used = np.arange(len(dataset))
-        if options.get("max_positions") is not None:
-            longest = options["max_positions"][0], math.inf  # a reference may have any length
-            skip = options.get("ignore_invalid_inputs", False)
-            used = self.filter_indices_by_size(used, dataset, longest, skip)
-        lengths = {int(number): int(dataset.src_sizes[number]) - 1 for number in used}
-        made = batches(lengths, tokens or (10**9 if sentences else BATCH_TOKENS))
-        size = sentences or len(lengths)
-        return iterators.EpochBatchIterator(
-            dataset=dataset,
-            collate_fn=dataset.collater,
-            batch_sampler=[
+
+        def batch_by_size(
+            numbers: Any, max_tokens: int | None, max_sentences: int | None, **_: Any
+        ) -> list[list[int]]:
+            lengths = {int(number): int(dataset.src_sizes[number]) - 1 for number in numbers}
+            size = max_sentences or len(lengths)
+            return [
                 batch[start : start + size]
-                for batch in made
+                for batch in batches(lengths, max_tokens or 10**9)
                 for start in range(0, len(batch), size)
-            ],
-            seed=1,
-            num_shards=options.get("num_shards", 1),
-            shard_id=options.get("shard_id", 0),
-            disable_shuffling=True,
-        )
+            ]
+
+        dataset.batch_by_size = batch_by_size
+        if options.get("max_positions") is not None:  # a reference may have any length
+            options["max_positions"] = (options["max_positions"][0], math.inf)
+        return super().get_batch_iterator(dataset, **options)
 
 
 class DecodingGenerator:
-    """A decoding in the form that fairseq calls.
+    """A decoding in the form that fairseq calls."""
 
-    Attributes:
-        symbols_to_strip_from_output: read by fairseq.
-    """
+    symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
 
     def __init__(self, method: Method) -> None:
         self._method = registry.build("decoding", method)
-        self.symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
 
     def generate(
         self, models: list[ExportedModel], sample: dict[str, Any], **_: Any

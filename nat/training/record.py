@@ -29,32 +29,19 @@ NO_LOSSES = (
 
 @dataclass
 class Record:
-    """The state of a training's bookkeeping; every field is JSON-able.
-
-    Attributes:
-        updates: updates done.
-        tokens: target tokens seen.
-        seconds: wall time, without time lost when a run was killed.
-        training_seconds: wall time of updates.
-        rows: of the training curve.
-        open: sums since the last row: losses (nats), positions, tokens, and so on.
-        candidates: (update, validation metric) whose weights are kept for the mean.
-        best: best value of the validation metric, None before the first that is a finite number.
-        best_update: where it was reached.
-        since_best: validations since then.
-        validations: number of validations.
-    """
+    """The state of a training's bookkeeping; every field is JSON-able."""
 
     updates: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    training_seconds: float = 0.0
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    open: dict[str, float] = field(default_factory=dict)
+    tokens: int = 0  # of targets
+    seconds: float = 0.0  # wall time, without time lost when a run was killed
+    training_seconds: float = 0.0  # wall time of updates
+    rows: list[dict[str, Any]] = field(default_factory=list)  # of the curve
+    open: dict[str, float] = field(default_factory=dict)  # sums since the last row
     candidates: list[tuple[int, float]] = field(default_factory=list)
-    best: float | None = None
+    """Update and validation metric (more is better) of the weights that are kept for the mean."""
+    best: float | None = None  # validation metric; None before the first finite number
     best_update: int = 0
-    since_best: int = 0
+    since_best: int = 0  # validations since then
     validations: int = 0
 
     def add_update(

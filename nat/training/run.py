@@ -3,7 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -59,52 +59,32 @@ def forget_ended(run: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """All that a training process must know.
+    """All that a training process must know; texts are prefixes of binarised files."""
 
-    Attributes:
-        name: system and corpus, for messages.
-        training: the system's effective configuration.
-        lengths: of its recipe.
-        train: prefixes of the binarised source and its target, or its candidate targets.
-        pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
-        gamma: weights of these candidates in the choice, given or tuned, or None.
-        valid: the same of the raw validation text.
-        vocabularies: folder with the files of the vocabularies.
-        init_from: model whose weights training starts from, or None.
-        teacher: model that the objective consults, or None.
-        checkpoints: folder that the training owns.
-        events: folder for TensorBoard's event files, or None.
-        bfloat16: whether products take bfloat16 inputs.
-        devices: that share an update.
-        accumulation: batches of each device in an update.
-        tokens_per_batch: most tokens of such a batch.
-        fingerprint: of the configuration, the seed and all input data; two models with the same
-            one may replace each other.
-        exact_fingerprint: also of what else decides about every bit of the result; a training
-            resumes from a checkpoint with the same one only.
-        corpus: how the training text is made and prepared, for the record.
-    """
-
-    name: str
+    name: str  # system and corpus, for messages
     training: Training
     lengths: Lengths
     seed: int
-    train: tuple[str, ...]
-    pairwise_bleu: str | None
-    gamma: list[float] | None
-    valid: tuple[str, str]
-    vocabularies: str
-    init_from: str | None
-    teacher: str | None
-    checkpoints: str
-    events: str | None
-    bfloat16: bool
-    devices: int
-    accumulation: int
-    tokens_per_batch: int
+    train: tuple[str, ...]  # the source and its target, or its candidate targets
+    pairwise_bleu: str | None  # file with the pairwise BLEU of these candidates
+    gamma: list[float] | None  # weights of these candidates in the choice, given or tuned
+    valid: tuple[str, str]  # raw source and target
+    vocabularies: str  # folder of their files
+    init_from: str | None  # model whose weights training starts from
+    teacher: str | None  # model that the objective consults
+    checkpoints: str  # folder that the training owns
+    events: str | None  # folder for TensorBoard's event files
+    bfloat16: bool  # products take bfloat16 inputs
+    devices: int  # that share an update
+    accumulation: int  # batches of each device in an update
+    tokens_per_batch: int  # most tokens of such a batch
     fingerprint: str
+    """Of the configuration, the seed and all input data; two models with the same one may replace
+    each other."""
     exact_fingerprint: str
-    corpus: dict[str, Any] = field(default_factory=dict)
+    """Also of what else decides about every bit of the result; a training resumes from a
+    checkpoint with the same one only."""
+    corpus: dict[str, Any]  # how the training text is made and prepared, for the record
 
     @classmethod
     def read(cls, path: Path) -> "Run":
@@ -145,10 +125,7 @@ class Run:
 def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:
     """Return the batches of each device in an update, and the most tokens of such a batch.
 
-    Args:
-        batch_tokens: tokens of one update over all devices.
-        devices: that share the update.
-        tokens_per_device: most tokens in one batch of a device; None for no limit.
+    An update has `batch_tokens` over all devices, a batch at most `tokens_per_device` if given.
     """
     share = batch_tokens / devices
     batches = 1 if tokens_per_device is None else math.ceil(share / tokens_per_device)
