@@ -25,12 +25,7 @@ def write_fairseq(
 ) -> None:
     """Write the folder; it appears whole or not at all.
 
-    Args:
-        trained: the model.
-        vocabularies: of the corpus.
-        languages: codes of source and target.
-        decodings: methods with their options, JSON-able, by name; the usual one first.
-        folder: to write.
+    `decodings` are methods with their options, JSON-able, by name; the usual one first.
     """
     source, target = languages
     task = {"_name": "nat_translation", "source_lang": source, "target_lang": target}

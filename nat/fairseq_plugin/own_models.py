@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, VocabularySizes
 from nat.transformer.architecture import Architecture
+from nat.transformer.fairseq_models import fairseq_options
 
 _FAIRSEQ_PAD = 1
 
@@ -44,8 +45,7 @@ class OfFairseq(nn.Module):
         length_loss_weight: of the length predictor's loss.
 
     Attributes:
-        longest_source: tokens of the longest source without BOS and EOS.
-        longest_target: likewise of a target.
+        longest_source, longest_target: most tokens without BOS and EOS.
     """
 
     length_predictor = None
@@ -64,16 +64,19 @@ class OfFairseq(nn.Module):
     ) -> None:
         super().__init__()
         dynamic_crf_layer.np = SimpleNamespace(float=float)  # its name `np.float` is gone
+        longest = architecture.max_positions
         chosen = Namespace(
-            **{
-                **_arguments(architecture),
-                "share_all_embeddings": sizes.source is None,
-                "share_decoder_input_output_embed": True,
-                "dropout": dropout,
-                "label_smoothing": label_smoothing,
-                "length_loss_factor": length_loss_weight,
-                **options,
-            }
+            **fairseq_options(architecture),
+            apply_bert_init=architecture.initialisation == "bert",
+            max_source_positions=longest,
+            # fairseq inserts up to twice the source, and predicts lengths of up to 255 tokens
+            max_target_positions=2 * longest + 256,
+            share_all_embeddings=sizes.source is None,
+            share_decoder_input_output_embed=True,
+            dropout=dropout,
+            label_smoothing=label_smoothing,
+            length_loss_factor=length_loss_weight,
+            **options,
         )
         ARCH_CONFIG_REGISTRY[name](chosen)
         if hasattr(chosen, "crf_beam_approx"):
@@ -84,27 +87,16 @@ class OfFairseq(nn.Module):
         # what building a model asks of a task
         task = SimpleNamespace(source_dictionary=source, target_dictionary=self.dictionary)
         self.model = ARCH_MODEL_REGISTRY[name].build_model(chosen, task)
-        self.longest_source = self.longest_target = architecture.max_positions - 2
-
-    @property
-    def embedding(self) -> nn.Embedding:
-        """The embedding of target symbols, [V, D]."""
-        embedding: nn.Embedding = self.model.decoder.embed_tokens
-        return embedding
+        self.longest_source = self.longest_target = longest - 2
 
     def encode(self, source: Tensor) -> Tensor:
         """The source itself: fairseq's models encode it where they use it."""
         return source
 
     def noised(self, target: Tensor, noise: str) -> Tensor:
-        """Make what the decoder sees in training by the noise of fairseq's `translation_lev`.
+        """Make what the decoder sees in training by a noise of fairseq's `translation_lev`.
 
-        Args:
-            target: tokens, padding on the right, [B, T].
-            noise: its name in fairseq.
-
-        Returns:
-            Ids of this project with BOS and EOS, [B, at most T + 2].
+        Targets [B, T] (tokens, padding on the right) become [B, at most T + 2] with BOS and EOS.
         """
         task = SimpleNamespace(tgt_dict=self.dictionary, cfg=SimpleNamespace(noise=noise))
         injected = TranslationLevenshteinTask.inject_noise(task, swapped(between_ends(target)))
@@ -115,10 +107,7 @@ class OfFairseq(nn.Module):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss of a batch by fairseq's criterion `nat_loss`, and its parts without factors.
 
-        Args:
-            source: tokens and EOS, [B, S].
-            shown: what the decoder sees, see `noised`.
-            target: tokens, [B, T].
+        The source is [B, S] with EOS, the target [B, T]; `shown` is what `noised` made of it.
         """
         task = SimpleNamespace(target_dictionary=self.dictionary)
         criterion = LabelSmoothedDualImitationCriterion(task, self.model.args.label_smoothing)
@@ -158,27 +147,3 @@ def _dictionary(symbols: int) -> Any:
     for number in range(len(dictionary), symbols):
         dictionary.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
     return dictionary
-
-
-def _arguments(architecture: Architecture) -> dict[str, Any]:
-    """The options of an architecture by fairseq's names."""
-    longest = architecture.max_positions
-    of_each_side = {
-        "embed_dim": architecture.model_dim,
-        "ffn_embed_dim": architecture.ffn_dim,
-        "attention_heads": architecture.heads,
-        "normalize_before": architecture.pre_norm,
-        "learned_pos": architecture.positions != "sinusoidal",
-    }
-    return {
-        **{f"encoder_{key}": value for key, value in of_each_side.items()},
-        **{f"decoder_{key}": value for key, value in of_each_side.items()},
-        "encoder_layers": architecture.encoder_layers,
-        "decoder_layers": architecture.decoder_layers,
-        "activation_fn": architecture.activation,
-        "apply_bert_init": architecture.initialisation == "bert",
-        "no_scale_embedding": not architecture.scale_embeddings,
-        "max_source_positions": longest,
-        # fairseq inserts up to twice the source, and predicts lengths of up to 255 tokens
-        "max_target_positions": 2 * longest + 256,
-    }

@@ -42,6 +42,7 @@ from nat.errors import UserError
 from nat.options import options_of
 from nat.training.model_file import build_model, reading
 from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.fairseq_models import fairseq_options
 
 FAIRSEQ_PAD, FAIRSEQ_EOS, FAIRSEQ_UNK, FAIRSEQ_FIRST = 1, 2, 3, 4
 """Rows of the embedding in fairseq; the symbols of the dictionary begin at the last one."""
@@ -208,21 +209,9 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
 
 def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     """Refuse a checkpoint of another form than the system's, as far as weights do not show it."""
-    size, latent = training.architecture, training.parts.get("latent")
-    of_each_side = {
-        "embed_dim": size.model_dim,
-        "ffn_embed_dim": size.ffn_dim,
-        "attention_heads": size.heads,
-        "normalize_before": size.pre_norm,
-        "learned_pos": True,
-    }
+    latent = training.parts.get("latent")
     expected = {
-        **{f"encoder_{key}": value for key, value in of_each_side.items()},
-        **{f"decoder_{key}": value for key, value in of_each_side.items()},
-        "encoder_layers": size.encoder_layers,
-        "decoder_layers": size.decoder_layers,
-        "activation_fn": size.activation,
-        "no_scale_embedding": not size.scale_embeddings,
+        **fairseq_options(training.architecture),
         "src_upsample": training.decoder.upsample,
         "latent_dim": latent["dim"] if latent else 0,
         **dict.fromkeys(("dynamic_upsample", "axe_eps", "share_all_embeddings"), True),

@@ -1,13 +1,11 @@
-"""Which models of fairseq's own are used here, and whether this machine can train them.
-
-fairseq computes the labels of models that insert and delete tokens in compiled parts, which an
-installation may lack. This module does not import fairseq.
-"""
+"""Names that fairseq has for models and their sizes; this module does not import fairseq."""
 
 import importlib.util
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from nat.transformer.architecture import Architecture
 
 FairseqModelName = Literal[
     "iterative_nonautoregressive_transformer",
@@ -16,7 +14,8 @@ FairseqModelName = Literal[
     "levenshtein_transformer",
 ]
 COMPILED = ("insertion_transformer", "levenshtein_transformer")
-"""Those whose training needs fairseq's compiled parts."""
+"""Models that insert and delete tokens. Fairseq computes their labels in compiled parts, which an
+installation may lack."""
 
 NEEDS_COMPILED = "not run: needs fairseq's compiled parts"
 
@@ -30,3 +29,22 @@ def has_compiled_parts() -> bool:
         for folder in folders
         for suffix in EXTENSION_SUFFIXES
     )
+
+
+def fairseq_options(architecture: Architecture) -> dict[str, Any]:
+    """The options that say in fairseq what an architecture is, but for its positions' number."""
+    of_each_side = {
+        "embed_dim": architecture.model_dim,
+        "ffn_embed_dim": architecture.ffn_dim,
+        "attention_heads": architecture.heads,
+        "normalize_before": architecture.pre_norm,
+        "learned_pos": architecture.positions != "sinusoidal",
+    }
+    return {
+        **{f"encoder_{key}": value for key, value in of_each_side.items()},
+        **{f"decoder_{key}": value for key, value in of_each_side.items()},
+        "encoder_layers": architecture.encoder_layers,
+        "decoder_layers": architecture.decoder_layers,
+        "activation_fn": architecture.activation,
+        "no_scale_embedding": not architecture.scale_embeddings,
+    }

@@ -20,14 +20,14 @@ from nat.configuration.runnable import cannot_train
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
-from nat.fairseq_plugin.own_models import OfFairseq, _arguments, between_ends, swapped
+from nat.fairseq_plugin.own_models import OfFairseq, between_ends, swapped
 from nat.inputs.fairseq_noise import FairseqNoise
 from nat.objective.context import BatchContext
 from nat.registry import Method, completed, describe
 from nat.targets.fairseq_loss import FairseqLoss
 from nat.targets.options import OPTIONS, FairseqOptions
 from nat.transformer.architecture import Architecture
-from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
+from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName, fairseq_options
 from tests.messages import told
 
 SYMBOLS = 30
@@ -160,7 +160,8 @@ def test_source_symbols_have_an_embedding_of_their_own(name: str) -> None:
     weights = model.state_dict()
     assert len(weights["model.encoder.embed_tokens.weight"]) == 50
     output = weights["model.decoder.output_projection.weight"]
-    assert torch.equal(output, model.embedding.weight) and len(output) == SYMBOLS
+    assert torch.equal(output, weights["model.decoder.embed_tokens.weight"])
+    assert len(output) == SYMBOLS
     assert model.vocabulary_sizes == (SYMBOLS, 50)
     source = source_tensor([[49, 31], [7]])
     target = batch().target[:2]
@@ -171,7 +172,7 @@ def test_source_symbols_have_an_embedding_of_their_own(name: str) -> None:
 def test_options_are_those_of_fairseq_that_nothing_else_says() -> None:
     known = {option for options in OPTIONS.values() for option in options}
     assert known == set(FairseqOptions.model_fields)
-    assert not known & {*_arguments(SIZE), "dropout", "label_smoothing", "length_loss_factor"}
+    assert not known & {*fairseq_options(SIZE), "dropout", "label_smoothing", "length_loss_factor"}
     for name, options in OPTIONS.items():
         parser = ArgumentParser()
         ARCH_MODEL_REGISTRY[name].add_args(parser)
