@@ -38,8 +38,6 @@ DISTILLED = "results/{run}/distilled/" + DECODING
 TRANSLATED = "results/{run}/translations/" + DECODING
 COMPARED = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}"
 
-# Trainings
-
 
 class OfSystem(Artifact):
     """What is made by or with a system that is trained with a seed."""
@@ -128,9 +126,6 @@ class Converted(OfSystem, path=MODEL + "/{engine}"):
     def _read(self, configuration: Configuration) -> Inputs:
         # the vocabulary lies with the ids of the corpus
         return Inputs(model=Model.of(vars(self)), corpus=CorpusStep(self.corpus, "binarised"))
-
-
-# Texts made of translations
 
 
 class OfDecoding(OfSystem):
@@ -250,13 +245,9 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
         )
 
 
-# Translations
-
-
 class Decoded(OfDecoding):
     """What a decoding makes of a split, or how it is timed on it.
 
-    Besides the model, an `assistant` and the n-grams of a `language_model` may be consulted.
     Options may be `tuned` on the validation set. The model is `converted` for other engines.
     """
 
@@ -356,19 +347,13 @@ class Statistics(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.
 
 
 def is_sharded(configuration: Configuration, split: str) -> bool:
-    """Return True if several jobs translate a split, or it is the training text, to be distilled.
-
-    Its score is then a job of its own.
-    """
+    """Return True if several jobs translate a split, or it is the training text."""
     return split == TRAIN or configuration.scale_settings.shards.of(split) > 1
 
 
 def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple[Artifact, ...]:
     """The parts of the artefact of these names, in order."""
     return tuple(kind.of(names, shard=number, shards=count) for number in range(1, count + 1))
-
-
-# Measurements
 
 
 class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.json"):
@@ -390,15 +375,11 @@ class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.
 
 
 class TotalCorrelation(
-    Artifact, path="results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json"
+    OfSystem, path="results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json"
 ):
     """Conditional total correlation, by a parallel system and an autoregressive one (`other`)."""
 
-    run: str
-    corpus: str
-    system: str
     other: str
-    seed: int
 
     def _read(self, configuration: Configuration) -> Inputs:
         module = importlib.import_module("nat.measures.total_correlation")
@@ -410,14 +391,13 @@ class TotalCorrelation(
         )
 
 
-TIMED = "test"
-"""The split that latencies are measured on."""
+TIMED = "test"  # the split that latencies are measured on
 
 
 class Latency(Artifact, path="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json"):
     """How long the decodings of a table or figure, the `group`, take, measured by turns.
 
-    The `setting` is a device and a batch, as in `cpu-1`. The names are as in `at-base/beam5`.
+    A `setting` is a device and a batch, `cpu-1`; names are as in `at-base/beam5`.
     """
 
     run: str

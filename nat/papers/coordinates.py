@@ -259,7 +259,7 @@ class Resolver:
             source = Latency(run, cell.corpus, "", cell.seed, cell.setting, ())
         elif kind == PAIR:
             partner = self.configuration.canonical(cell.corpus, cell.partner)
-            source = TotalCorrelation(run, cell.corpus, cell.model, partner, cell.seed)
+            source = TotalCorrelation(run, cell.corpus, cell.model, cell.seed, partner)
         return cell._replace(source=source, part=part)
 
     def _cannot_run(self, cells: Sequence[Cell]) -> str:

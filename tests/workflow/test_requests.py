@@ -64,8 +64,8 @@ def test_the_nearest_target_is_told(configuration: Configuration) -> None:
     ("artifact", "names", "file", "part"),
     [
         (Analysis, ["nat-raw", 1, "latent_components"], "nat", "'parts.latent'"),
-        (TotalCorrelation, ["cmlm-raw", "at-base", 1], "cmlm", "full_mask"),
-        (TotalCorrelation, ["nat-raw", "nat-raw", 1], "nat", "previous_tokens"),
+        (TotalCorrelation, ["cmlm-raw", 1, "at-base"], "cmlm", "full_mask"),
+        (TotalCorrelation, ["nat-raw", 1, "nat-raw"], "nat", "previous_tokens"),
     ],
 )
 def test_what_cannot_be_measured_of_a_system_is_told_before_any_job(
