@@ -18,9 +18,8 @@ from nat.training.run import forget_ended
 from nat.workflow.cluster import in_shards, needs, resources
 from nat.workflow.graph import BEFORE_TRAININGS
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
-from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
-from nat.workflow.wiring import Wiring, named, one_of, or_end, outputs
+from nat.workflow.wiring import NUMBER, Wiring, named, one_of, or_end
 from snakemake_logger_plugin_nat import LogHandler
 
 try:
@@ -55,9 +54,6 @@ if (
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, LogHandler):
-        handler.explain = lambda name: why_no_rule(
-            configuration,
-            name,
-            [rule.name for rule in workflow.rules if not rule.output],
-            outputs(workflow, RUN, "results/{run}/"),
+        handler.explain = lambda name: graph.why_no_rule(
+            name, [rule.name for rule in workflow.rules if not rule.output]
         )

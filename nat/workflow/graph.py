@@ -1,5 +1,6 @@
 """The targets of a run, the order of its jobs, and what a job reads."""
 
+import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
@@ -187,6 +188,21 @@ class Graph:
         """Every distilled text, and the comparisons of some of them."""
         made = with_inputs(self.configuration, self.results())
         return _paths(each for each in made if isinstance(each, Distilled | Comparison))
+
+    def why_no_rule(self, name: str, targets: Collection[str]) -> str:
+        """One sentence about a target or path that nothing makes: the nearest that is made."""
+        if "/" not in name:
+            return f"there is no target '{name}'; {hint(name, targets)}"
+        configuration = self.configuration
+        run = name.removeprefix("results/").partition("/")[0]
+        scale, _, own = run.partition("@")
+        if run != configuration.run and scale in configuration.files["scales"]:
+            chosen = f"scale={scale}" + (f" name={own} override=..." if own else "")
+            return f"{name} is a result of '--config {chosen}', this run is of {configuration.run}"
+        known = {each.path for each in with_inputs(configuration, self.reports.values())}
+        near = difflib.get_close_matches(name, known - {name}, 1)
+        advice = f"did you mean {near[0]}?" if near else "see docs/results.md"
+        return f"no rule makes {name}; {advice}"
 
     def priority(self, corpus: str, system: str, split: str = TRAIN) -> int:
         """The priority of a training, or of translating a split.

@@ -23,7 +23,7 @@ from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
 from nat.workflow.dependence import depends_on, taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
-from nat.workflow.together import Together, rule_kind
+from nat.workflow.together import Together
 
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # the variable that tells the jobs of a cluster the file with the configuration of their run
 RESOLVED = "NAT_CONFIGURATION"
 PROCESSES_OF_A_TEXT = 8  # which share its preparation
+NUMBER = r"0|[1-9]\d*"  # a wildcard without leading zeros, so that no result has two paths
 
 
 class Wiring:
@@ -177,13 +178,6 @@ def settle(workflow: "Workflow") -> None:
         given = os.environ.get(name, os.defpath if name == "PATH" else "")
         os.environ[name] = os.pathsep.join(filter(None, [str(first), given]))
     os.environ.update(PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
-
-
-def outputs(workflow: "Workflow", run: str, there: str) -> list[str]:
-    """The outputs of all rules, with wildcards in braces, and `there` in the place of `run`."""
-    # what is made by several decodings is also an output of the rule for one
-    rules = (rule for rule in workflow.rules if rule_kind(rule.name) == rule.name)
-    return [output.replace(run, there) for rule in rules for output in rule.output]
 
 
 def named(message: str) -> str:

@@ -1,63 +1,46 @@
 """A path that no rule makes is told with what is wrong in it."""
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from repository import configured
 
 from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
-from nat.configuration import Choice, Configuration, load
-from nat.workflow.graph import inputs_of
-from nat.workflow.requests import NUMBER, why_no_rule
+from nat.configuration import Configuration
+from nat.workflow.graph import Graph, inputs_of
 from tests.messages import must_name, told
-
-ROOT = Path(__file__).resolve().parents[2]
-RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
-RULES = RULES.replace('"<run>/', '"results/{run}/')
-OUTPUTS = re.findall(r'=(?:directory\(|report\(\s*)?"(results/[^"]+)"', RULES)
-ALLOWED = {"corpus": "toy-micro", "system": "nat-kd", "seed": NUMBER, "engine": "ctranslate2|onnx"}
-OUTPUTS = [
-    re.sub(r"\{(\w+)\}", lambda found: f"{{{found[1]},{ALLOWED.get(found[1], '.+')}}}", path)
-    for path in OUTPUTS
-]
 
 
 @pytest.fixture(scope="module")
-def configuration() -> Configuration:
-    return load(Choice("micro"), ROOT)
+def graph() -> Graph:
+    return Graph(configured("micro"))
+
+
+@pytest.fixture
+def configuration(graph: Graph) -> Configuration:
+    return graph.configuration
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("micro/models/toy-micro/nat-kdd/seed1/model.pt", "'nat-kd'"),
-        ("micro/model/toy-micro/nat-kd/seed1/model.pt", "results/micro/models/toy-micro/nat-kd"),
-        ("micro/models/toy-micro/nat-kd/seed1/model.pth", "nat-kd/seed1/model.pt"),
-        ("corpora/toy-micr/text", "'toy-micro'"),
+        ("micro/models/toy-micro/nat-kdd/seed1/model.pt", "models/toy-micro/nat-kd/seed1"),
+        ("micro/model/toy-micro/nat-kd/seed1/model.pt", "micro/models/toy-micro/nat-kd"),
+        ("corpora/toy-micr/text", "corpora/toy-micro/text"),
         ("demo/models/toy-micro/nat-kd/seed1/model.pt", "--config scale=demo"),
         ("demo@wide/models/toy-micro/nat-kd/seed1/model.pt", "--config scale=demo name=wide"),
-        ("dem/models/toy-micro/nat-kd/seed1/model.pt", "'demo'"),
-        ("micro/scores/toy-micro/nat-kd/seed1/one-pas/test.json", "'one-pass'"),
-        ("micro/scores/toy-micro/nat-kd/seed1/one-pass/tets.json", "'test'"),
-        ("micro/analyses/toy-micro/nat-kd/seed1/mpel.json", "'mple'"),
-        ("micro/models/toy-micro/nat-kd/seed01/model.pt", "seed '01'"),
-        ("micro/latency/toy-micro/dims_table_1/seed1/cpu-x.json", "cpu-N"),
-        ("micro/latency/toy-micro/hnts_table_1/seed1/cpu-1.json", "'hints_table_1'"),
-        ("micro/latency/toy-micro/dims_table_1/seed1/cpu-1.json", "latency"),
-        ("micro/papers/dms/table_1.csv", "'dims'"),
-        ("micro/model/toy-micr/nat-kd/seed1/model.pt", "results/micro/models/toy-micr/nat-kd"),
-        ("micro/nothing", "docs/results.md"),
+        ("micro/scores/toy-micro/nat-kd/seed1/one-pas/test.json", "seed1/one-pass/test.json"),
+        ("micro/models/toy-micro/nat-kd/seed01/model.pt", "nat-kd/seed1/model.pt"),
+        ("micro/papers/dms/table_1.csv", "papers/dims/table_1.csv"),
+        ("nothing/that/is/made", "docs/results.md"),
     ],
 )
-def test_the_name_that_is_wrong_is_told(
-    configuration: Configuration, path: str, expected: str
-) -> None:
-    must_name(why_no_rule(configuration, f"results/{path}", ["all", "dims"], OUTPUTS), expected)
+def test_the_nearest_path_is_told(graph: Graph, path: str, expected: str) -> None:
+    must_name(graph.why_no_rule(f"results/{path}", ["all", "dims"]), expected)
 
 
-def test_the_nearest_target_is_told(configuration: Configuration) -> None:
-    must_name(why_no_rule(configuration, "dimz", ["all", "dims"], OUTPUTS), "'dimz'", "'dims'")
+def test_the_nearest_target_is_told(graph: Graph) -> None:
+    must_name(graph.why_no_rule("dimz", ["all", "dims"]), "'dimz'", "'dims'")
 
 
 @pytest.mark.parametrize(
