@@ -28,10 +28,7 @@ from nat.locks import alone
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say in one sentence that the file system refuses to write a file or folder, and why.
-
-    Errors that name a file which is no part of this write pass.
-    """
+    """Say that the file system refuses a write, and why; errors of other files pass."""
     try:
         yield
     except OSError as error:
@@ -47,9 +44,6 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     """Yield a temporary sibling of `path` that replaces it when the block ends well.
 
     When the block fails, the temporary file is removed and `path` is left as it was.
-
-    Raises:
-        UserError: if the file system refuses the write (disk full, permission).
     """
     path = Path(path)
     with writing(path):
@@ -141,10 +135,7 @@ def make_folder(path: Path) -> None:
 
 
 def copy(path: Path, to: Path) -> None:
-    """Copy a file, or a folder with all that is in it, unless it is damaged or incomplete.
-
-    A copy gets a checksum of its own, which would hide the damage.
-    """
+    """Copy a file or a folder, unless it is damaged: a copy gets a checksum of its own."""
     if path.is_dir():
         shutil.copytree(verified_folder(path), to)
     else:
@@ -154,11 +145,7 @@ def copy(path: Path, to: Path) -> None:
 def link(path: Path, to: Path) -> None:
     """Give a file, or each file of a folder, a second name, in the place of what is there.
 
-    Whoever removes or replaces one of the two leaves the other. Where the file system has no such
-    links, it is a copy.
-
-    Raises:
-        UserError: as `nat.checksums.verified`, or if the file system refuses the new name.
+    Whoever removes or replaces one of the two leaves the other. Without such links, it is a copy.
     """
     if path.is_dir():
         discard(to)
@@ -177,10 +164,7 @@ def link(path: Path, to: Path) -> None:
 
 
 def to_disk(path: Path) -> None:
-    """Have the system write a file or folder to the disk now, before it takes another's place.
-
-    Otherwise a power failure can leave a file under its final name without its content.
-    """
+    """Have the system write a file or folder now: a power failure must not leave a name alone."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

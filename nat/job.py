@@ -25,18 +25,15 @@ from nat.program import run
 from nat.registry import Method, describe
 from nat.traits import DecodingMethod, Order
 
-FOLDER = Path("results/jobs")
-"""Files that jobs are handed, by program."""
+FOLDER = Path("results/jobs")  # of what jobs are handed, by program
 
 A = TypeVar("A", bound=Artifact, covariant=True)
 
 
 class JobSystem(StrictModel):
-    """A system as it is on the corpus of a job.
+    """A system on the corpus of a job: its order of tokens, and whether it is trained to refine.
 
-    Attributes:
-        order: in which it predicts tokens.
-        refines: whether it, or what it starts from, was trained on partly revealed targets.
+    It `refines` if it, or what it starts from, was trained on partly revealed targets.
     """
 
     training: Training
@@ -63,12 +60,9 @@ class JobDecoding(StrictModel):
 
 
 class Processes(StrictModel):
-    """The processes of a training.
+    """The processes of a training: those of a node, `devices`, are None for as many as GPUs.
 
-    Attributes:
-        devices: processes on each node; None for as many as it sees GPUs.
-        cores: of each process.
-        gpus: how to ask Slurm for the GPUs of a node; None without.
+    Each has so many `cores`; `gpus` says how to ask Slurm for the GPUs of a node.
     """
 
     nodes: Count
@@ -80,8 +74,7 @@ class Processes(StrictModel):
 class JobSettings(StrictModel):
     """What a run says about all of its jobs, as in `Settings` and `Scale`.
 
-    Attributes:
-        traced: the first sentences of a split, of which each pass is recorded.
+    Each pass over the first sentences of a split, `traced`, is recorded.
     """
 
     scale: str
@@ -147,15 +140,10 @@ class Job(Generic[A]):
 
 def write_jobs(jobs: list[Job[Any]]) -> str:
     """Jobs of one program, which share a configuration, as the text of a file."""
-    content = {
-        "jobs": [
-            {"makes": each.artifact, "reads": each.inputs, "identity": each.identity}
-            for each in jobs
-        ],
-        "configuration": jobs[0].configuration.as_written(),
-        "processes": jobs[0].processes,
-    }
+    made = [{"makes": job.artifact, "reads": job.inputs, "identity": job.identity} for job in jobs]
+    shared = {"configuration": jobs[0].configuration.as_written(), "processes": jobs[0].processes}
     # in the order of the files: that of values among which one is chosen counts
+    content = {"jobs": made, **shared}
     return json.dumps(content, default=Artifact.as_json, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -170,16 +158,12 @@ def read_jobs(path: Path) -> list[Job[Any]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         configuration = validated(JobConfiguration, content["configuration"], str(path))
-        return [
-            Job(
-                artifact_of(each["makes"]),
-                Inputs({name: restored(read) for name, read in each["reads"].items()}),
-                configuration,
-                content["processes"],
-                each["identity"],
-            )
-            for each in content["jobs"]
-        ]
+        jobs = []
+        for each in content["jobs"]:
+            inputs = Inputs({name: restored(read) for name, read in each["reads"].items()})
+            own = content["processes"], each["identity"]
+            jobs.append(Job(artifact_of(each["makes"]), inputs, configuration, *own))
+        return jobs
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{path} is no specification of a job ({error}); 'snakemake' writes them, see the "

@@ -20,19 +20,18 @@ SECONDS_FOR_OTHERS = 300
 
 @contextmanager
 def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it is not there.
+    """Hold the lock of a folder, which is made if it is not there, and may be renamed or removed.
 
     What is locked is a file beside it, `.NAME.lock`. The operating system releases it when the
     process ends for any reason. On file systems without locks nothing is checked.
 
     Args:
-        folder: may be renamed or removed by whoever holds the lock.
+        folder: of the lock.
         doing: activity for messages, as in `training in FOLDER`.
         say: shows the message that a job waits.
 
     Raises:
-        UserError: if another process holds the lock (in a Slurm job, after waiting for it), or if
-            the file system refuses the file.
+        UserError: if another process holds the lock (in a Slurm job, after waiting for it).
     """
     lock, waits = lock_of(folder), "SLURM_JOB_ID" in os.environ
     try:

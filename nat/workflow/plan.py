@@ -47,14 +47,10 @@ ESTIMATED = ("train", "train_and_keep", "translate", RULE, "measure_latency")
 
 @dataclass(frozen=True)
 class PendingJob:
-    """A job that is still to run.
+    """A job that is still to run, of a rule as `rule_kind` names it.
 
-    Attributes:
-        rule: name of its rule, see `rule_kind`.
-        wildcards: values of the wildcards of the rule, by name; also the corpus, system and split
-            of a rule for several decodings.
-        command: of the shell.
-        benchmark: file for the seconds that it takes; empty without one.
+    Wildcards are also the corpus, system and split of a rule for several decodings. The file for
+    the seconds that it takes is the `benchmark`.
     """
 
     rule: str
@@ -90,7 +86,6 @@ class Estimates:
     """Seconds and disk space of jobs; those that were made may have been measured.
 
     Attributes:
-        assumed: the content of `config/plan.yaml`.
         of_models: what models take at this scale, or else at the first that the file names.
         factors: by rule and size, how many times as long as assumed the measured jobs took.
     """
