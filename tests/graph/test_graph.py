@@ -206,7 +206,7 @@ def test_targets_train_what_they_need(
     ("arguments", "scale", "expected"),
     [
         (["overveiw"], "micro", "'overview'"),
-        (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "toy-micro/nat-kd/seed1"),
+        (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "/nat-kd/seed1"),
         ([], "smal", "'small'"),
         (["--config", "thread=2"], "", "'thread'"),
     ],
