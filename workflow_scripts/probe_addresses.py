@@ -4,21 +4,27 @@ import argparse
 
 from nat import program
 from nat.configuration import read
-from nat.data.download import probe_all
+from nat.data.download import probe
 from nat.data.sources import addresses
+from nat.errors import UserError
 
 
 def main() -> None:
-    """Parse the command line, and print a line for each address."""
+    """Parse the command line, and print a line for each address, of a dead one with its keys."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     configuration = read()
-    named = (
-        (url, f"{configuration.file_of('corpora', name)}: key '{key}'")
-        for name in configuration.corpora
-        for key, url in addresses(configuration.corpus(name)).items()
-    )
-    for line in probe_all(named):
-        print(line, flush=True)
+    keys: dict[str, list[str]] = {}
+    for name in configuration.corpora:
+        file = configuration.file_of("corpora", name)
+        for key, url in addresses(configuration.corpus(name)).items():
+            keys.setdefault(url, []).append(f"{file}: key '{key}'")
+    dead = 0
+    for url, named_by in keys.items():
+        fault = probe(url)
+        dead += fault is not None
+        print(f"DEAD  {url}  ({fault}; {', '.join(named_by)})" if fault else f"ok  {url}")
+    if dead:
+        raise UserError(f"{dead} of {len(keys)} addresses do not answer; correct them")
 
 
 if __name__ == "__main__":

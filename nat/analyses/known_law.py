@@ -15,7 +15,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import subword_law
 from nat.data.splits import sides
-from nat.data.subwords import merge, segments_of
+from nat.data.subwords import merge, splitter_at, subwords_file
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.job import Job
@@ -81,7 +81,7 @@ def sentences(job: Job[Analysis]) -> Known:
     corpus, description = job.artifact.corpus, job.corpus
     assert description.generator is not None
     language = language_of(description.generator)
-    segment = segments_of(folder, "target").split
+    segment = splitter_at(subwords_file(folder, "target"))
     vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
     source, _ = sides(description)
     text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{source}")

@@ -20,7 +20,7 @@ from nat.artifacts import references
 from nat.data.batch import pad
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.subwords import segments_of
+from nat.data.subwords import splitter_at, subwords_file
 from nat.data.tokenise import target_tokens
 from nat.measures.score import read_references
 from nat.parts.latent import LatentVariables
@@ -46,7 +46,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found | None:
         references_path(Path(folder.path), pairs.name, target), len(pairs.sources)
     )
     chosen = {number: both for number, texts in several.items() if (both := most_apart(texts))}
-    split = segments_of(Path(job.inputs.subwords.path), "target").split
+    split = splitter_at(subwords_file(Path(job.inputs.subwords.path), "target"))
     encoded = {
         number: [
             vocabularies.target.encode(split(tokens)) for tokens in target_tokens(both, job.corpus)

@@ -40,7 +40,7 @@ from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.tokenise import detokenise
-from nat.data.translations import read_all
+from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing
@@ -102,7 +102,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     splits = {}
     for pairs in subject.splits:
         if pairs.name in translated:  # the teacher's translations are learned
-            rows = read_all(translated[pairs.name], len(pairs.sources))
+            rows = read_in_order(translated[pairs.name], sentences=len(pairs.sources))
             learned = [np.array(encode(row["tokens"]), dtype=np.int64) for row in rows]
             pairs = Pairs(pairs.model, pairs.sources, learned, pairs.batch_tokens, pairs.name)
         splits[pairs.name] = _of_split(subject, objective, pairs)

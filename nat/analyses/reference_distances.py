@@ -21,7 +21,7 @@ from nat.artifacts import Analysis
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.translations import read_all
+from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
 from nat.measures.score import read_weighted
@@ -40,7 +40,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         truth = read_weighted(path, len(learned))
         if inputs.translations:
             translations = Path(inputs.translations[number].path)
-            learned = [row["text"] for row in read_all(translations, len(learned))]
+            rows = read_in_order(translations, sentences=len(learned))
+            learned = [row["text"] for row in rows]
         scores = {
             sentence: distances(learned[sentence], *truth[sentence]) for sentence in sorted(truth)
         }

@@ -24,16 +24,8 @@ from nat.errors import UserError
 from nat.options import hint
 
 DAMAGED = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-    zlib.error,
-    EOFError,
-    ValueError,
-    struct.error,
-    OverflowError,
-    NotImplementedError,
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error),
+    *(EOFError, ValueError, struct.error, OverflowError, NotImplementedError),
 )
 """Errors that reading a damaged archive raises, besides `OSError`."""
 _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
@@ -46,10 +38,7 @@ _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
 def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
     """Return True if each member of a zip file has the checksum of its directory.
 
-    Args:
-        path: the file.
-        or_unknown: also accept members that are encrypted, or packed in a way that Python does not
-            know, so that nothing is known of them.
+    Of members that are encrypted, or packed in a way that Python does not know, nothing is known.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -87,12 +76,12 @@ def unpack(
                     f"{archive} holds '{member}', which is outside its folder; do not use this "
                     "archive, fetch it again from its publisher"
                 )
-            if opened is not None:
-                names.append(str(clean))
-                if any(fnmatchcase(names[-1], pattern) for pattern in patterns):
-                    written[names[-1]] = folder / str(len(names))
-                    with written[names[-1]].open("wb") as file, opened() as content:
-                        shutil.copyfileobj(content, file, 1 << 20)
+            name = str(clean)
+            names.append(name)
+            if opened is not None and any(fnmatchcase(name, pattern) for pattern in patterns):
+                written[name] = folder / str(len(names))
+                with written[name].open("wb") as file, opened() as content:
+                    shutil.copyfileobj(content, file, 1 << 20)
     except (*DAMAGED, RuntimeError, OSError) as error:
         # the disk gives another number, bz2 and places outside the file one of these
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
@@ -104,12 +93,12 @@ def unpack(
     for label, several in wanted.items():
         for pattern in several:
             matching = sorted(name for name in written if fnmatchcase(name, pattern))
+            files[label] += [written[name] for name in matching]
             if not matching:
                 raise UserError(
                     f"{archive} has no file '{pattern}' ('members.{label}'); "
                     f"{hint(pattern, names[:50])}"
                 )
-            files[label] += [written[name] for name in matching]
     return files
 
 

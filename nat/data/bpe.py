@@ -26,7 +26,7 @@ from nat.data.subwords import (
     learn,
     learn_pieces,
     read_dictionary,
-    segments_at,
+    splitter_at,
     subwords_file,
 )
 from nat.data.vocabulary import SIDES, SPECIALS, Vocabularies, Vocabulary, copy_vocabularies
@@ -76,7 +76,7 @@ def bpe_folder(
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
             with told_of("the files of the key 'subwords' of the corpus: "):
-                segments_at(given / name)
+                splitter_at(given / name)
                 dictionary = read_dictionary(given / DICTIONARY, corpus.in_pieces)
             copy(given / name, folder / name)
         _apply(corpus, tokens, folder, folder, threads)
@@ -124,7 +124,7 @@ def _learn(
         number = merges[languages[0]] if isinstance(merges, Mapping) else merges
         assert number is not None
         codes = learn(_training(tokens, languages), number)
-        (folder / f"{CODES}{ending}").write_text(codes, encoding="utf-8", newline="\n")
+        (folder / f"{CODES}{ending}").write_text(codes, encoding="utf-8")
 
 
 def _training(folder: Path, languages: Iterable[str]) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str]) -> None:
 
 def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
     corruption = corpus.preprocessing.corruption
-    _known_segments.cache_clear()  # the file may be another one of the same name
+    _known_splitter.cache_clear()  # the file may be another one of the same name
     # the clean side first: its vocabulary is what the other one is corrupted with
     for split in split_names(corpus):
         for side, language in zip(SIDES, sides(corpus), strict=True):
@@ -167,11 +167,11 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
             write_lines(folder / f"{split}.{corpus.source}", corrupted)
 
 
-_known_segments = cache(segments_at)
+_known_splitter = cache(splitter_at)
 
 
 def _split_lines(lines: list[str], path: Path) -> list[str]:
-    return list(map(_known_segments(path).split, lines))
+    return list(map(_known_splitter(path), lines))
 
 
 def corrupt_lines(

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nat.data.corpus import Corpus, Preprocessing
 from nat.data.lines import in_order, read_pairs, writing_pairs
@@ -125,45 +125,47 @@ def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> 
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
     """
-    _write_step("clean", normalised, corpus, text, output, threads)
+    _write_step("clean", corpus, text, output, threads)
 
 
 def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:
     """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
 
-    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here;
-    `tokens.json` counts them in the same way as `clean.json`. Raises as `clean_folder`.
+    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here,
+    and `tokens.json` counts them. Arguments and errors are those of `clean_folder`.
     """
-    _write_step("tokens", tokenised, corpus, clean, output, threads)
+    _write_step("tokens", corpus, clean, output, threads)
 
 
 def _write_step(
-    step: Any, work: Any, corpus: Corpus, origin: Path, output: Path, threads: int
+    step: Literal["clean", "tokens"], corpus: Corpus, origin: Path, output: Path, threads: int
 ) -> None:
+    is_first = step == "clean"
     splits: dict[str, Any] = {}
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
             options = corpus.preparation(is_segmented(corpus, split))
-            drops = split == TRAIN and (step == "clean" or options.measure == "tokens")
-            seen = Seen() if step == "clean" and drops and options.drop_duplicates else None
+            drops = split == TRAIN and (is_first or options.measure == "tokens")
+            seen = Seen() if is_first and drops and options.drop_duplicates else None
             faults = dict.fromkeys(REASONS if seen is None else (*REASONS, "duplicate"), 0)
-            counts = {"read": 0, "kept": 0}
-            pairs = read_pairs(origin, split, *sides(corpus))
-            work_here = partial(work, languages=sides(corpus), options=options)
+            read = kept = 0
+            pairs = read_pairs(origin, split, sides(corpus))
+            work = normalised if is_first else tokenised
+            worker = partial(work, languages=sides(corpus), options=options)
             with writing_pairs(folder, split, sides(corpus)) as write:
-                for source, target, reason in in_order(work_here, pairs, threads):
-                    counts["read"] += 1
+                for source, target, reason in in_order(worker, pairs, threads):
+                    read += 1
                     if reason is None and seen is not None and seen.add((source, target)):
                         reason = "duplicate"
                     if reason is not None:
                         faults[reason] += 1
                     if reason is None or not drops:
-                        counts["kept"] += 1
+                        kept += 1
                         write(source, target)
-            if step == "clean":
-                splits[split] = {**counts, "dropped" if drops else "faulty": faults}
+            splits[split] = {"read": read, "kept": kept}
+            if drops or not is_first:
+                splits[split]["dropped"] = faults if drops else {}
             else:
-                splits[split] = {**counts, "dropped": faults if drops else {}}
-        kept = {split: counts["kept"] for split, counts in splits.items()}
-        check_expected(corpus, step, kept, output)
+                splits[split]["faulty"] = faults
+        check_expected(corpus, step, {name: each["kept"] for name, each in splits.items()}, output)
         write_json(folder / f"{step}.json", {"splits": splits})

@@ -1,4 +1,4 @@
-"""The contents of files of `config/corpora` as typed models.
+"""The contents of files of `config/corpora` as typed models; docs/corpora.md explains the keys.
 
 They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
 """
@@ -46,8 +46,7 @@ class Source(StrictModel):
     """Files of text, and where they come from: local `files`, `urls`, or `members` of an archive.
 
     They are labelled by language; a file with both languages is `pairs`. Members may be shell
-    patterns. If `sha256` is null, that of the first download is stored, and later downloads must
-    match it.
+    patterns. If `sha256` is null, later downloads must match the first.
     """
 
     files: Annotated[dict[str, Names[LocalPath]], Field(min_length=1)] = {}
@@ -57,13 +56,12 @@ class Source(StrictModel):
     sha256: dict[str, Sha256 | None] | Sha256 | None = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
 
-    def checksum_of(self, label: str | None) -> Checksum:
-        """The checksum of a download by its label, or of the archive (None)."""
+    def checksum_of(self, label: str) -> Checksum:
+        """The checksum of a download by its label, or of the archive."""
         if self.md5:
             return Checksum("md5", self.md5)
-        if isinstance(self.sha256, dict):
-            return Checksum(digest=None if label is None else self.sha256[label])
-        return Checksum(digest=self.sha256)
+        sums = self.sha256
+        return Checksum(digest=sums[label] if isinstance(sums, dict) else sums)
 
     @property
     def origins(self) -> list[str]:
@@ -73,17 +71,14 @@ class Source(StrictModel):
 
     @property
     def labelled(self) -> dict[str, str] | dict[str, str | list[str]]:
-        """The files, wherever they come from, by language."""
+        """The files, wherever they come from, by label."""
         return self.members or self.urls or self.files
 
 
 class Part(Source):
     """An origin of pairs, which may also be a test set that sacreBLEU knows.
 
-    Attributes:
-        columns: of tsv, from 0, by language.
-        minimum: of tsv.
-        undecodable: lines of a tsv that are not UTF-8 are refused, or count as empty.
+    `columns` (from 0, by language), `minimum` and `undecodable` are of a tsv.
     """
 
     sacrebleu: OrAbsent[str] = None
@@ -94,11 +89,7 @@ class Part(Source):
 
 
 class FurtherReferences(Source):
-    """References of a split besides its own target, see `nat.data.references`.
-
-    Files are labelled with the target alone if line n is a reference of sentence n, with both
-    languages if lines belong to the sentences with the same source.
-    """
+    """References of a split besides its own target, see `nat.data.references`."""
 
     format: Literal["lines", "segments", "extra_refs"] = "lines"
 
@@ -112,25 +103,16 @@ class GivenSubwords(Source):
 
 
 class GivenTranslations(Source):
-    """A teacher's translations of the training text: a file of the target language, line by line.
-
-    Attributes:
-        segmented: as of a split.
-    """
+    """A teacher's translations of the training text, line by line; `segmented` as in `Split`."""
 
     segmented: bool = False
 
 
 class Split(Part):
-    """One origin of pairs, or several.
+    """One origin of pairs, or several (`parts`), or every nth usable pair of `train` (`every`).
 
-    Attributes:
-        parts: several origins, one after the other.
-        every: hold out every nth usable pair of train.
-        segmented: lines consist of subwords. They are joined, and the words are taken as they are:
-            no punctuation is normalised, nothing is tokenised or lower-cased.
-        pairs: their number, which is checked.
-        references: in order; of published sets those that papers measure with.
+    Lines that are `segmented` consist of subwords. They are joined, and the words are taken as they
+    are: no punctuation is normalised, nothing is tokenised or lower-cased.
     """
 
     parts: Annotated[list[Part], Field(min_length=1)] = []
@@ -141,11 +123,7 @@ class Split(Part):
 
 
 class DerivedText(StrictModel):
-    """Both sides are one side of another corpus; see preprocessing.corruption.
-
-    Attributes:
-        splits: those of the other corpus; no key of a file.
-    """
+    """Both sides are one side of another corpus, with its splits (no key of a file)."""
 
     source: str = Field(alias="from")
     side: LanguageCode
@@ -170,7 +148,7 @@ Sizes = dict[str, SizeAbout | Count]
 
 
 class Expected(StrictModel):
-    """Sizes after each step; a step with a different size fails."""
+    """Sizes after each step, by split; of the vocabulary `size`, or `source` and `target`."""
 
     text: Sizes = {}
     clean: Sizes = {}
@@ -178,8 +156,7 @@ class Expected(StrictModel):
     vocabulary: Sizes = {}
 
     def after(self, step: Step) -> Sizes:
-        """The sizes after a step, by split; that of the vocabulary under `size`, or those of
-        separate ones under `source` and `target`."""
+        """The sizes after a step."""
         sizes: Sizes = getattr(self, step)
         return sizes
 
@@ -193,20 +170,7 @@ class Corruption(StrictModel):
 
 
 class Preprocessing(StrictModel):
-    """The preparation of the text.
-
-    Attributes:
-        tokeniser: one for both languages, or one for each.
-        drop_duplicates: remove repeated pairs of train.
-        measure: what max_tokens and max_ratio count.
-        max_tokens: greatest length of a sentence of train.
-        max_ratio: greatest ratio of the lengths of a pair of train.
-        bpe_merges: number of merges of the joint byte pair encoding; or of each language's own, by
-            language, and then source and target have separate vocabularies.
-        sentencepiece: number of pieces, instead of bpe_merges; neither where the corpus has the key
-            subwords.
-        corruption: make the source from corrupted subwords of the target.
-    """
+    """The preparation of the text; a tokeniser or merges may be given by language."""
 
     lowercase: bool
     normalise_punctuation: bool
@@ -221,22 +185,14 @@ class Preprocessing(StrictModel):
 
 
 class GeneratorOptions(StrictModel, extra="allow"):
-    """Pairs of each split of invented text; other keys are fields of its language
-    (`nat.data.invented.language`)."""
+    """Pairs of each split of invented text; other keys are fields of
+    `nat.data.invented.language.Language`."""
 
     pairs: dict[SplitName, Count]
 
 
 class Corpus(StrictModel):
-    """A directed language pair, as a file of `config/corpora` describes it.
-
-    Attributes:
-        licensed_by: whom a user has to ask for the text. Where its files are not there, tables say
-            that nothing was run on it, and nothing stops.
-        subwords: learned elsewhere, instead of bpe_merges or sentencepiece.
-        distilled: published translations of train, by the system whose own are not made then.
-        diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
-    """
+    """A directed language pair, as a file of `config/corpora` describes it."""
 
     description: Text = ""
     licensed_by: Text = ""

@@ -3,6 +3,7 @@
 Only the target side is new: the source and the vocabularies are those of the raw corpus.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN
-from nat.data.subwords import segments_of
+from nat.data.subwords import splitter_at, subwords_file
 from nat.data.tokenise import tokens_of
-from nat.data.translations import OK, Reasons, read_in_order
+from nat.data.translations import OK, by_reason, read_in_order
 from nat.data.vocabulary import UNK, Vocabularies, copy_vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -42,7 +43,7 @@ def of_published(
         segmented: the lines consist of subwords, see `nat.data.corpus.Split`.
     """
     prepared = tokens_of(corpus, corpus.target, segmented)
-    split = segments_of(bpe, "target").split
+    split = splitter_at(subwords_file(bpe, "target"))
     for line in read_lines(translations):
         yield split(prepared(line)), None
 
@@ -65,8 +66,8 @@ def distil(
         bpe: folder of its subwords and vocabularies.
         translations: of the source side of the training text, by `of_teacher` or `of_published`.
         origin: their file.
-        output: folder with what is made: `text` with `train.{target}` (subwords), `binarised` with
-            the ids of the same and copies of the vocabularies, and `distillation.json`.
+        output: folder of what is made: `text` with `train.{target}` (subwords), `binarised` with
+            the ids of the same and copies of the vocabularies, and the report.
         made_by: what the report says of the decoding.
 
     Returns:
@@ -78,7 +79,7 @@ def distil(
     """
     name = f"{TRAIN}.{corpus.target}"
     reference = bpe / name
-    replaced = Reasons()
+    replaced: defaultdict[str, list[int]] = defaultdict(list)
     reference_tokens = 0
 
     def chosen() -> Iterator[str]:
@@ -89,7 +90,7 @@ def distil(
             if reason is None and not subwords.strip():
                 reason = EMPTY_TRANSLATION
             if reason is not None:
-                replaced.add(reason, number)
+                replaced[reason].append(number)
             yield subwords if reason is None else line
 
     with atomic_directory(output / "text") as folder:
@@ -98,22 +99,21 @@ def distil(
         except ValueError as error:
             raise UserError(
                 f"{origin} has {count_lines(origin)} translations but {reference} has "
-                f"{count_lines(reference)} lines; translate again, or choose 'max_tokens', "
-                "'max_ratio' and 'drop_duplicates' of 'preprocessing' with which no pair of a text "
-                "with published translations is left out"
+                f"{count_lines(reference)} lines; translate again, or let 'max_tokens', "
+                "'max_ratio' and 'drop_duplicates' leave out no pair"
             ) from error
     with atomic_directory(output / "binarised") as folder:
         vocabulary = Vocabularies.load(bpe).target
         write_binarised(read_lines(output / "text" / name), vocabulary, folder / name)
-        ids = BinarisedText(folder / name)
         copy_vocabularies(bpe, folder)
+        ids = BinarisedText(folder / name)
         tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
     report = {
         "translations": str(origin),
         **(made_by or {}),
         "lines": len(ids),
-        "translated": lines - replaced.total,
-        "replaced_by_reference": replaced.as_dict(),
+        "translated": lines - sum(map(len, replaced.values())),
+        "replaced_by_reference": by_reason(replaced),
         "tokens": tokens,
         "reference_tokens": reference_tokens,
         "mean_length": tokens / lines,

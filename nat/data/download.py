@@ -6,7 +6,7 @@ import hashlib
 import lzma
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -41,35 +41,34 @@ _COMPRESSED: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class _Published:
-    """A file that is published.
-
-    Attributes:
-        url: its address.
-        address: HOST/PATH, its path in the mirror and in the folder of downloads.
-        checksum: as published.
-        place: of the mirror and of downloads.
-        key: file and key of the configuration that name it, for messages.
-    """
+    """A file that is published, and the file and key of the configuration that name it."""
 
     url: str
-    address: PurePosixPath
     checksum: Checksum
     place: Place
     key: str
+
+    @property
+    def address(self) -> PurePosixPath:
+        """HOST/PATH, its path in the mirror and in the folder of downloads.
+
+        Raises:
+            UserError: if the URL is not the address of a file.
+        """
+        parts = urlsplit(self.url)
+        query = f"?{parts.query}" if parts.query else ""
+        address = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
+        is_file = len(address.parts) > 1 and ".." not in address.parts
+        if parts.scheme not in ("http", "https") or not is_file:
+            raise UserError(f"{self.key} is '{self.url}', which is not the address of a file")
+        return address
 
     @property
     def path(self) -> Path:
         """The path of its download."""
         return self.place.downloads / self.address
 
-    @property
-    def expected(self) -> Checksum:
-        """The checksum of the configuration, else that of the first download, else none."""
-        if self.checksum.digest:
-            return self.checksum
-        return Checksum(digest=recorded_of_download(self.path))
-
-    def refused(self, fault: object) -> UserError:
+    def refused(self, fault: str) -> UserError:
         """The error that says why there is no file, and where a user may put it."""
         return UserError(
             f"{self.url} ({self.key}) {fault}; correct the configuration, or put the right file "
@@ -85,26 +84,27 @@ class _Published:
     def fault(self, path: Path) -> str | None:
         """The fault of a copy; None if it has none.
 
-        Without a checksum a compressed file must at least be whole, for it has its own.
+        It must have the checksum of the configuration, else that of the first download. Without
+        either, a compressed file must at least be whole, for it has its own.
         """
-        expected = self.expected
-        if expected.digest is not None:
-            digest = self.digest(path, expected.algorithm)
-            is_right = digest == expected.digest.lower()
-            return None if is_right else f"with the checksum {digest} instead of {expected.digest}"
-        if path.stat().st_size == 0:
-            return "that hold nothing"
-        if self.address.suffix == ".zip" and not is_whole_zip(path, or_unknown=True):
-            return "that are not a complete zip file"
-        opener = _COMPRESSED.get(self.address.suffix)
-        try:
-            if opener is not None:
-                with opener(path, "rb") as file:
+        algorithm, expected = self.checksum
+        expected = expected or recorded_of_download(self.path)
+        if expected is not None:
+            digest = self.digest(path, algorithm)
+            is_right = digest == expected.lower()
+            return None if is_right else f"with the checksum {digest} instead of {expected}"
+        ending = self.address.suffix
+        is_whole = path.stat().st_size > 0
+        if ending == ".zip":
+            is_whole = is_whole_zip(path, or_unknown=True)
+        elif is_whole and ending in _COMPRESSED:
+            try:
+                with _COMPRESSED[ending](path, "rb") as file:
                     while file.read(PIECE):
                         pass
-        except (OSError, EOFError, zlib.error, lzma.LZMAError):
-            return f"that are not a complete {self.address.suffix} file"
-        return None
+            except (OSError, EOFError, zlib.error, lzma.LZMAError):
+                is_whole = False
+        return None if is_whole else f"that are not a complete {ending} file"
 
     def record(self, path: Path) -> None:
         """Write down the SHA-256 of a copy, for downloads to come."""
@@ -123,18 +123,12 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
     attempt or run continues. A file that several corpora need is downloaded by the first; the
     others wait, and on file systems without locks they have a `.part` each. The SHA-256 of a
     download is recorded beside it, also if another checksum is published; if none is, later
-    downloads must have that of the first.
-
-    Args:
-        url: address of one file, http or https.
-        checksum: of the file as published.
-        place: of the mirror and of downloads, and the corpus that asks.
-        key: file and key of the configuration that name the URL, for messages.
+    downloads must have that of the first. `key` is the file and key that name the URL.
 
     Raises:
         UserError: if the file cannot be obtained, or its checksum is wrong.
     """
-    published = _Published(url, _address(url, key), checksum, place, key)
+    published = _Published(url, checksum, place, key)
     path = published.path
     mirrored = _mirrored(published)
     if mirrored is not None:
@@ -165,21 +159,6 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
     return path
 
 
-def _address(url: str, key: str) -> PurePosixPath:
-    """HOST/PATH of a URL.
-
-    Raises:
-        UserError: if it is not the address of a file that can be stored.
-    """
-    parts = urlsplit(url)
-    query = f"?{parts.query}" if parts.query else ""
-    address = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
-    is_file = len(address.parts) > 1 and ".." not in address.parts
-    if parts.scheme not in ("http", "https") or not is_file:
-        raise UserError(f"{key} is '{url}', which is not the address of a file")
-    return address
-
-
 def _mirrored(published: _Published) -> Path | None:
     """The file of the mirror, if there is one."""
     if published.place.mirror is None:
@@ -188,10 +167,9 @@ def _mirrored(published: _Published) -> Path | None:
     path = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
     if not path.is_file():
         return None
+    fault = published.fault(path)
     if path != plain and plain.suffix in (*_COMPRESSED, ".zip"):  # readers unpack it once
-        fault: str | None = f"that are packed twice; unpack them once, to {plain}"
-    else:
-        fault = published.fault(path)
+        fault = f"that are packed twice; unpack them once, to {plain}"
     if fault:
         raise UserError(
             f"the mirror's copy {path} of {published.url} has bytes {fault} ({published.key}); put "
@@ -204,11 +182,10 @@ def _fetch(published: _Published, part: Path) -> None:
     """Complete `part` from the network and check it; a wrong file is removed."""
     resumed = part.exists()
     _transfer(published, part)
-    fault = published.fault(part)
-    if fault and resumed:  # the part may be from an older version of the file
+    if resumed and published.fault(part):  # the part may be from an older version of the file
         part.unlink()
         _transfer(published, part)
-        fault = published.fault(part)
+    fault = published.fault(part)
     if fault:
         size = part.stat().st_size
         part.unlink()
@@ -245,19 +222,20 @@ def _attempt(published: _Published, part: Path) -> str | None:
     Returns:
         The reason why another attempt may bring more; None if all bytes have come.
     """
-    size = _size(part)
+    done = _size(part)
     # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={size}-"} if size else {})
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         response = requests.get(published.url, headers=headers, stream=True, timeout=TIMEOUT)
-    except requests.RequestException as error:
-        passing = requests.Timeout, requests.ConnectionError
-        if isinstance(error, requests.exceptions.SSLError) or not isinstance(error, passing):
-            raise published.refused(f"cannot be downloaded: {error}") from error
+    except requests.exceptions.SSLError as error:
+        raise published.refused(f"cannot be downloaded: {error}") from error
+    except (requests.Timeout, requests.ConnectionError):
         return f"no connection to {urlsplit(published.url).netloc}"
+    except requests.RequestException as error:
+        raise published.refused(f"cannot be downloaded: {error}") from error
     with closing(response):
         status = response.status_code
-        if status == requests.codes.requested_range_not_satisfiable and size:
+        if status == requests.codes.requested_range_not_satisfiable and done:
             # There is nothing after our last byte: the file is complete, or has changed. The
             # checksum decides; a wrong one leads to a fresh start.
             return None
@@ -266,8 +244,8 @@ def _attempt(published: _Published, part: Path) -> str | None:
             return fault
         if status not in (requests.codes.ok, requests.codes.partial_content):
             raise published.refused(f"cannot be downloaded: {fault}")
-        appends = response.headers.get("Content-Range", "").startswith(f"bytes {size}-")
-        done = size if appends else 0
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
+            done = 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdigit() else 0
         progress = Progress(f"download {published.address.name}", total // 1000, "kB")
@@ -286,36 +264,11 @@ def _attempt(published: _Published, part: Path) -> str | None:
     return None
 
 
-def probe_all(addresses: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Ask each address once for the first byte of its file, and say in a line whether it answers.
-
-    Args:
-        addresses: each with the file and key of the configuration that name it.
-
-    Yields:
-        A line for each address; for one that does not answer, also a line for each key.
-
-    Raises:
-        UserError: if an address does not answer.
-    """
-    keys: dict[str, list[str]] = {}
-    for url, key in addresses:
-        keys.setdefault(url, []).append(key)
-    dead = 0
+def probe(url: str) -> str | None:
+    """Ask for the first byte of a file; return what is wrong, or None if it answers."""
     headers = {"Range": "bytes=0-0"}
-    for url, naming in keys.items():
-        try:
-            with closing(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)) as reply:
-                reply.raise_for_status()
-        except requests.RequestException as error:
-            dead += 1
-            status = f"status {reply.status_code}" if isinstance(error, requests.HTTPError) else ""
-            yield f"DEAD  {url}  ({status or type(error).__name__})"
-            yield from (f"      {key}" for key in naming)
-        else:
-            yield f"ok  {url}  ({naming[0]})"
-    if dead:
-        raise UserError(
-            f"{dead} of {len(keys)} addresses do not answer; correct them, or put their files into "
-            "the mirror"
-        )
+    try:
+        with closing(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)) as reply:
+            return None if reply.ok else f"status {reply.status_code}"
+    except requests.RequestException as error:
+        return type(error).__name__

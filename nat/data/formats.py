@@ -15,11 +15,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
-from nat.data.corpus import Part
-from nat.data.lines import read_lines, unpacked
+from nat.data.corpus import FurtherReferences, Part
+from nat.data.lines import read_lines, read_parallel, unpacked
 from nat.errors import UserError
 
 PAIRS = "pairs"
@@ -38,7 +40,7 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def read_format(
-    part: Part,
+    part: Part | FurtherReferences,
     files: Mapping[str, Sequence[Path]],
     source: str,
     target: str,
@@ -47,8 +49,7 @@ def read_format(
     """Yield the pairs of one part of a split.
 
     Args:
-        part: its description; of it, `format`, and for `tsv` also `columns`, `minimum` and
-            `undecodable`.
+        part: its description.
         files: files per language, or under `PAIRS` those that hold both.
         source: source language.
         target: target language.
@@ -59,30 +60,22 @@ def read_format(
         UserError: if a file cannot be read, lacks columns or is damaged, or one language has more
             sentences than the other.
     """
-    if part.format in TOGETHER:
+    if isinstance(part, Part) and part.format == "tsv":
         for path in files[PAIRS]:
-            if part.format == "tsv":
-                yield from _tsv(path, part, source, target, all_columns)
-            else:
-                yield from _tmx(path, source, target)
-        return
-    if len(files[source]) != len(files[target]):
-        raise UserError(
-            f"there are {len(files[source])} files of {source} but {len(files[target])} of "
-            f"{target} ({', '.join(map(str, [*files[source], *files[target]]))}); correct their "
-            "names or patterns"
-        )
-    for one, other in zip(files[source], files[target], strict=True):
-        try:
-            yield from zip(
-                read_sentences(part.format, one), read_sentences(part.format, other), strict=True
-            )
-        except ValueError as error:
-            counts = [sum(1 for _ in read_sentences(part.format, path)) for path in (one, other)]
+            yield from _tsv(path, part, source, target, all_columns)
+    elif part.format == "tmx":
+        for path in files[PAIRS]:
+            yield from _tmx(path, source, target)
+    else:
+        sides = files[source], files[target]
+        if len(sides[0]) != len(sides[1]):
             raise UserError(
-                f"{one} has {counts[0]} lines but {other} has {counts[1]}; line n of one side "
-                "must translate line n of the other"
-            ) from error
+                f"there are {len(sides[0])} files of {source} but {len(sides[1])} of {target} "
+                f"({', '.join(map(str, chain(*sides)))}); correct their names or patterns"
+            )
+        for paths in zip(*sides, strict=True):
+            advice = "line n of one side must translate line n of the other"
+            yield from read_parallel(paths, advice, partial(read_sentences, part.format))
 
 
 def read_sentences(format: str, path: Path) -> Iterator[str]:
@@ -111,17 +104,12 @@ def _tsv(
             yield "", ""
             continue
         whole = True
-        if minimum:
-            try:
-                value = float(fields[minimum.column])
-            except ValueError as error:
-                raise UserError(
-                    f"{path}, line {number}: column {minimum.column} is "
-                    f"'{fields[minimum.column]}', not a number; correct 'minimum.column'"
-                ) from error
-            if value < minimum.value:
-                continue
-        yield fields[part.columns[source]], fields[part.columns[target]]
+        try:
+            is_left_out = minimum and float(fields[minimum.column]) < minimum.value
+        except ValueError as error:
+            raise UserError(f"{path}, line {number}, 'minimum.column': {error}") from error
+        if not is_left_out:
+            yield fields[part.columns[source]], fields[part.columns[target]]
     if short and not whole:
         raise UserError(short)
 
@@ -136,7 +124,7 @@ def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
             language = str(side.get(_LANGUAGE, side.get("lang"))).lower().replace("_", "-")
             segment = side.find("seg")
             texts.setdefault(language, "" if segment is None else _text(segment))
-        seen.update(dict.fromkeys(texts))
+        seen |= dict.fromkeys(texts)
         one, other = (_of_language(texts, language) for language in (source, target))
         whole = whole or bool(one and other)
         yield " ".join(one.split()), " ".join(other.split())
@@ -175,8 +163,8 @@ def _text(segment: ElementTree.Element) -> str:
 def _of_language(texts: Mapping[str, str], language: str) -> str:
     """The text of a language, else that of the first of its regions, as `en-us` is of `en`."""
     wanted = language.lower().replace("_", "-")
-    regional = (text for name, text in texts.items() if name.startswith(f"{wanted}-"))
-    return texts[wanted] if wanted in texts else next(regional, "")
+    regions = (name for name in texts if name.startswith(f"{wanted}-"))
+    return texts.get(wanted if wanted in texts else next(regions, ""), "")
 
 
 def _ted(path: Path) -> Iterator[str]:

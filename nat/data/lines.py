@@ -5,11 +5,11 @@ import multiprocessing
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from io import BufferedReader
+from contextlib import contextmanager
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import BinaryIO, TypeVar
 
 from nat.checksums import remedy, unreadable
 from nat.errors import UserError
@@ -29,13 +29,6 @@ CHUNK = 2000  # lines in a task of a process
 _AHEAD = 4  # chunks per process that may be queued
 
 
-class BinaryStream(Protocol):
-    """A file that is open in binary mode, compressed or not."""
-
-    def readline(self, size: int, /) -> bytes:
-        """The next line, or its first `size` bytes."""
-
-
 def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
     """Yield the lines of a plain or gzip-compressed UTF-8 file, without line ends.
 
@@ -43,20 +36,19 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
     tool that breaks lines there would shift all lines that follow.
 
     Args:
-        path: the file; compression is recognised by its content.
+        path: the file.
         undecodable: what to do with lines that are not valid UTF-8: `refuse` them, or replace them
             by `empty` lines, which cleaning counts and drops.
 
     Raises:
-        UserError: if the file is missing or cannot be read, is not valid UTF-8 or has a line that
-            is too long (with the line number), or is damaged as a gzip file.
+        UserError: as `unpacked` and `decoded`.
     """
     with unpacked(Path(path)) as file:
         yield from decoded(file, str(path), undecodable)
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
+def unpacked(path: Path) -> Iterator[BufferedIOBase]:
     """Open a plain or gzip-compressed file for reading; compression is recognised by its content.
 
     Raises:
@@ -74,21 +66,16 @@ def unpacked(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
 
 
 def decoded(
-    file: BinaryStream,
+    file: BinaryIO | BufferedIOBase,
     name: str,
     undecodable: str = "refuse",
     remedy: str = "correct the file or its 'format'",
 ) -> Iterator[str]:
-    """Yield the lines of a binary file as `read_lines` does.
-
-    Args:
-        file: open in binary mode.
-        name: of the file, for messages.
-        undecodable: as in `read_lines`.
-        remedy: what helps against a line that is too long.
+    """Yield the lines of an open file as `read_lines` does.
 
     Raises:
-        UserError: for a line that is not valid UTF-8, or too long.
+        UserError: for a line that is not valid UTF-8 or too long, with its number, the name of the
+            file, and what helps against a line that is too long.
     """
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:
@@ -120,7 +107,7 @@ def single_line(text: str) -> str:
 def write_lines(path: Path, lines: Iterable[str]) -> int:
     """Write `lines` with line feeds to a file of a folder in the making; return their number."""
     count = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8") as file:
         for line in lines:
             file.write(line + "\n")
             count += 1
@@ -128,16 +115,9 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
 
 
 def count_lines(path: Path) -> int:
-    """Number of lines of an uncompressed file, without decoding it.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return sum(1 for _ in file)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    """Number of lines of a file, without decoding it; raises as `unpacked`."""
+    with unpacked(path) as file:
+        return sum(1 for _ in file)
 
 
 @contextmanager
@@ -145,34 +125,39 @@ def writing_pairs(
     folder: Path, split: str, languages: Sequence[str]
 ) -> Iterator[Callable[[str, str], None]]:
     """Yield a function that writes a pair to the two files of a split of a folder in the making."""
-    with ExitStack() as stack:
-        files = [
-            stack.enter_context(
-                (folder / f"{split}.{language}").open("w", encoding="utf-8", newline="\n")
-            )
-            for language in languages
-        ]
+    one, other = (folder / f"{split}.{language}" for language in languages)
+    with (
+        one.open("w", encoding="utf-8") as source_file,
+        other.open("w", encoding="utf-8") as target_file,
+    ):
 
-        def write(*pair: str) -> None:
-            for file, line in zip(files, pair, strict=True):
-                file.write(line + "\n")
+        def write(source: str, target: str) -> None:
+            source_file.write(source + "\n")
+            target_file.write(target + "\n")
 
         yield write
 
 
-def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentence pairs of a split.
+def read_pairs(folder: Path, split: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the sentence pairs of a split; raises as `read_parallel`."""
+    one, other = (folder / f"{split}.{language}" for language in languages)
+    return read_parallel((one, other), remedy(one))
+
+
+def read_parallel(
+    paths: tuple[Path, Path], advice: str, reader: Callable[[Path], Iterator[str]] = read_lines
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two files.
 
     Raises:
-        UserError: if one side has more lines than the other.
+        UserError: if one has more lines than the other, which ends with the advice.
     """
-    paths = folder / f"{split}.{source}", folder / f"{split}.{target}"
     try:
-        yield from zip(read_lines(paths[0]), read_lines(paths[1]), strict=True)
+        yield from zip(reader(paths[0]), reader(paths[1]), strict=True)
     except ValueError as error:
-        counts = [count_lines(path) for path in paths]
+        counts = [sum(1 for _ in reader(path)) for path in paths]
         raise UserError(
-            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; {remedy(paths[0])}"
+            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; {advice}"
         ) from error
 
 

@@ -21,10 +21,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from nat.data.corpus import Corpus, FurtherReferences
-from nat.data.formats import EXTRA_REFERENCES, read_sentences
+from nat.data.formats import EXTRA_REFERENCES, read_format, read_sentences
 from nat.data.lines import read_lines
 from nat.data.sources import Place, fetch
 from nat.data.splits import TRAIN, sides
@@ -91,8 +92,8 @@ def make_references(
     """
     source, target = sides(corpus)
     change = line_change(corpus, target)
+    facts = {}
     with atomic_directory(output) as folder:
-        facts = {}
         for split in splits:
             sentences = list(read_lines(text / f"{split}.{source}"))
             several: defaultdict[int, list[str]] = defaultdict(list)
@@ -101,20 +102,21 @@ def make_references(
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:
-                    known = False
-                    for ids, line in _references_of(corpus, part, files, sentences):
-                        if line.strip():
-                            known = known or bool(ids)
-                            for sentence in ids:
-                                several[sentence].append(change(line))
-                    if not known:
-                        named = " + ".join(map(str, [*files.get(source, ()), *files[target]]))
+                    found = [
+                        (sentence, change(line))
+                        for ids, line in _references_of(corpus, part, files, sentences)
+                        for sentence in ids
+                        if line.strip()
+                    ]
+                    if not found:
                         raise UserError(
-                            f"{named}: no reference of a sentence of the split; remove the entry"
+                            f"{' + '.join(map(str, chain(*files.values())))}: no reference of a "
+                            "sentence of the split; remove the entry"
                         )
-            write_references(
-                references_path(folder, split, target), {id: several[id] for id in sorted(several)}
-            )
+                for sentence, line in found:
+                    several[sentence].append(line)
+            path = references_path(folder, split, target)
+            write_references(path, {id: several[id] for id in sorted(several)})
             facts[split] = {
                 "sentences": len(several),
                 "references": sum(map(len, several.values())),
@@ -133,22 +135,18 @@ def _references_of(
     source, target = sides(corpus)
     if part.format == EXTRA_REFERENCES:
         pairs = _extra_references(files[target])
+    elif source in files:
+        pairs = read_format(part, files, source, target)
     else:
-        sources, lines = (
-            [line for path in files.get(side, ()) for line in read_sentences(part.format, path)]
-            for side in (source, target)
-        )
-        due, of = (sources, f"'{source}'") if source in files else (sentences, "the split")
-        if len(lines) != len(due):
-            named = " + ".join(map(str, [*files.get(source, ()), *files[target]]))
+        lines = [line for path in files[target] for line in read_sentences(part.format, path)]
+        if len(lines) != len(sentences):
             raise UserError(
-                f"{named}: {len(lines)} lines of '{target}' for {len(due)} of {of}; line n of one "
-                "must belong to line n of the other"
+                f"{files[target][0]} has {len(lines)} lines for the {len(sentences)} sentences of "
+                "the split; line n must be a reference of sentence n, or give their sources as "
+                f"well, under '{source}'"
             )
-        if source not in files:
-            yield from (([number], line) for number, line in enumerate(lines))
-            return
-        pairs = zip(sources, lines, strict=True)
+        yield from (([number], line) for number, line in enumerate(lines))
+        return
     change = line_change(corpus, source)
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):

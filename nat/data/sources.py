@@ -1,8 +1,4 @@
-"""The files that text comes from, wherever they are: downloads, archives, test sets, local files.
-
-A source is a download per file (`urls`), members of a downloaded archive (`archive`, `members`), a
-test set that sacreBLEU knows (`sacrebleu`), or local files (`files`).
-"""
+"""The files that text comes from: downloads, archives, test sets of sacreBLEU, local files."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +16,7 @@ from nat.options import hint
 
 @dataclass(frozen=True)
 class Place:
-    """The places that files are searched in.
+    """The places that files of a corpus are searched in.
 
     Attributes:
         name: of the corpus, for messages.
@@ -46,23 +42,22 @@ class FetchedSource:
     Attributes:
         description: as in the corpus file; a test set of sacreBLEU by its archive.
         key: file and key of the configuration, for messages.
-        files: local files per label, such as a language or `pairs`, except of an archive.
-        archive: the archive that holds the files.
+        files: by label, such as a language or `pairs`; of an archive only itself, under `archive`.
         downloaded: files by the address they came from.
     """
 
     description: Source
     key: str
-    files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    archive: Path | None = None
+    files: Mapping[str, Sequence[Path]]
     downloaded: Mapping[str, Path] = field(default_factory=dict)
 
     def read_from(self, label: str) -> list[str]:
         """The files that hold a language or other label, for the record."""
-        if self.archive is not None:
-            members = self.description.members
-            names = _listed(members[label if label in members else PAIRS])
-            return [f"{self.archive}: {name}" for name in names]
+        members = self.description.members
+        if members:
+            [archive] = self.files["archive"]
+            names = members[label if label in members else PAIRS]
+            return [f"{archive}: {name}" for name in _listed(names)]
         return [str(path) for path in self.files.get(label, self.files.get(PAIRS, ()))]
 
     @contextmanager
@@ -71,13 +66,13 @@ class FetchedSource:
 
         An error within names the key.
         """
+        wanted = {label: _listed(names) for label, names in self.description.members.items()}
         with told_of(f"{self.key}: "):
-            if self.archive is None:
+            if not wanted:
                 yield self.files
                 return
-            wanted = {label: _listed(names) for label, names in self.description.members.items()}
             with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
-                yield unpack(self.archive, wanted, Path(members))
+                yield unpack(self.files["archive"][0], wanted, Path(members))
 
 
 def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSource:
@@ -89,29 +84,24 @@ def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSour
     # it imports requests, which most corpora that programs prepare do not need
     from nat.data.download import download
 
-    def downloaded(url: str, label: str | None, of_key: str) -> Path:
-        return download(url, source.checksum_of(label), place, of_key)
-
     key = place.key(key)
     if isinstance(source, Part) and source.sacrebleu is not None:
         source = test_set(source.sacrebleu, corpus.source, corpus.target)
-    if source.archive is not None:
-        path = downloaded(source.archive, None, f"{key}.archive")
-        return FetchedSource(source, key, archive=path, downloaded={source.archive: path})
     files: dict[str, list[Path]] = {}
     for label, names in source.files.items():
         files[label] = [place.root / name for name in _listed(names)]
         for path in files[label]:
             if not path.is_file():
-                raise UserError(
-                    f"{key}.files.{label}: {path} is not a file; put the file there or correct "
-                    "the key"
-                )
-    urls = {}
-    for label, url in source.urls.items():
-        urls[url] = downloaded(url, label, f"{key}.urls.{label}")
-        files[label] = [urls[url]]
-    return FetchedSource(source, key, files, downloaded=urls)
+                raise UserError(f"{key}.files.{label}: {path} is not there; correct one of them")
+    urls = {f"urls.{label}": url for label, url in source.urls.items()}
+    if source.archive is not None:
+        urls = {"archive": source.archive}
+    downloaded = {}
+    for of_url, url in urls.items():
+        label = of_url.removeprefix("urls.")
+        path = download(url, source.checksum_of(label), place, f"{key}.{of_url}")
+        downloaded[url], files[label] = path, [path]
+    return FetchedSource(source, key, files, downloaded)
 
 
 def test_set(name: str, source: str, target: str) -> Part:
@@ -125,16 +115,14 @@ def test_set(name: str, source: str, target: str) -> Part:
     known = DATASETS.get(name)
     if known is None or not (known.data and known.md5):
         raise UserError(f"sacreBLEU has no test set '{name}'; {hint(name, DATASETS)}")
-    members = known.langpairs.get(f"{source}-{target}")
-    if members is None:
+    pair = f"{source}-{target}"
+    if pair not in known.langpairs:
         pairs = ", ".join(sorted(known.langpairs))
-        raise UserError(
-            f"sacreBLEU's test set '{name}' is not for {source}-{target}; it has {pairs}"
-        )
+        raise UserError(f"sacreBLEU's test set '{name}' is not for {pair}; it has {pairs}")
     return Part(
         archive=known.data[0],
         md5=known.md5[0],
-        members=dict(zip((source, target), members[:2], strict=True)),
+        members=dict(zip((source, target), known.langpairs[pair][:2], strict=True)),
         format="segments",
     )
 

@@ -11,9 +11,8 @@ import contextlib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.apply_bpe import BPE
@@ -38,38 +37,29 @@ _JOINED = "\uffed"
 _CONTINUED = re.compile(f"@@(?: |$)|{_SPACE}(?: {_JOINED})?| ?{_JOINED}")
 
 
-class Segments(Protocol):
-    """Splits lines of tokens into lines of subwords."""
-
-    def split(self, line: str) -> str:
-        """Subwords of a tokenised line, joined by spaces."""
+Splitter = Callable[[str], str]
+"""Splits a line of tokens into subwords, joined by spaces."""
 
 
-class Segmenter:
+def bpe_splitter(codes: str) -> Splitter:
     """Byte pair encoding; codes without any merge (`bpe_merges: 0`) leave the tokens whole."""
+    if codes == _NO_CODES:
+        return str
+    bpe = BPE(io.StringIO(codes))
 
-    def __init__(self, codes: str) -> None:
-        self._bpe = BPE(io.StringIO(codes)) if codes != _NO_CODES else None
+    def split(line: str) -> str:
+        if len(bpe.cache) > _MOST_CACHED:
+            bpe.cache.clear()
+        return str(bpe.segment(line))
 
-    def split(self, line: str) -> str:
-        """Subwords of a tokenised line, joined by spaces."""
-        if self._bpe is None:
-            return line
-        if len(self._bpe.cache) > _MOST_CACHED:
-            self._bpe.cache.clear()
-        return str(self._bpe.segment(line))
+    return split
 
 
-class Pieces:
+def piece_splitter(model: bytes) -> Splitter:
     """SentencePieces, with the marks described above."""
-
-    def __init__(self, model: bytes) -> None:
-        self._model = SentencePieceProcessor()
-        self._model.LoadFromSerializedProto(model)  # unlike the constructor, refuses an empty one
-
-    def split(self, line: str) -> str:
-        """Pieces of a line, joined by spaces."""
-        return " ".join(map(_marked, self._model.encode(line, out_type=str)))
+    pieces = SentencePieceProcessor()
+    pieces.LoadFromSerializedProto(model)  # unlike the constructor, refuses an empty one
+    return lambda line: " ".join(map(_marked, pieces.encode(line, out_type=str)))
 
 
 def _marked(piece: str) -> str:
@@ -97,21 +87,13 @@ def joined(line: str, in_pieces: bool) -> str:
 def read_dictionary(path: Path, in_pieces: bool) -> Vocabulary:
     """Read a dictionary of others, with the marks that subwords have here."""
     theirs = Vocabulary.load(path)
-    own = slice(len(SPECIALS), None)
-    names = [_marked(symbol) if in_pieces else symbol for symbol in theirs.symbols[own]]
-    return Vocabulary(names, theirs.counts[own])
+    names = theirs.symbols[len(SPECIALS) :]
+    counts = theirs.counts[len(SPECIALS) :]
+    return Vocabulary(map(_marked, names) if in_pieces else names, counts)
 
 
 def learn(lines: Iterable[str], merges: int) -> str:
-    """Learn `merges` merge operations (fewer if no pair is left that occurs twice; 0: none).
-
-    Args:
-        lines: tokenised text of the languages that share the codes. Of more than `MOST_TYPES`
-            types the most frequent count.
-        merges: number of merge operations.
-
-    Returns:
-        The codes in the format of subword-nmt.
+    """Learn codes of subword-nmt with so many merges; fewer if no pair is left that occurs twice.
 
     Raises:
         UserError: if there is nothing to merge.
@@ -132,15 +114,12 @@ def learn(lines: Iterable[str], merges: int) -> str:
 
 
 def learn_pieces(lines: Iterable[str], size: int) -> bytes:
-    """Train a SentencePiece model (unigram, its own defaults).
+    """Train a SentencePiece model (unigram, its own defaults) of both languages.
 
     Args:
-        lines: text of both languages; 2.6 kB of memory each.
+        lines: of text; each takes 2.6 kB of memory.
         size: number of pieces, including that for unknown characters; fewer if the text is too
             small.
-
-    Returns:
-        The model as SentencePiece writes it to a file.
 
     Raises:
         UserError: if there is nothing to learn from.
@@ -167,13 +146,8 @@ def subwords_file(folder: Path, side: Side) -> Path:
     return next((path for path in (own, pieces) if path.exists()), folder / CODES)
 
 
-def segments_of(folder: Path, side: Side) -> Segments:
-    """Return the splitter of the text of a side of a corpus, by its folder `bpe`."""
-    return segments_at(subwords_file(folder, side))
-
-
-def segments_at(path: Path) -> Segments:
-    """Return the splitter whose subwords are in a file, see `subwords_file`.
+def splitter_at(path: Path) -> Splitter:
+    """Read a splitter from its file, see `subwords_file`.
 
     Raises:
         UserError: if the file is missing, cannot be read, or holds something else.
@@ -183,7 +157,9 @@ def segments_at(path: Path) -> Segments:
         content = verified(path).read_bytes()
         # subword-nmt ends the program at a line that it does not like
         with contextlib.redirect_stderr(told):
-            return Pieces(content) if path.name == PIECES else Segmenter(content.decode())
+            if path.name == PIECES:
+                return piece_splitter(content)
+            return bpe_splitter(content.decode())
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, RuntimeError, SystemExit) as error:

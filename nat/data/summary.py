@@ -10,7 +10,7 @@ from nat.data.invented.language import language_of
 from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
-from nat.data.subwords import PIECES, segments_of, subwords_file
+from nat.data.subwords import PIECES, splitter_at, subwords_file
 from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies
 from nat.errors import UserError
 from nat.files import read_json
@@ -45,9 +45,9 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         if "entropies" in text and corpus.generator is not None:
             entropies[split] = text["entropies"][split]
             if split != TRAIN:
-                segments = segments_of(folder / "bpe", "target")
+                splitter = splitter_at(subwords_file(folder / "bpe", "target"))
                 sources = read_lines(its_folder / "text" / f"{split}.{corpus.source}")
-                law = language_of(corpus.generator), segments.split, sources
+                law = language_of(corpus.generator), splitter, sources
                 entropies[split] |= {"subwords": corpus_subword_entropies(*law)}
         _check(its_folder / "clean/clean.json", cleaned["read"], text["pairs"][split])
         kept = cleaned.pop("kept")

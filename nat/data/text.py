@@ -8,7 +8,6 @@ translations are compared with.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -61,106 +60,89 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
-    derived = corpus.derived
-    if corpus.generator is not None:
-        with (
-            atomic_directory(output) as folder,
-            atomic_directory(output.parent / "references") as references,
-        ):
-            facts = write_corpus(corpus, folder, references)
-            write_json(folder / "text.json", {"corpus": place.name, **facts})
-    elif derived is not None:
-        # the source is changed later, in its subwords, by `preprocessing.corruption`
-        folders = {
-            split: folder_of(derived.source, split, corpora) / "text"
-            for split in split_names(corpus)
-        }
-        origin = f"{derived.side} of {derived.source}"
-        _copy(corpus, folders, (derived.side, derived.side), origin, output, place)
-    elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
-        folders = dict.fromkeys(split_names(corpus), corpora / place.name / "text")
-        _copy(corpus, folders, sides(corpus), "cut out of the training text", output, place)
-    else:
-        _collect(corpus, output, place)
+    splits, derived = split_names(corpus), corpus.derived
+    with atomic_directory(output) as folder:
+        if corpus.generator is not None:
+            with atomic_directory(output.parent / "references") as references:
+                facts = write_corpus(corpus, folder, references)
+        elif derived is not None:
+            # the source is changed later, in its subwords, by `preprocessing.corruption`
+            folders = {split: folder_of(derived.source, split, corpora) for split in splits}
+            origin = f"{derived.side} of {derived.source}"
+            facts = _copy(corpus, folders, (derived.side, derived.side), folder, origin)
+        elif all(is_cut_out(corpus, split) for split in splits):
+            folders = dict.fromkeys(splits, corpora / place.name)
+            facts = _copy(corpus, folders, sides(corpus), folder, "cut out of the training text")
+        else:
+            facts = _collect(corpus, folder, place)
+        check_expected(corpus, "text", facts["pairs"], output)
+        write_json(folder / "text.json", {"corpus": place.name, **facts})
 
 
 def _copy(
     corpus: Corpus,
     folders: Mapping[str, Path],
     languages: tuple[str, str],
-    origin: str,
     output: Path,
-    place: Place,
-) -> None:
-    """Write splits whose two sides are these languages in other folders."""
-    with atomic_directory(output) as folder:
-        pairs = {}
-        for split, text in folders.items():
-            for side, language in zip(sides(corpus), languages, strict=True):
-                lines = read_lines(text / f"{split}.{language}")
-                pairs[split] = write_lines(folder / f"{split}.{side}", lines)
-        check_expected(corpus, "text", pairs, output)
-        write_json(folder / "text.json", {"corpus": place.name, "origin": origin, "pairs": pairs})
+    origin: str,
+) -> dict[str, Any]:
+    """Write splits whose two sides are the text of these languages of other corpora."""
+    pairs = {}
+    for split, folder in folders.items():
+        for side, language in zip(sides(corpus), languages, strict=True):
+            lines = read_lines(folder / "text" / f"{split}.{language}")
+            pairs[split] = write_lines(output / f"{split}.{side}", lines)
+    return {"origin": origin, "pairs": pairs}
 
 
-def _collect(corpus: Corpus, output: Path, place: Place) -> None:
+def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     """Read all splits from their parts."""
+    by_key = {split: parts_by_key(split, corpus.splits[split]) for split in split_names(corpus)}
     # All files are fetched before any is read, so that a missing file is reported early.
     parts = {
-        split: [
-            fetch(part, corpus, key, place)
-            for key, part in parts_by_key(split, corpus.splits[split]).items()
-        ]
-        for split in split_names(corpus)
+        split: [fetch(part, corpus, key, place) for key, part in of_split.items()]
+        for split, of_split in by_key.items()
     }
     cut = [split for split in parts if is_cut_out(corpus, split)]
-    with atomic_directory(output) as folder:
-        pairs = dict.fromkeys(parts, 0)
-        of_parts: dict[str, list[int]] = {}
-        for split in parts:
-            if split not in cut:
-                together = [split, *cut] if split == TRAIN else [split]
-                of_parts[split] = _write(corpus, together, parts[split], folder, pairs)
-        for split, count in pairs.items():
-            key, description = place.key(f"splits.{split}"), corpus.splits[split]
-            if description.pairs not in (None, count):
-                raise UserError(
-                    f"{key}.pairs is {description.pairs}, but there are {count}; correct the key "
-                    "or the files"
-                )
-            if count == 0:
-                every = f" for {key}.every {description.every}" if split in cut else ""
-                raise UserError(f"{key}: no pair is left{every}; give more text")
-        check_expected(corpus, "text", pairs, output)
-        given = _fetch_given(corpus, folder / GIVEN, place)
-        files = {f"{split}.{side}": (split, side) for split in parts for side in sides(corpus)}
-        kinds = {
-            kind
-            for name, split in corpus.splits.items()
-            for part in parts_by_key(name, split).values()
-            for kind in part.origins
-        }
-        facts = {
-            "corpus": place.name,
-            "origin": " and ".join(
-                kind for kind in ("urls", "archive", "sacrebleu", "files") if kind in kinds
-            ),
-            "source": corpus.source,
-            "target": corpus.target,
-            "pairs": pairs,
-            "pairs_of_parts": of_parts,
-            "sha256": {name: sha256_of(folder / name) for name in files},
-            "read_from": {
-                name: [file for part in parts[split] for file in part.read_from(side)]
-                for name, (split, side) in files.items()
-            },
-            "downloads": {
-                url: sha256_of(path)
-                for part in chain.from_iterable(parts.values())
-                for url, path in part.downloaded.items()
-            },
-        }
-        write_json(folder / "text.json", facts | ({"given": given} if given else {}))
+    pairs = dict.fromkeys(parts, 0)
+    of_parts: dict[str, list[int]] = {}
+    for split in parts:
+        if split not in cut:
+            together = [split, *cut] if split == TRAIN else [split]
+            of_parts[split] = _write(corpus, together, parts[split], folder, pairs)
+    for split, count in pairs.items():
+        key, description = place.key(f"splits.{split}"), corpus.splits[split]
+        if description.pairs not in (None, count):
+            raise UserError(
+                f"{key}.pairs is {description.pairs}, but there are {count}; correct the key or "
+                "the files"
+            )
+        if count == 0:
+            every = f" for {key}.every {description.every}" if split in cut else ""
+            raise UserError(f"{key}: no pair is left{every}; give more text")
+    given = _fetch_given(corpus, folder / GIVEN, place)
+    kinds = {part.origins[0] for each in by_key.values() for part in each.values()}
+    files = {f"{split}.{side}": (split, side) for split in parts for side in sides(corpus)}
+    facts = {
+        "origin": " and ".join(
+            kind for kind in ("urls", "archive", "sacrebleu", "files") if kind in kinds
+        ),
+        "source": corpus.source,
+        "target": corpus.target,
+        "pairs": pairs,
+        "pairs_of_parts": of_parts,
+        "sha256": {name: sha256_of(folder / name) for name in files},
+        "read_from": {
+            name: [file for part in parts[split] for file in part.read_from(side)]
+            for name, (split, side) in files.items()
+        },
+        "downloads": {
+            url: sha256_of(path)
+            for part in chain.from_iterable(parts.values())
+            for url, path in part.downloaded.items()
+        },
+    }
+    return facts | ({"given": given} if given else {})
 
 
 def _write(
@@ -171,25 +153,26 @@ def _write(
     pairs: dict[str, int],
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
-    languages = sides(corpus)
-    changes = [line_change(corpus, language) for language in languages]
-    join = partial(joined, in_pieces=corpus.in_pieces) if is_segmented(corpus, splits[0]) else str
+    one, other = (line_change(corpus, language) for language in sides(corpus))
+    is_joined, in_pieces = is_segmented(corpus, splits[0]), corpus.in_pieces
     split_of = _cutter(corpus, splits)
     # cleaning drops an empty pair of the training text only
     all_columns = splits[0] != TRAIN
     of_parts = []
     with ExitStack() as stack:
         write = {
-            split: stack.enter_context(writing_pairs(folder, split, languages)) for split in splits
+            split: stack.enter_context(writing_pairs(folder, split, sides(corpus)))
+            for split in splits
         }
         for part in parts:
             before = sum(pairs.values())
             assert isinstance(part.description, Part)
             with part.opened(folder) as files:
-                for pair in read_format(part.description, files, *languages, all_columns):
-                    source, target = (
-                        change(join(line)) for change, line in zip(changes, pair, strict=True)
-                    )
+                for pair in read_format(part.description, files, *sides(corpus), all_columns):
+                    source, target = pair
+                    if is_joined:
+                        source, target = joined(source, in_pieces), joined(target, in_pieces)
+                    source, target = one(source), other(target)
                     split = split_of(source, target)
                     pairs[split] += 1
                     write[split](source, target)
@@ -198,7 +181,7 @@ def _write(
 
 
 def _cutter(corpus: Corpus, splits: Sequence[str]) -> Callable[[str, str], str]:
-    """A function that returns the split of `splits` that each successive pair belongs to.
+    """Return a function that tells which of `splits` each successive pair belongs to.
 
     All but the first get every nth of the pairs that cleaning will keep, as in the usual recipes,
     but in raw form like all other text here. Of several, `valid` chooses first and the test sets

@@ -15,7 +15,7 @@ from typing import Any
 
 from nat.data.corpus import Corpus
 from nat.data.lines import single_line
-from nat.data.subwords import Segments, joined, merge
+from nat.data.subwords import Splitter, joined, merge
 
 # Romanian text has comma or cedilla below s and t, which are one letter for a reader but two for a
 # model. Most published results use text without any diacritics (Sennrich et al. 2016). The last
@@ -143,14 +143,14 @@ def target_tokens(lines: Sequence[str], corpus: Corpus) -> list[str]:
 class RawText:
     """Raw source lines to subwords, and subwords of the target to text, as a corpus has them."""
 
-    def __init__(self, corpus: Corpus, segments: Segments) -> None:
+    def __init__(self, corpus: Corpus, splitter: Splitter) -> None:
         self._target, self._tokeniser = corpus.target, corpus.preprocessing.tokeniser
         self._prepared = tokens_of(corpus, corpus.source)
-        self._segments = segments
+        self._splitter = splitter
 
     def subwords(self, line: str) -> str:
         """The subwords of a source line, joined by spaces."""
-        return self._segments.split(self._prepared(single_line(line)))
+        return self._splitter(self._prepared(single_line(line)))
 
     def text(self, *parts: str) -> str:
         """The text of lines of subwords of the target, one after the other."""

@@ -8,7 +8,7 @@ line: without tokens, and with a status that gives the reason.
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +34,16 @@ def too_long(positions: int) -> str:
 
 
 def shard_of(sentences: int, shard: int, shards: int) -> range:
-    """Sentence numbers of a shard: a contiguous block; sizes differ by at most one.
-
-    Args:
-        sentences: of the whole text.
-        shard: from 1 to `shards`.
-        shards: number of shards.
-    """
-    if not 1 <= shard <= shards:
-        raise ValueError(f"there is no shard {shard} of {shards}")
+    """Sentence numbers of a shard (from 1): a contiguous block; sizes differ by at most one."""
     return range(sentences * (shard - 1) // shards, sentences * shard // shards)
+
+
+def by_reason(sentences: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """By reason: the number of sentences and the first of their numbers."""
+    return {
+        reason: {"sentences": len(numbers), "ids": numbers[:_NAMED]}
+        for reason, numbers in sorted(sentences.items())
+    }
 
 
 def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -56,11 +56,8 @@ def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[st
     count = tokens = 0
     scores: list[float] = []
     steps: list[int] = []
-    not_decoded = Reasons()
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="\n") as file,
-    ):
+    not_decoded: defaultdict[str, list[int]] = defaultdict(list)
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for record in records:
             count += 1
             if record["status"] == OK:
@@ -68,12 +65,12 @@ def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[st
                 steps.append(record["steps"])
                 tokens += len(record["tokens"].split())
             else:
-                not_decoded.add(record["status"], record["id"])
+                not_decoded[record["status"]].append(record["id"])
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
     return {
         "sentences": count,
         "decoded": len(scores),
-        "not_decoded": not_decoded.as_dict(),
+        "not_decoded": by_reason(not_decoded),
         "tokens": tokens,
         "mean_score": math.fsum(scores) / len(scores) if scores else None,
         "mean_steps": sum(steps) / len(steps) if steps else None,
@@ -101,11 +98,12 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def read_in_order(*paths: Path) -> Iterator[dict[str, Any]]:
+def read_in_order(*paths: Path, sentences: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield the records of files whose sentences, one file after the other, are 0, 1, 2, ...
 
     Raises:
-        UserError: as `read_translations`, and for the first sentence that is out of place.
+        UserError: as `read_translations`, for the first sentence that is out of place, and at the
+            end if there are not `sentences` of them.
     """
     due = 0
     for path in paths:
@@ -117,74 +115,20 @@ def read_in_order(*paths: Path) -> Iterator[dict[str, Any]]:
                 )
             due += 1
             yield record
-
-
-def read_all(path: Path, sentences: int) -> list[dict[str, Any]]:
-    """Read the records of a split with so many sentences.
-
-    Raises:
-        UserError: as `read_in_order`, and for another number of translations.
-    """
-    found = list(read_in_order(path))
-    if len(found) != sentences:
-        raise UserError(
-            f"{path} has {len(found)} translations but the split has {sentences} sentences; "
-            f"{remedy(path)}"
-        )
-    return found
-
-
-class Reasons:
-    """Numbers of sentences by reason, with examples."""
-
-    def __init__(self) -> None:
-        self._sentences: defaultdict[str, list[int]] = defaultdict(list)
-
-    def add(self, reason: str, sentence: int) -> None:
-        """Count a sentence."""
-        self._sentences[reason].append(sentence)
-
-    @property
-    def total(self) -> int:
-        """Sentences of all reasons."""
-        return sum(map(len, self._sentences.values()))
-
-    def as_dict(self) -> dict[str, Any]:
-        """By reason: the number of sentences and the first of their numbers."""
-        return {
-            reason: {"sentences": len(numbers), "ids": numbers[:_NAMED]}
-            for reason, numbers in sorted(self._sentences.items())
-        }
+    if sentences not in (None, due):
+        named = ", ".join(map(str, paths))
+        raise UserError(f"{named}: {due} translations of {sentences} sentences; {remedy(paths[0])}")
 
 
 def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
-    """Join shards into one file that contains every sentence once, in order.
-
-    Writes `output` and, beside it with the ending `.json`, the summary.
-
-    Args:
-        shards: files of translations; joined, their numbers must be 0 to `sentences` - 1.
-        sentences: of the text that was translated.
-        output: `{split}.jsonl`.
+    """Join shards into `output`, which contains every sentence once, in order.
 
     Returns:
-        The summary, see `write_translations`.
+        The summary, see `write_translations`, which is also written beside `output` as `.json`.
 
     Raises:
         UserError: if a sentence is missing, repeated or out of order.
     """
-
-    def whole() -> Iterator[dict[str, Any]]:
-        count = 0
-        for record in read_in_order(*shards):
-            count += 1
-            yield record
-        if count != sentences:
-            named = ", ".join(map(str, shards))
-            raise UserError(
-                f"{named} hold {count} of {sentences} sentences; remove them and translate again"
-            )
-
-    summary = write_translations(output, whole())
+    summary = write_translations(output, read_in_order(*shards, sentences=sentences))
     write_json(output.with_suffix(".json"), summary)
     return summary

@@ -35,7 +35,7 @@ is predicted. Nothing else of theirs uses the symbol."""
 
 
 class Vocabulary:
-    """Maps subwords to ids and back. BLANK and MASK are separate symbols."""
+    """Maps subwords to ids and back."""
 
     def __init__(self, symbols: Iterable[str], counts: Iterable[int] | None = None) -> None:
         self.symbols = [*SPECIALS, *symbols]
@@ -64,8 +64,7 @@ class Vocabulary:
         """Read `symbol count` lines.
 
         Raises:
-            UserError: if the file is missing or cannot be read, a line is malformed, or a symbol
-                comes twice.
+            UserError: if the file cannot be read, a line is malformed, or a symbol comes twice.
         """
         try:
             symbols, counts = [], []
@@ -99,12 +98,7 @@ class Vocabulary:
 
 
 class VocabularySizes(NamedTuple):
-    """Numbers of symbols, special ones included.
-
-    Attributes:
-        target: of the target vocabulary.
-        source: of the source vocabulary; None for a joint one, which is the target's.
-    """
+    """Numbers of symbols, special ones included; the source has none of its own in a joint one."""
 
     target: int
     source: int | None = None
@@ -124,16 +118,12 @@ class Vocabularies:
 
     @classmethod
     def load(cls, folder: Path) -> "Vocabularies":
-        """Read the files of a folder `bpe` or `binarised`, or of a package.
-
-        Raises:
-            UserError: if one is missing or damaged.
-        """
+        """Read the files of a folder `bpe` or `binarised`, or of a package."""
         return cls.read(*vocabulary_files(folder))
 
     @classmethod
     def read(cls, source: Path, target: Path) -> "Vocabularies":
-        """Read two files, or one that is given twice; raises as `load`."""
+        """Read two files, or one that is given twice."""
         of_target = Vocabulary.load(target)
         return cls(of_target if source == target else Vocabulary.load(source), of_target)
 
@@ -170,6 +160,6 @@ def vocabulary_files(folder: Path, suffix: str = ".txt") -> tuple[Path, Path]:
 
 
 def copy_vocabularies(folder: Path, output: Path) -> None:
-    """Copy the files of the vocabularies from one folder to another; raises as `nat.files.copy`."""
+    """Copy the files of the vocabularies from one folder to another."""
     for path in dict.fromkeys(vocabulary_files(folder)):
         copy(path, output / path.name)

@@ -13,7 +13,7 @@ from transformers.utils import cached_file
 
 from nat.data.batch import pad, padded_right
 from nat.data.corpus import Corpus
-from nat.data.subwords import segments_at
+from nat.data.subwords import splitter_at
 from nat.data.tokenise import RawText
 from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabularies
 from nat.decoding.hypothesis import hypotheses
@@ -167,7 +167,7 @@ class NatTokenizer(PreTrainedTokenizer):
         self._files = [*map(Path, dict.fromkeys((corpus_file, source, target, subwords)))]
         self.vocabularies = Vocabularies.read(Path(source), Path(target))
         corpus = validated(Corpus, json.loads(Path(corpus_file).read_text(encoding="utf-8")))
-        self.raw_text = RawText(corpus, segments_at(Path(subwords)))
+        self.raw_text = RawText(corpus, splitter_at(Path(subwords)))
         # not UNK, which is a word of translations like any other: special symbols are left out
         for name, token in {"pad": PAD, "bos": BOS, "eos": EOS, "mask": MASK}.items():
             others.setdefault(f"{name}_token", SPECIALS[token])

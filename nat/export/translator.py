@@ -17,7 +17,7 @@ import torch
 from nat import registry
 from nat.checksums import PACKAGE
 from nat.data.lines import decoded
-from nat.data.subwords import merge, segments_at
+from nat.data.subwords import merge, splitter_at
 from nat.data.tokenise import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
@@ -80,7 +80,7 @@ class TextTranslator:
             language_model,
             converted,
         )
-        self.raw_text = RawText(package.text, segments_at(files[package.subwords]))
+        self.raw_text = RawText(package.text, splitter_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text, in batches of similar length.

@@ -13,7 +13,7 @@ from nat.data.candidates import RAW
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.translations import read_all
+from nat.data.translations import read_in_order
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures.distortion import chosen, pairwise_bleu, tune
@@ -36,7 +36,9 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
     texts = [
         raw
         if name == RAW
-        else [row["text"] for row in read_all(Path(next(translations).path), len(raw))]
+        else [
+            row["text"] for row in read_in_order(Path(next(translations).path), sentences=len(raw))
+        ]
         for name in names
     ]
     several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))

@@ -11,7 +11,14 @@ from nat.data.bpe import apply_bpe, bpe_folder, corrupt_lines
 from nat.data.corpus import Corpus, Corruption
 from nat.data.lines import read_lines, write_lines
 from nat.data.splits import part_of
-from nat.data.subwords import Pieces, Segmenter, learn, learn_pieces, merge, segments_at
+from nat.data.subwords import (
+    bpe_splitter,
+    learn,
+    learn_pieces,
+    merge,
+    piece_splitter,
+    splitter_at,
+)
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from nat.options import validated
 from tests.messages import told
@@ -23,20 +30,20 @@ ENGLISH = ["Tokyo is the capital of Japan.", "I live in Tokyo.", "It is hot in J
 
 
 def test_segments_are_merged_back() -> None:
-    segmenter = Segmenter(learn(LINES, 10))
+    split = bpe_splitter(learn(LINES, 10))
     for line in [*LINES, "lowing unseen größer 東京", "@ @@ a@@b &amp; <mask>", "x"]:
-        assert merge(segmenter.split(line)) == line
-    assert "@@" in segmenter.split("unseen")
-    whole = Segmenter(learn(LINES, 0))
-    assert whole.split("low lowest unseen") == "low lowest unseen"
+        assert merge(split(line)) == line
+    assert "@@" in split("unseen")
+    whole = bpe_splitter(learn(LINES, 0))
+    assert whole("low lowest unseen") == "low lowest unseen"
 
 
 def test_pieces_are_merged_back() -> None:
-    pieces = Pieces(learn_pieces([*JAPANESE, *ENGLISH], 80))
+    split = piece_splitter(learn_pieces([*JAPANESE, *ENGLISH], 80))
     for line in [*JAPANESE[:3], *ENGLISH[:3], "Tokyo 東京 is hot です", "夏", "", "unseen 𠮷!"]:
-        assert merge(pieces.split(line)) == line
-    assert not pieces.split(JAPANESE[0]).startswith("\uffed")
-    assert len(pieces.split(JAPANESE[0]).split()) > 1
+        assert merge(split(line)) == line
+    assert not split(JAPANESE[0]).startswith("\uffed")
+    assert len(split(JAPANESE[0]).split()) > 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +100,7 @@ def test_what_does_not_hold_subwords(
     if content is not None:
         path.write_bytes(content)
     with told(name, *parts, f"snakemake --force results/corpora/toy/bpe/{name}"):
-        segments_at(path)
+        splitter_at(path)
     assert capfd.readouterr().err == ""
 
 
@@ -121,7 +128,7 @@ def test_folder(tmp_path: Path) -> None:
     for name in ("train.en", "train.de", "test.en", "test.de"):
         subwords = list(read_lines(output / name))
         assert list(map(merge, subwords)) == list(read_lines(tokens / name))
-        assert list(map(segments_at(output / "codes").split, read_lines(tokens / name))) == subwords
+        assert list(map(splitter_at(output / "codes"), read_lines(tokens / name))) == subwords
         seen |= {symbol for line in subwords for symbol in line.split()}
     vocabulary = Vocabulary.load(output / "vocabulary.txt")
     assert set(vocabulary.symbols) == seen | set(SPECIALS)
@@ -143,7 +150,7 @@ def test_folder_with_separate_vocabularies(tmp_path: Path) -> None:
     for side, vocabulary in (("en", loaded.source), ("de", loaded.target)):
         lines = list(read_lines(tokens / f"train.{side}"))
         subwords = list(read_lines(output / f"train.{side}"))
-        assert subwords == [*map(Segmenter(learn(lines, merges[side])).split, lines)]
+        assert subwords == [*map(bpe_splitter(learn(lines, merges[side])), lines)]
         seen = {symbol for line in subwords for symbol in line.split()}
         assert set(vocabulary.symbols) == seen | set(SPECIALS)
     apply_bpe(part_of(corpus, ["test"]), tokens, output, tmp_path / "test")

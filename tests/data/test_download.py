@@ -16,7 +16,7 @@ import pytest
 
 import nat.data.download as module
 from nat.data.corpus import Checksum
-from nat.data.download import download, probe_all
+from nat.data.download import download, probe
 from nat.data.sources import Place
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
@@ -332,17 +332,8 @@ def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> Non
     assert files(tmp_path) == WHOLE
 
 
-def test_each_address_is_probed_once_and_a_dead_one_is_shown_with_all_its_keys(
-    server: Server,
-) -> None:
-    alive, dead = server.address, "http://127.0.0.1:1/a"
-    lines = list(probe_all([(alive, "one.yaml: key 'a'"), (alive, "two.yaml: key 'b'")]))
-    must_name("\n".join(lines), "ok", alive, "one.yaml: key 'a'")
-    assert len(lines) == 1 and server.asked == ["bytes=0-0"]  # without a download
-    found = probe_all([(dead, "one.yaml: key 'a'"), (alive, "one.yaml: key 'b'"), (dead, "two")])
-    for parts in (["DEAD", dead], ["one.yaml: key 'a'"], ["two"], ["ok", alive]):
-        must_name(next(found), *parts)
-    with told("1 of 2"):
-        next(found)
+def test_an_address_is_probed_without_a_download(server: Server) -> None:
+    assert probe(server.address) is None and server.asked == ["bytes=0-0"]
+    must_name(str(probe("http://127.0.0.1:1/a")), "ConnectionError")
     server.status = 404
-    must_name(next(probe_all([(alive, "one")])), "DEAD", "404")
+    must_name(str(probe(server.address)), "404")

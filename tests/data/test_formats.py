@@ -80,7 +80,7 @@ def test_pairs_of_a_step_whose_sides_differ(tmp_path: Path) -> None:
         write_lines(partial / "train.en", ["a", "b"])
         write_lines(partial / "train.de", ["a"])
     with told("train.en", "2 lines", "train.de", "1", "results/corpora/toy/text"):
-        list(read_pairs(folder, "train", "en", "de"))
+        list(read_pairs(folder, "train", ("en", "de")))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -89,7 +89,7 @@ def test_tsv_takes_columns_and_leaves_out_low_scores(tmp_path: Path, packed: boo
     text = '0.7\tone "\teins\tmore\n0.4\ttwo\tzwei\n0.5\tthree\tdrei\n0.9\tcut\n'
     pairs = read(tmp_path, part, text, packed=packed)
     assert pairs == [("eins", 'one "'), ("drei", "three"), ("", "")]
-    with told("line 1", "column 0", "'x'"):
+    with told("line 1", "minimum.column", "'x'"):
         read(tmp_path, part, "x\tone\teins\n")
 
 

@@ -18,7 +18,7 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines
-from nat.data.subwords import Pieces, Segmenter, joined, learn, learn_pieces
+from nat.data.subwords import bpe_splitter, joined, learn, learn_pieces, piece_splitter
 from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json
@@ -83,7 +83,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("data").mkdir()
     codes = learn([*SOURCE, *TARGET], 12)
     Path("data/codes").write_text(codes)
-    split = Segmenter(codes).split
+    split = bpe_splitter(codes)
     for name, lines in (("en", SOURCE), ("de", TARGET)):
         write(f"train.{name}", map(split, lines))
         write(f"valid.{name}", map(split, lines[:5]))
@@ -117,7 +117,7 @@ def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bo
     # a test set is given as text, and so tokenised and split with the published codes
     (first, _) = read_lines(place / "tests/test/tokens/test.en")
     assert first == "Newest , lower @-@ wider !"
-    split = Segmenter(learned).split
+    split = bpe_splitter(learned)
     assert next(read_lines(place / "tests/test/bpe/test.en")) == split(first)
     ids = BinarisedText(place / "tests/test/binarised/test.en")[0].tolist()
     assert UNK in ids and vocabulary.ids[split("lower").split()[0]] in ids
@@ -150,13 +150,13 @@ def test_students_learn_from_the_published_translations(folder: Path) -> None:
 def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path) -> None:
     write("distilled.de", [f"“so”, it is {number}" for number in range(len(SOURCE))])
     describe(distilled={TEACHER: {"files": {"de": "data/distilled.de"}}})
-    split = Segmenter(Path("data/codes").read_text()).split
+    split = bpe_splitter(Path("data/codes").read_text())
     assert distilled_lines()[7] == split('" so " , it is 7')
 
 
 @pytest.mark.parametrize("segmented", [False, True])
 def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmented: bool) -> None:
-    split = Segmenter(Path("data/codes").read_text()).split
+    split = bpe_splitter(Path("data/codes").read_text())
     raw = [line.replace("t", "ț") for line in TRANSLATED]
     write("distilled.de", map(split, raw) if segmented else raw)
     translations = {"files": {"de": "data/distilled.de"}, "segmented": segmented}
@@ -237,7 +237,7 @@ def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
     preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none"}
     describe(subwords={"files": files}, distilled={}, preprocessing=preprocessing)
     place = prepare()
-    split = Pieces(model).split
+    split = piece_splitter(model)
     assert list(read_lines(place / "bpe/train.en")) == [split(line) for line in SOURCE]
     assert UNK not in BinarisedText(place / "binarised/train.en").tokens
 

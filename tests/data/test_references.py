@@ -82,7 +82,7 @@ def test_references_of_ott_et_al(tmp_path: Path) -> None:
         (
             {"de": "one", "en": "two"},
             {"one": ["a"], "two": ["a", "b"]},
-            ["references[0]", "one", "2 lines", "two", "1"],
+            ["references[0]", "one", "1 lines", "two", "2"],
         ),
     ],
 )

@@ -29,7 +29,7 @@ from nat.configuration import read
 from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
 from nat.data.splits import prepared_as
-from nat.data.subwords import segments_at
+from nat.data.subwords import splitter_at
 from nat.data.tokenise import RawText
 from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
@@ -388,7 +388,7 @@ def test_an_export_is_what_the_graph_converts(
     expected, made = map(files_in, (model(system) / engine, tmp_path / "made"))
     assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
     corpus = validated(Corpus, json.loads(made.pop("corpus.json")))
-    prepare = RawText(corpus, segments_at(tmp_path / "made/codes"))
+    prepare = RawText(corpus, splitter_at(tmp_path / "made/codes"))
     assert [*map(prepare.subwords, TEST)] == [*map(load(model(system)).raw_text.subwords, TEST)]
     own, there = json.loads(expected.pop(CONVERTED)), json.loads(made.pop(CONVERTED))
     assert there == {**own, "decodings": {}}  # nothing is tuned

@@ -26,17 +26,15 @@ section 2.3).
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from nat.data.invented.language import Clause, Language, binary
+from nat.data.subwords import Splitter
 
 END = ""
 """The symbol that pads a target to the greatest length its source allows; no word is empty."""
-
-Splitter = Callable[[str], str]
-"""Splits a word into subwords with spaces between them."""
 
 Lengths = dict[int, float]
 """Probability of numbers of subwords."""
