@@ -122,37 +122,3 @@ def test_another_lock_file_makes_the_environment_again(installer: ModuleType) ->
         assert not installer.is_made(), lock
         lock.write_text(before)
         assert installer.is_made()
-
-
-def test_a_folder_that_is_no_environment_of_this_project_is_left_alone(
-    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[list[str]] = []
-    monkeypatch.setattr(installer.subprocess, "call", lambda call, **_: calls.append(call) or 1)
-    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(installer, "LOG", tmp_path / ".venv/install.log")
-    monkeypatch.setattr(installer, "wait_for_others", lambda: None)
-    installer.VENV.mkdir()
-    (installer.VENV / "mine").touch()
-    with pytest.raises(SystemExit, match=f"{installer.VENV} was not made here"):
-        installer.main()
-    assert not calls
-    installer.LOG.touch()  # a run that was killed has left it
-    with pytest.raises(SystemExit, match="could not be made"):
-        installer.main()
-    assert calls
-
-
-@pytest.fixture
-def latest() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("latest", ROOT / "envs/latest.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-def test_the_newest_versions_are_those_of_no_lock(latest: ModuleType) -> None:
-    found = latest.requirements()
-    assert {"torch", "numpy", "snakemake>=9.27,<10", "pytest"} <= set(found)
-    assert not any("==" in each or each.startswith("fairseq") for each in found)

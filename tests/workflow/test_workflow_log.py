@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from snakemake.logging import LoggerManager
 from snakemake.settings.types import OutputSettings
-from snakemake_interface_logger_plugins.common import LogEvent
-from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from snakemake_logger_plugin_nat import LogHandler
 from tests.messages import must_name
@@ -35,20 +32,6 @@ def started(number: int, name: str | None, reason: str = "") -> dict[str, Any]:
 def failed(*logs: Path, **more: Any) -> dict[str, Any]:
     event = {"event": "job_error", "jobid": 1, "rule_name": "train", "log": [*map(str, logs)]}
     return event | more
-
-
-def test_snakemake_writes_through_the_plugin_alone() -> None:
-    logger = logging.getLogger("test of the plugin")
-    settings = OutputSettings(log_handler_settings={"nat": LogHandlerSettingsBase()})
-    manager = LoggerManager(logger, settings)
-    (screen,) = manager.get_log_handlers()
-    assert isinstance(screen, LogHandler)
-    assert not any(isinstance(each, logging.StreamHandler) for each in logger.handlers)
-    screen.stream = io.StringIO()
-    stats = {"train": 1, "total": 1}
-    logger.info("Job stats: 1", extra={"event": LogEvent.RUN_INFO, "stats": stats})
-    manager.stop()  # waits for the last record
-    assert screen.stream.getvalue() == "1 to do: 1 train\n"
 
 
 def test_one_line_per_start_and_end() -> None:
