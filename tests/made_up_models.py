@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from made_up_corpus import prepare_corpus
 
 from nat.artifacts import Converted, Model
 from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.export.formats import WRITERS
 from nat.training.model_file import build_model, checksum_of, load_model, save_model
+from tests.made_up_corpus import prepare_corpus
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = "made-up"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import yaml
-from made_up_corpus import corpus_file
 
 from nat.artifacts import Latency, Score, TrainingRecord
 from nat.configuration.configuration import Configuration
@@ -23,6 +22,7 @@ from nat.papers import judgements, reports
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
 from nat.papers.table_formats import TableText
+from tests.made_up_corpus import corpus_file
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from repository import configured
-from sweeps import without_numbers
 
 from nat.options import options_of
 from nat.transformer.decoder_options import DecoderOptions
+from tests.repository import configured
+from tests.sweeps import without_numbers
 from tests.tiny import make_model, make_objective
 
 
@@ -114,7 +114,8 @@ def _model(configuration: Any, name: str) -> dict[str, Any]:
     keywords: dict[str, Any] = {"length": system.length}
     if system.decoder != DecoderOptions():
         keywords["decoder"] = options_of(system.decoder)
-    if configuration.is_encoder_only(name):
+    size = configuration.scale_settings.sizes.get(system.size)
+    if size is not None and not size.decoder_layers:
         keywords["decoder_layers"] = 0
     parts = {name: options_of(part) for name, part in configuration.methods(name).parts.items()}
     return {**keywords, "parts": parts} if parts else keywords

@@ -1,12 +1,12 @@
 """Which systems an analysis measures, and what else it reads, as the graph knows it."""
 
 import pytest
-from repository import configured
 
 from nat.analyses.requirements import REQUIREMENTS, with_references
 from nat.artifacts import Analysis, Inputs
 from nat.measures.known import ANALYSES
 from tests.messages import told
+from tests.repository import configured
 
 CORPUS = "toy-ka-lu"
 

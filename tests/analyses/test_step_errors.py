@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from repository import configured
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
@@ -24,6 +23,7 @@ from nat.measures import significance
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
 from tests.enumeration.test_revealing import law
+from tests.repository import configured
 from tests.tiny import make_model
 
 PARTS = ("kl", "learning", "factorisation", "passes")

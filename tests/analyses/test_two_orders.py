@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from repository import configured
 
 from nat.analyses import two_orders
 from nat.analyses.two_orders import A, B, batch_of, shares, toy
@@ -12,6 +11,7 @@ from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
 from nat.workflow.specification import job
+from tests.repository import configured
 
 CORPUS = "toy-ka-lu"
 

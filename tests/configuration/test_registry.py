@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from pydantic.alias_generators import to_pascal
-from repository import configured
 
 from nat import inputs, registry
 from nat.configuration.families import example
@@ -13,6 +12,7 @@ from nat.inputs.random_mask import RandomMask
 from nat.registry import Method
 from nat.targets.cross_entropy import CrossEntropy
 from tests.messages import told
+from tests.repository import configured
 
 
 def test_a_method_is_built_from_its_options() -> None:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from repository import configured
 
 from nat.artifacts import Distilled, Model, Score, Shard, Translations
 from nat.configuration.configuration import View
@@ -11,6 +10,7 @@ from nat.configuration.systems import changed, for_tasks, identities, needed_sys
 from nat.workflow.graph import inputs_of
 from tests.configuration.test_configuration import Folder, folder
 from tests.messages import must_name, told
+from tests.repository import configured
 
 __all__ = ["folder"]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_corpus import as_corpus, prepare_corpus
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
@@ -15,6 +14,7 @@ from nat.data.splits import folder_of
 from nat.data.subwords import merge
 from nat.data.summary import summarise
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
+from tests.made_up_corpus import as_corpus, prepare_corpus
 from tests.messages import told
 
 LINES = ["a b c", "", "c c unseen a", "b", ""]

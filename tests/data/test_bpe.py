@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_corpus import as_corpus
 
 import nat.data.subwords as subwords_module
 from nat.data.bpe import apply_bpe, bpe_folder, corrupt_lines
@@ -21,6 +20,7 @@ from nat.data.subwords import (
 )
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from nat.options import validated
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
 LINES = ["low lower lowest", "new newer newest", "wide wider widest", "low new wide", ""] * 3

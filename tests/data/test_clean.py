@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_corpus import as_corpus
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import REASONS, clean_folder, fault, tokenise_folder, usefulness
@@ -13,6 +12,7 @@ from nat.data.lines import CHUNK, in_order, read_lines, write_lines
 from nat.data.splits import check_expected
 from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
 from nat.files import read_json
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
 SIDES = {"source": "en", "target": "de"}

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_corpus import as_corpus
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
@@ -15,6 +14,7 @@ from nat.data.corpus import STEPS, Corpus
 from nat.data.sources import test_set as a_test_set
 from nat.data.splits import derived_from, parts_by_key, split_names
 from nat.options import validated
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
 CORPORA = [

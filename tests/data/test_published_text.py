@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_corpus import prepare_corpus
-from repository import configured
 
 import tests.fairseq_plugin.test_published_checkpoints as released
 from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
@@ -28,7 +26,9 @@ from nat.jobs.prepare import distil_text
 from nat.workflow.specification import job, jobs
 from tests.fairseq_plugin.test_published_checkpoints import OPTIONS, SIZE, Released
 from tests.fairseq_plugin.test_published_checkpoints import write as write_checkpoint
+from tests.made_up_corpus import prepare_corpus
 from tests.messages import told
+from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME, TEACHER = "published", "at-base"

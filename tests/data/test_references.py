@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_corpus import as_corpus
 
 from nat.configuration.corpora import check_corpus
 from nat.data.references import has_references, make_references
@@ -13,6 +12,7 @@ from nat.data.sources import Place
 from nat.data.splits import local_files
 from nat.files import read_json
 from nat.measures.score import read_references
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
 SOURCES = ["ein Haus .", "eine  Katze .", "ein Hund .", "eine Katze ."]

@@ -11,8 +11,6 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from made_up_corpus import as_corpus
-from repository import configured
 from sacrebleu.dataset import DATASETS
 
 import nat.data.text as module
@@ -24,7 +22,9 @@ from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
 from nat.files import read_json
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
+from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 SPLITS = ("train", "valid", "test")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from repository import configured
 
 from nat.checksums import OF_FOLDER
 from nat.configuration.runnable import cannot_translate
@@ -23,6 +22,7 @@ from nat.export.ctranslate2 import write_ctranslate2
 from nat.jobs.translate import matching_engine
 from tests.decoding.test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 from tests.messages import told
+from tests.repository import configured
 from tests.tiny import make_model
 
 ROOMY = {"longest_ratio": 0.0, "longest_margin": 30}

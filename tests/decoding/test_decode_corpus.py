@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from repository import configured
 
 from nat import registry
 from nat.artifacts import Model, Shard
@@ -32,6 +31,7 @@ from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job
 from tests.language_model.test_ngram import score_of
 from tests.messages import told
+from tests.repository import configured
 from tests.tiny import make_model
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 import torch
-from repository import configured
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_correct import MaskCorrect
 from tests.decoding.test_mask_predict import log_probability, scripted
 from tests.messages import told
+from tests.repository import configured
 from tests.transformer.test_one_pass import LoggedModel
 
 

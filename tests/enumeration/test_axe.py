@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from repository import configured
 from torch import Tensor
 
 from nat.data.batch import source_tensor
@@ -18,6 +17,7 @@ from nat.objective.context import DecoderInput
 from nat.targets.axe import Alignment, Axe, align
 from nat.training.model_file import build_model
 from nat.transformer.model import Transformer
+from tests.repository import configured
 from tests.tiny import make_batch, make_context, make_model
 from tests.transformer.test_one_pass import LoggedModel, favourites
 

@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from made_up_corpus import as_corpus
 
 from nat.data.corpus import GeneratorOptions
 from nat.data.invented.language import Language, language_of
@@ -25,6 +24,7 @@ from nat.data.invented.law import (
 from nat.data.invented.text import generate, split_of, write_corpus
 from nat.data.splits import part_of
 from nat.options import validated
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
 NOISELESS = {"slip_probability": 0.0, "drop_probability": 0.0}

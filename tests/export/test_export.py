@@ -20,7 +20,6 @@ import torch
 import yaml
 from fairseq.data import Dictionary
 from fairseq.dataclass.configs import GenerationConfig
-from made_up_models import CORPUS, ROOT, files_in, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
@@ -45,6 +44,7 @@ from nat.training.model_file import CONVERTED, WEIGHTS, checksum_of
 from nat.training.run import REPORT
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job
+from tests.made_up_models import CORPUS, ROOT, files_in, sentences, write_model, write_run
 from tests.messages import must_name, told
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]

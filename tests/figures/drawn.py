@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import matplotlib as mpl
 import yaml
-from made_up_run import TASK
 from matplotlib.text import Text
 
+import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.figures import figures
 from nat.figures.points import Plot, make
 from nat.papers import reports
+from tests.made_up_run import TASK
 
 
 def described(text: str, **changes: Any) -> dict[str, Any]:

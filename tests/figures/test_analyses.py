@@ -11,7 +11,6 @@ from nat.configuration import Configuration
 from nat.figures import figures
 from nat.figures.points import Plot
 from nat.files import write_json
-from nat.jobs.models import with_measures
 from nat.papers import reports
 from tests.messages import told
 
@@ -23,7 +22,8 @@ def write(plain: Configuration, *contents: dict[str, Any]) -> Path:
     cells = reports.cells(plain, TARGET)
     paths = list(dict.fromkeys(Path(plain.root) / cell.path for cell in cells))
     for path, content in zip(paths, contents, strict=False):
-        write_json(path, with_measures({"splits": {"test": content}}))
+        numbers = {"test": content.pop("measures", {})}
+        write_json(path, {"measures": numbers, "splits": {"test": content}})
     return paths[0]
 
 

@@ -4,13 +4,11 @@ import shutil
 from pathlib import Path
 from typing import Any, get_args
 
-import made_up_run
 import pandas as pd
 import pytest
 from drawn import Drawn, configuration, described, plot_of
-from made_up_run import OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_training
-from repository import ROOT
 
+import tests.made_up_run as made_up_run
 from nat.configuration import read
 from nat.configuration import runnable as module
 from nat.configuration.overrides import Choice
@@ -21,7 +19,9 @@ from nat.papers import reports
 from nat.papers.description import FigureKind
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 from tests.golden import freeze
+from tests.made_up_run import OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_training
 from tests.messages import must_name
+from tests.repository import ROOT
 
 ONE, FOUR = "mask-predict-1-lb5", "mask-predict-4-lb5"
 TIMES = {f"cmlm-kd/{ONE}": [2.0] * 5, f"cmlm-kd/{FOUR}": [8.0] * 5}

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from repository import configured
-from sweeps import SWEEPS, without_numbers
 
 from nat import registry
 from nat.artifacts import Model, target_text
@@ -27,6 +25,8 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
 from nat.workflow.specification import job
+from tests.repository import configured
+from tests.sweeps import SWEEPS, without_numbers
 from tests.training.test_training import REPOSITORY, WORDS, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
-from made_up_corpus import PREPROCESSING
-from prepared import run_snakemake
-from repository import configured
 
 from nat.artifacts import step_of
 from nat.data.splits import folder_of
 from nat.workflow.dependence import depends_on
+from tests.made_up_corpus import PREPROCESSING
 from tests.messages import must_name
+from tests.prepared import run_snakemake
+from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]

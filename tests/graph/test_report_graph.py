@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from repository import configured
 
 from nat.artifacts import Score
 from nat.configuration import load
@@ -15,6 +14,7 @@ from nat.papers.cells import Cell
 from nat.report.details import made_again
 from nat.workflow.graph import Graph
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
+from tests.repository import configured
 
 pytestmark = pytest.mark.timeout(1000)
 

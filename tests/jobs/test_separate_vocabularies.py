@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from made_up_models import CORPUS, ROOT, files_in, sentences, write_run
 
 from benchmarks.exports import BATCH, IN_TRANSFORMERS
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
@@ -30,6 +29,7 @@ from nat.language_model.ngram import estimate_from
 from nat.language_model.scorer import matching_language_model
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.specification import job, jobs
+from tests.made_up_models import CORPUS, ROOT, files_in, sentences, write_run
 from tests.messages import told
 
 TEST = sentences(20, 3)

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_up_models
 import numpy as np
 import pytest
 import torch
 
+import tests.made_up_models as made_up_models
 from nat import configuration
 from nat.artifacts import Latency
 from nat.decoding.hypothesis import Hypothesis

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import numpy as np
 import pytest
-from made_up_run import CORPUS, SENTENCES
 
+import tests.made_up_run as made_up_run
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
+from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told
 
 

@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import pytest
-from repository import configured
 
 from nat.measures.total_correlation import check, estimate, with_exact, with_measures
 from tests.messages import told
+from tests.repository import configured
 
 
 def likelihood(system: str, totals: dict[str, float], tokens: int = 20) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-from repository import configured
 
 from nat.papers import published
 from nat.papers.cells import OVER, OWN
 from nat.papers.relation import relation
+from tests.repository import configured
 
 CONFIGURATION = configured("paper")
 ROOT = Path(CONFIGURATION.root)

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import numpy as np
 import pytest
 import yaml
-from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_training
 from rich.console import Console
 
+import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.measures.results import read
 from nat.papers import claim_formats, reports, results_on_screen
@@ -22,6 +21,7 @@ from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
+from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_training
 from tests.messages import must_name, told
 
 STEP = "mask-predict-1-lb5"

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from made_up_run import TASK
-from messages import told
 
 from nat.configuration.models import read_model
 from nat.papers.description import Paper
+from tests.made_up_run import TASK
+from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
 GRID: dict[str, Any] = {"title": "t", "columns": [TASK], "rows": [{"system": "nat-kd"}]}

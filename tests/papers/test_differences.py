@@ -4,16 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import numpy as np
 import pytest
-from made_up_run import cells, write_latencies, write_numbers
-from messages import told
 
+import tests.made_up_run as made_up_run
 from nat.papers.cells import Cell
 from nat.papers.checks import Compared
 from nat.papers.differences import difference
 from nat.papers.reader import Reader
+from tests.made_up_run import cells, write_latencies, write_numbers
+from tests.messages import told
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
 STEADY = [2.0, 2.2, 2.1, 1.9, 2.4]

@@ -4,14 +4,14 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import CORPUS
-from messages import told
 
+import tests.made_up_run as made_up_run
 from nat.papers import hyper_parameters, reports
 from nat.papers.description import Line
 from nat.workflow.graph import Graph
+from tests.made_up_run import CORPUS
+from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
 TARGET: reports.Target = ("paper", "table", "1")

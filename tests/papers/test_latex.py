@@ -4,12 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import made_up_run
 import pytest
-from made_up_run import REPOSITORY
 
+import tests.made_up_run as made_up_run
 from nat.configuration import read
 from nat.papers import table_formats
+from tests.made_up_run import REPOSITORY
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage[T1]{fontenc}

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_run import REPOSITORY
-from repository import configured
 
 from nat.analyses import known_law, schedule_bounds, step_errors
 from nat.configuration import Configuration, read
@@ -23,6 +21,8 @@ from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.relation import report
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
+from tests.made_up_run import REPOSITORY
+from tests.repository import configured
 
 PAPERS = sorted(path.stem for path in (REPOSITORY / "config/papers").glob("*.yaml"))
 PUBLISHED = sorted(path.stem for path in (REPOSITORY / "config/published").glob("*.csv"))

@@ -4,14 +4,14 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import HEADER, PAPER, PUBLISHED, TASK
-from messages import told
 
+import tests.made_up_run as made_up_run
 from nat.papers import published
 from nat.papers.cells import Cell
 from nat.papers.relation import report
+from tests.made_up_run import HEADER, PAPER, PUBLISHED, TASK
+from tests.messages import told
 
 FILE, ROWS = "config/published/paper.csv", PAPER["tables"]["1"]["rows"]
 

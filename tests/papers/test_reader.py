@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import cells, write_latencies, write_numbers
 
+import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.measures.results import NOT_AVAILABLE
 from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN, NOTHING, Reader
+from tests.made_up_run import cells, write_latencies, write_numbers
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
 SCORED = {"decoding": "one-pass", "split": "test"}

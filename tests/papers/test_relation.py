@@ -6,16 +6,16 @@ The cells that the papers' files stand for are those of `tests/golden`.
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, TASK
-from messages import told
 
+import tests.made_up_run as made_up_run
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.papers import relation, reports
 from nat.papers.cells import Cell
 from nat.papers.relation import report
+from tests.made_up_run import CORPUS, OTHER_TASK, TASK
+from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
 CMLM = {"1": "mask-predict-1-lb5", "n": "mask-predict-{steps}-lb5"}

@@ -4,12 +4,12 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import PAPER, TASK
 
+import tests.made_up_run as made_up_run
 from nat.options import validated
 from nat.papers import reports
+from tests.made_up_run import PAPER, TASK
 
 TABLE: reports.Target = ("paper", "table", "1")
 FIGURE: reports.Target = ("paper", "figure", "2")

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_run
 import pytest
-from made_up_run import PAPER
-from messages import must_name, told
 from rich.console import Console
 
+import tests.made_up_run as made_up_run
 from nat.papers import claim_formats, reports, table_formats
 from nat.papers.results_on_screen import show, show_table
+from tests.made_up_run import PAPER
+from tests.messages import must_name, told
 
 
 def test_what_was_made_is_shown_and_what_is_missing_is_named_with_its_command(

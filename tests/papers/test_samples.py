@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import CORPUS, TASK
 
+import tests.made_up_run as made_up_run
 from nat.papers import reports, samples
 from nat.papers.samples import STUDENT, TEACHER
+from tests.made_up_run import CORPUS, TASK
 
 SYSTEMS: dict[str, Any] = {
     "CMLM": {"system": "cmlm-kd", "decoding": "mask-predict-1-lb5"},

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import told
-from repository import ROOT, configured
 
 from nat.configuration import Configuration
 from nat.configuration.files import PAPER_SCALE
@@ -26,6 +24,8 @@ from nat.papers.settings import (
     deviations,
 )
 from nat.workflow.graph import Graph
+from tests.messages import told
+from tests.repository import ROOT, configured
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import numpy as np
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
-from messages import must_name
 
+import tests.made_up_run as made_up_run
 from nat.artifacts import Latency
 from nat.papers.cells import OWN, Cell
 from nat.papers.relation import report
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
+from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
+from tests.messages import must_name
 
 NAT, CMLM, DIMS = ROWS = [
     {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"},

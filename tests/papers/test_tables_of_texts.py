@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import CORPUS, TASK, write_numbers
-from messages import told
 
+import tests.made_up_run as made_up_run
 from nat.artifacts import Analysis
 from nat.papers import reports
+from tests.made_up_run import CORPUS, TASK, write_numbers
+from tests.messages import told
 
 ROWS: list[dict[str, Any]] = [
     {"system": "sat-mixed", "label": "SAT", "key": "order.{what}", "with": {"what": "text"}},

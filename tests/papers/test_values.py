@@ -4,14 +4,14 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import made_up_run
 import pytest
-from made_up_run import PAPER, write_numbers
 
+import tests.made_up_run as made_up_run
 from nat.papers import values
 from nat.papers.cells import Cell
 from nat.papers.reader import Reader
 from nat.papers.relation import report
+from tests.made_up_run import PAPER, write_numbers
 
 THREE = [1, 2, 3]
 

@@ -9,8 +9,6 @@ from urllib.parse import parse_qs
 
 import made_up_run as made_up
 import pytest
-from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
-from repository import configured
 
 from nat.configuration import Configuration
 from nat.files import read_json, write_json
@@ -19,8 +17,10 @@ from nat.papers import reports
 from nat.report import site, systems
 from nat.report.page import COMPLETE, NOTHING, PART
 from nat.report.results import CONFIGURED, Results, stand_ins
+from tests.made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
 from tests.messages import must_name
 from tests.report.test_sentences import called
+from tests.repository import configured
 
 HOSTILE = "<script>alert(1)</script>"
 TABLE, FIGURE = PAPER["tables"]["1"], PAPER["figures"]["2"]

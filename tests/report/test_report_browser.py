@@ -5,10 +5,10 @@ from pathlib import Path
 
 import made_up_run as made_up
 import pytest
-from chromium import Browser, needs_chromium
-from made_up_run import CORPUS, PAPER
 
 from nat.report import site
+from tests.chromium import Browser, needs_chromium
+from tests.made_up_run import CORPUS, PAPER
 from tests.report.test_report import CLAIMS, configuration, prepare, write_record
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]

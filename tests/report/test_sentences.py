@@ -7,8 +7,6 @@ from typing import Any
 import made_up_run as made_up
 import numpy as np
 import pytest
-from chromium import Browser, needs_chromium
-from made_up_run import CORPUS, PAPER, SENTENCES, run, write_corpus
 from sacrebleu.metrics import BLEU
 
 from nat.artifacts import Model, Trace, Translations, step_of
@@ -22,6 +20,8 @@ from nat.report.results import Results
 from nat.workflow.dependence import depends_on
 from nat.workflow.graph import Graph
 from nat.workflow.specification import job
+from tests.chromium import Browser, needs_chromium
+from tests.made_up_run import CORPUS, PAPER, SENTENCES, run, write_corpus
 from tests.messages import told
 from tests.tiny import make_model
 

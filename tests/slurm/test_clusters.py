@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import grouped_steps
 import pytest
 import yaml
 from private_slurm import MEMORY_MB, PACKAGES, PACKAGES_OF_ACCOUNTING, PrivateSlurm
+
+import tests.grouped_steps as grouped_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "config/cluster.yaml"

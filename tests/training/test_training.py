@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from made_up_corpus import corpus_file
 
 from nat.artifacts import Model
 from nat.checksums import is_record
@@ -38,6 +37,7 @@ from nat.targets.cross_entropy import CrossEntropy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.run import forget_ended
 from nat.workflow.specification import job
+from tests.made_up_corpus import corpus_file
 from tests.messages import must_name, told
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import told
 
 from nat.measures import training_curve as curve
+from tests.messages import told
 
 HEADER = "update,split,loss,bleu"
 EXTRA = {"lengths": {"updates": 40}, "epochs": 8.0}

@@ -12,11 +12,11 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from repository import configured
 
 from nat import registry
 from nat.configuration import Configuration
 from nat.papers import reports
+from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from repository import configured
 
 from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
 from nat.configuration import Configuration
 from nat.workflow.graph import Graph, inputs_of
 from tests.messages import must_name, told
+from tests.repository import configured
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from repository import configured
-
 from nat.artifacts import Score
 from nat.configuration import Configuration
 from nat.workflow.graph import inputs_of
 from nat.workflow.together import RULE, Together, rule_kind, together
 from nat.workflow.wiring import Wiring
+from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = "toy-micro"
