@@ -194,7 +194,7 @@ def _kind(configuration: Configuration, name: str) -> str:
         "decoder": options_of(training.decoder),
         "is": {
             "length": training.length,
-            "encoder_only": configuration.is_encoder_only(name),
+            "encoder_only": not training.architecture.decoder_layers,
             "latent": "latent" in training.parts,
             "start": training.init_from is not None,
             "teacher": training.teacher is not None,
