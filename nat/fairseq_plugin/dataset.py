@@ -27,12 +27,11 @@ class Pairs(FairseqDataset):
         first: number of pairs to use, from the first; None for all.
         regulariser: added to the cost of each candidate in a choice, nats, float32 [n, C].
 
-    Attributes:
-        ids: numbers of the pairs that are used, int64 [n].
+    Attributes, of the n pairs that are used:
+        ids: their numbers in the corpus, int64 [n].
         usable: which of their candidates can be chosen, [C, n].
-        lengths: tokens of the longest of these, [n].
-        mean_lengths: tokens of these on average, [n].
-        tokens: size of a pair in a batch: tokens of its longer side plus one, [n].
+        lengths, mean_lengths: tokens of the longest of these, and on average, [n].
+        tokens: size in a batch: tokens of the longer side plus one, [n].
         left_out: number of unused pairs, by reason.
 
     Raises:
@@ -98,11 +97,9 @@ class Pairs(FairseqDataset):
         return float(self.mean_lengths.mean() - self.source.lengths[self.ids].mean())
 
     def batches(self, max_tokens: int, seed: int) -> list[np.ndarray]:
-        """Divide the pairs into batches of similar lengths; every pair is in exactly one.
+        """Divide the pairs into batches of similar lengths of at most `max_tokens` with padding.
 
-        Args:
-            max_tokens: most tokens of a batch, including padding.
-            seed: of the order among pairs of equal lengths.
+        The seed orders pairs of equal lengths.
         """
         tie = np.random.default_rng(seed).permutation(len(self))
         order = np.lexsort((tie, self.lengths, self.source.lengths[self.ids])).astype(np.int64)

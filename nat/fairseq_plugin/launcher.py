@@ -21,6 +21,7 @@ from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
 from nat.training.run import RESTORE, RUN_FILE, Run
 from nat.transformer.attention import choose_kernels
 
+REFUSALS = (errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
 NEVER = 10**9
 """Interval in epochs: fairseq must save and validate by updates only."""
 CHECKPOINTS_ON_DISK = 2
@@ -30,9 +31,7 @@ CHECKPOINTS_ON_DISK = 2
 def train(run: Run) -> None:
     """Train until the run is finished.
 
-    Args:
-        run: what to train; its folder of checkpoints, prepared by `nat.jobs.train`, holds
-            everything that is read and written.
+    The folder of checkpoints, prepared by `nat.jobs.train`, holds all that is read and written.
 
     Raises:
         UserError: if the loss is not finite, a batch does not fit the device's memory, or
@@ -60,7 +59,7 @@ def train(run: Run) -> None:
                 f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory "
                 "of the device; set a lower 'tokens_per_device' in the scale"
             ) from error
-        refused = _refused_write(error, run.folder)
+        refused = _refused_write(error)
         if refused is None:
             raise
         raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
@@ -77,27 +76,20 @@ def _main(configuration: DictConfig) -> None:
     raise RuntimeError("fairseq ended the training before its last update")
 
 
-def _refused_write(error: BaseException | None, folder: Path) -> OSError | None:
-    """The error with which the file system refused a checkpoint, if that is what happened.
-
-    Torch and fairseq raise further errors after it.
-    """
+def _refused_write(error: BaseException | None) -> OSError | None:
+    """The error of the file system after which torch and fairseq have raised others, if any."""
     while error is not None:
-        if isinstance(error, OSError):
-            within = isinstance(error.filename, str) and folder in Path(error.filename).parents
-            if within or error.errno in (errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS):
-                return error
+        if isinstance(error, OSError) and error.errno in REFUSALS:
+            return error
         error = error.__context__
     return None
 
 
 def _configuration(run: Run) -> DictConfig:
-    """What fairseq is told of a training.
+    """What fairseq makes of the same options on its command line, without the time of hydra.
 
-    It is what fairseq makes of the same options on its command line, but for the group `scoring`,
-    which no training reads, and for defaults of the optimiser and of the schedule, which fairseq
-    fills in where it builds them. Fairseq itself goes by way of hydra, which takes a quarter of a
-    second.
+    The group `scoring`, which no training reads, is missing, and defaults of the optimiser and of
+    the schedule, which fairseq fills in where it builds them.
     """
     recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
     on_gpu = torch.cuda.is_available()

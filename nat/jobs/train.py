@@ -11,7 +11,7 @@ may be a link to one on another disk, which holds nothing else.
 import importlib.metadata
 import platform
 import re
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -63,10 +63,7 @@ SHOWN = 3
 
 
 def train_system(job: Job[Model]) -> None:
-    """Train a system, or resume its training, until `model.pt` is written.
-
-    `training.json`, `training.csv` and, if the recipe keeps checkpoints, the folder `kept` appear
-    beside it.
+    """Train a system, or resume its training, until all of its outputs are written.
 
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
@@ -84,11 +81,11 @@ def train_system(job: Job[Model]) -> None:
             progress.say(f"is finished already, see {job.path}")
         return
     torch.set_num_threads(threads(job.configuration))
-    lock: AbstractContextManager[None] = nullcontext()
-    if leads():
-        make_folder(folder)
-        lock = alone(folder, f"training in {folder}", progress.say)
-    with lock, process_group():
+    with ExitStack() as held:
+        if leads():
+            make_folder(folder)
+            held.enter_context(alone(folder, f"training in {folder}", progress.say))
+        held.enter_context(process_group())
         if leads():
             prepare_checkpoints(run, progress)
         wait_for_all()
@@ -111,9 +108,8 @@ def _outputs(run: Run, folder: Path) -> dict[str, Path]:
 def _is_finished(run: Run, files: dict[str, Path]) -> bool:
     kept = {name: files[KEPT] / f"{name}.pt" for name in run.keep}
     others = {name: path for name, path in files.items() if name != KEPT}
-    if not are_intact(others | kept):
-        return False
-    return bool(read_json(files[REPORT]).get("fingerprint") == run.fingerprint)
+    is_whole = are_intact(others | kept)
+    return is_whole and read_json(files[REPORT])["fingerprint"] == run.fingerprint
 
 
 def describe(job: Job[Model]) -> Run:
@@ -126,12 +122,9 @@ def describe(job: Job[Model]) -> Run:
     training, seed = job.configuration.training(model.system), model.seed
     name = f"{model.system} on {model.corpus}"
     source, target = sides(job.corpus)
-    raw = Path(inputs.corpus.path)
-    train = (
-        raw / f"train.{source}",
-        *(Path(text.path) / f"train.{target}" for text in inputs.texts),
-    )
-    valid = (raw / f"valid.{source}", raw / f"valid.{target}")
+    raw = inputs.corpus.path
+    train = (f"{raw}/train.{source}", *(f"{text.path}/train.{target}" for text in inputs.texts))
+    valid = (f"{raw}/valid.{source}", f"{raw}/valid.{target}")
     start, teacher = (each and each.weights for each in (inputs.start, inputs.teacher))
     pairwise_bleu = inputs.comparison and inputs.comparison.path
     gamma, tuned = training.text.regulariser.get("gamma"), []
@@ -140,7 +133,7 @@ def describe(job: Job[Model]) -> Run:
         tuned = [gamma]
     texts = chain.from_iterable(map(files_of, (*train, *valid)))
     others = filter(None, (pairwise_bleu, start, teacher))
-    read = (*dict.fromkeys(vocabulary_files(raw)), *texts, *others)
+    read = (*dict.fromkeys(vocabulary_files(Path(raw))), *texts, *others)
     checksums = [sha256_of(verified(path)) for path in read]
     made_from = fingerprint([training.as_json(), seed, checksums, *tuned])
 
@@ -157,20 +150,20 @@ def describe(job: Job[Model]) -> Run:
     updates_per_epoch = None
     if counts_epochs(training.recipe):
         with torch.device("meta"):  # without its numbers
-            shape = build_model(training, Vocabularies.load(raw).sizes)
+            shape = build_model(training, Vocabularies.load(Path(raw)).sizes)
         longest = (shape.longest_source, shape.longest_target)
-        each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)
+        each = batches_per_epoch(train, longest, tokens, name)
         updates_per_epoch = each / (batches * devices)
     return Run(
         name=name,
         training=training,
         lengths=in_updates(training.recipe, updates_per_epoch, name),
         seed=seed,
-        train=tuple(str(prefix) for prefix in train),
+        train=train,
         pairwise_bleu=pairwise_bleu,
         gamma=gamma,
-        valid=(str(valid[0]), str(valid[1])),
-        vocabularies=str(raw),
+        valid=valid,
+        vocabularies=raw,
         init_from=start,
         teacher=teacher,
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
@@ -192,12 +185,12 @@ def check_link(run: Run) -> None:
         UserError: if it holds other files, or those of another training.
     """
     run_file = run.folder / RUN_FILE
-    owner = read_json(run_file)["checkpoints"] if run_file.exists() else None
-    taken = next((path.name for path in run.folder.iterdir() if path.name != OF_FOLDER), None)
-    if run.folder.is_symlink() and taken and owner != run.checkpoints:
+    owner = read_json(run_file)["checkpoints"] if run_file.exists() else "something else"
+    names = [path.name for path in run.folder.iterdir() if path.name != OF_FOLDER]
+    if run.folder.is_symlink() and names and owner != run.checkpoints:
         raise UserError(
-            f"{run.folder} would be emptied, but it holds {taken} of {owner or 'something else'}; "
-            "make it a link to an empty folder, one for each training"
+            f"{run.folder} would be emptied, but it holds {names[0]} of {owner}; make it a link to "
+            "an empty folder, one for each training"
         )
 
 
@@ -213,12 +206,12 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     folder = run.folder
     make_folder(folder)
     check_link(run)
-    before = read_json(folder / RUN_FILE) if (folder / RUN_FILE).exists() else None
-    if before is not None and before["exact_fingerprint"] != run.exact_fingerprint:
-        changes = differences(before["training"], run.training.as_json())[:SHOWN]
-        other = "; ".join(changes) or "other data, another seed, device, batch or number of threads"
-        progress.say(f"its old checkpoints do not fit ({other}): discarded")
-    if before is None or before["exact_fingerprint"] != run.exact_fingerprint:
+    before = read_json(folder / RUN_FILE) if (folder / RUN_FILE).exists() else {}
+    if before.get("exact_fingerprint") != run.exact_fingerprint:
+        if before:
+            changes = differences(before["training"], run.training.as_json())[:SHOWN]
+            why = "; ".join(changes) or "other data, seed, device, batch or number of threads"
+            progress.say(f"its old checkpoints do not fit ({why}): discarded")
         _empty(folder)
     run.write(folder / RUN_FILE)
     (folder / RESTORE).unlink(missing_ok=True)
@@ -255,9 +248,7 @@ def _empty(folder: Path) -> None:
 
 
 def finish(run: Run, output: Path, progress: Progress) -> None:
-    """Write the outputs of a finished training.
-
-    `training.json` is written last, because it marks the outputs as complete.
+    """Write the outputs of a finished training, `training.json` last: then they are complete.
 
     Raises:
         UserError: if no validation gave a finite number.

@@ -30,13 +30,7 @@ from nat.transformer.model import Transformer
 class Consulted:
     """What decodings consult besides the model that translates, each opened once.
 
-    Args:
-        sizes: of the vocabularies of the corpus.
-        device: of the model.
-        alone: sentences come one at a time, so that an engine's threads work on each together.
-
-    Attributes:
-        sizes: the same.
+    With `alone`, sentences come one at a time, so that an engine's threads work on each together.
     """
 
     def __init__(
@@ -124,12 +118,12 @@ def method_of(
 
     Args:
         configuration: of the job.
-        decoding: name of the decoding.
+        decoding: its name.
         inputs: the models that it uses.
         consulted: those that are open already.
         chosen: values of options that are tuned; None for those that the validation set chose.
-        known: what several decodings with the same model make, see `nat.decoding.known`; None as
-            for a decoding that is timed: it does all work itself.
+        known: what decodings with the same model have in common, see `nat.decoding.known`; without
+            it, as where it is timed, a decoding does all work itself.
 
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
@@ -164,18 +158,9 @@ def chosen_options(path: Path, model: Path) -> dict[str, Any]:
 
 
 class Translator:
-    """The model of a job and a split that it translates, loaded once for any number of decodings.
+    """The model of a job and the text of a split, loaded once for any number of decodings.
 
-    Args:
-        job: any job that reads a model.
-        split: that is translated.
-        known: as for `method_of`.
-
-    Attributes:
-        text: of the split.
-        ids: numbers of its sentences.
-        vocabularies: of the corpus.
-        model: that translates.
+    `ids` are the numbers of the sentences, `known` is as for `method_of`.
 
     Raises:
         UserError: if something is missing or does not belong together.
@@ -203,13 +188,7 @@ class Translator:
         )
 
     def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
-        """Lines of a file of translations, see `nat.data.translations`.
-
-        Args:
-            method: of decoding.
-            ids: numbers of the sentences.
-            name: of the job, for the lines of progress.
-        """
+        """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
         tokens = self._configuration.settings.decoding_tokens
         progress = Progress(name, len(ids), "sentences").update
         translations = translate(self.model, method, self.text, ids, tokens, progress)

@@ -238,14 +238,10 @@ def checksum_of(model: Path) -> str:
 
 
 def check_weights(path: Path, model: Path) -> None:
-    """Refuse a result that was made from other weights than those of `model.pt`.
-
-    Args:
-        path: the folder of a converted model, or the file of options that were tuned.
-        model: `model.pt`.
+    """Refuse a result, a converted model or tuned options, of other weights than a `model.pt`.
 
     Raises:
-        UserError: if it was.
+        UserError: if it was made from others.
     """
     file = path / CONVERTED if path.is_dir() else path
     made_from = read_json(file).get(WEIGHTS) if file.exists() else None
