@@ -16,8 +16,7 @@ from nat.configuration.reading import read
 from nat.files import read_json, write_json
 from nat.measures import score
 from nat.measures import training_curve as curve
-from nat.measures.latency_numbers import TIMES, with_measures
-from nat.measures.latency_setting import STATE
+from nat.measures.latency_setting import STATE, TIMES, with_measures
 from nat.papers import judgements, reports
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver

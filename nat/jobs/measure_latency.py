@@ -22,7 +22,6 @@ from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Consulted, method_of
 from nat.measures.latency import System, measure, without_device
-from nat.measures.latency_numbers import with_measures
 from nat.measures.latency_setting import (
     ALL_CORES,
     NO_CUBLAS,
@@ -30,6 +29,7 @@ from nat.measures.latency_setting import (
     ONLY_PROCESSORS,
     Setting,
     parse_setting,
+    with_measures,
 )
 from nat.measures.memory import peak_of
 from nat.training.model_file import matching_model

@@ -57,10 +57,10 @@ class Counts:
 
 
 def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool = False) -> Counts:
-    """Counts of sacreBLEU with `13a` tokenisation, of detokenised text.
+    """Counts of sacreBLEU with `13a` tokenisation, of detokenised text; `smoothed` scores them.
 
     `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
-    of the reference. The score of these counts is `smoothed`.
+    of the reference.
 
     Raises:
         ValueError: if there are no hypotheses, or not as many as references.
@@ -70,23 +70,13 @@ def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool
 
 
 def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
-    """Counts of BLEU of tokenised text, split at spaces.
-
-    The score of these counts is `unsmoothed`.
-
-    Raises:
-        ValueError: as `sacrebleu`.
-    """
+    """Counts of BLEU of tokenised text, split at spaces; `unsmoothed` scores them."""
     metric = _metric(tokenize="none", force=True, smooth_method=UNSMOOTHED, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
-    """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, one reference per sentence.
-
-    Raises:
-        ValueError: as `sacrebleu`.
-    """
+    """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, with one reference."""
     metric = _chrf(lowercase=lowercase)
     _check_counts(hypotheses, [[reference] for reference in references])
     metric.sentence_score(hypotheses[0], [references[0]])  # a signature needs one score
@@ -98,15 +88,9 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
 
 
 def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
-    """The components of a BLEU score, JSON-able.
+    """The components of the score of counts [10] that were summed over sentences, JSON-able.
 
-    Args:
-        sums: counts that were summed over sentences, [10].
-        smooth: whether it is `smoothed`.
-
-    Returns:
-        `precisions` by order (percent), `brevity_penalty`, `length_ratio`, and the lengths in
-        tokens.
+    Precisions are in percent and by order, lengths in tokens.
     """
     found = _bleu(sums, SMOOTHED if smooth else UNSMOOTHED)
     return {
@@ -144,12 +128,6 @@ def brevity_penalty(sums: np.ndarray) -> np.ndarray:
         reference, hypothesis, out=np.full_like(reference, np.inf), where=hypothesis > 0
     )
     return np.where(hypothesis < reference, np.exp(1 - over), 1.0)
-
-
-def length_ratio(sums: np.ndarray) -> np.ndarray:
-    """Length of the hypotheses divided by that of the references, [S, 10] to [S]."""
-    hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
-    return np.divide(hypothesis, reference, out=np.zeros_like(reference), where=reference > 0)
 
 
 def chrf_score(sums: np.ndarray) -> np.ndarray:
@@ -206,10 +184,9 @@ def _word_counts(hypothesis: str, references: tuple[str, ...], metric: BLEU) -> 
 
 @lru_cache(maxsize=ROWS)
 def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> tuple[int, ...]:
-    both = hypothesis, reference
     ngrams = [
         extract_all_char_ngrams(text.lower() if metric.lowercase else text, metric.char_order)
-        for text in both
+        for text in (hypothesis, reference)
     ]
     row: list[int] = []
     for translated, expected in zip(*ngrams, strict=True):

@@ -57,25 +57,14 @@ def pairwise_bleu(
     Raises:
         ValueError: if the numbers of sentences differ or one has no reference.
     """
-    if not candidates or any(len(version) != len(references) for version in candidates):
-        found = ", ".join(str(len(version)) for version in candidates)
-        raise ValueError(f"candidates of {found} sentences for {len(references)} with references")
-    if not all(references):
-        raise ValueError("every sentence needs at least one reference")
     words = Tokenizer13a()
-    number = len(candidates)
     among, against = [], []
     for sentence, its_references in enumerate(references):
         versions = [words(version[sentence]) for version in candidates]
-        scores = sentence_bleu([*versions, *map(words, its_references)])
-        among.append(scores[:number, :number])
-        against.append(
-            np.average(
-                scores[number:, :number],
-                axis=0,
-                weights=None if weights is None else weights[sentence],
-            )
-        )
+        scores = sentence_bleu([*versions, *map(words, its_references)])[:, : len(versions)]
+        among.append(scores[: len(versions)])
+        its_weights = None if weights is None else weights[sentence]
+        against.append(np.average(scores[len(versions) :], axis=0, weights=its_weights))
     return PairwiseBleu(np.array(among), np.array(against))
 
 

@@ -24,7 +24,7 @@ to 32.
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,14 +35,7 @@ from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
 from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
-from nat.measures.latency_setting import (
-    LARGEST,
-    NO_GPU,
-    OUT_OF_MEMORY,
-    STATE,
-    STEADY,
-    Setting,
-)
+from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, STEADY, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
@@ -91,23 +84,28 @@ def measure(
 
     Returns:
         JSON-able: the setting and the device, what was translated, and for each system the time a
-        sentence of every repeat, with their median, mean, quartiles, lowest and highest, in
-        milliseconds. A system that was not measured has a `state` instead: the reason given, or
-        "out of memory" if its batch does not fit the memory of a GPU.
+        sentence of every repeat, with their median, mean and quartiles, in milliseconds. A system
+        that was not measured has a `state` instead: the reason given, or "out of memory" if its
+        batch does not fit the memory of a GPU.
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
-    timings = [
-        _Timing(name, each, sentences, order, setting, clock) for name, each in systems.items()
-    ]
-    for timing in timings:
+    ordered = [sentences[number] for number in order]
+    timings = {
+        name: _Timing([], ordered, setting, clock, ways)
+        if isinstance(ways, str)
+        else _Timing(list(ways), ordered, setting, clock)
+        for name, ways in systems.items()
+    }
+    by_turns = list(timings.values())
+    for timing in by_turns:
         timing.attempt(timing.prepare)
     for repeat in range(max(setting.repeats, setting.most_repeats)):
-        if repeat >= setting.repeats and all(timing.steady for timing in timings):
+        if repeat >= setting.repeats and all(timing.steady for timing in by_turns):
             break
-        start = repeat % len(timings)
-        for timing in timings[start:] + timings[:start]:
+        start = repeat % len(by_turns)
+        for timing in by_turns[start:] + by_turns[:start]:
             timing.attempt(timing.turn)
-    lengths = np.array([len(sentences[number]) for number in order])
+    lengths = np.array([len(sentence) for sentence in ordered])
     return {
         "setting": vars(setting),
         "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
@@ -117,7 +115,7 @@ def measure(
             **{f"p{q}": float(np.percentile(lengths, q)) for q in (5, 25, 50, 75, 95)},
             "longest": int(lengths.max()),
         },
-        "systems": {timing.name: timing.found() for timing in timings},
+        "systems": {name: timing.as_json() for name, timing in timings.items()},
     }
 
 
@@ -145,89 +143,84 @@ def without_device(setting: Setting) -> dict[str, Any] | None:
     return None
 
 
+@dataclass
 class _Timing:
-    """The batches and the turns of a system."""
+    """The batches and the turns of a system.
 
-    def __init__(
-        self,
-        name: str,
-        ways: Sequence[System] | str,
-        sentences: Sentences,
-        order: Sequence[int],
-        setting: Setting,
-        clock: Callable[[], float],
-    ) -> None:
-        self.name = name
-        self._ways = () if isinstance(ways, str) else ways
-        self._sentences, self._order = sentences, order
-        self._setting, self._clock = setting, clock
-        self._state = ways if isinstance(ways, str) else ""
-        self._size = 0
-        self._batches: list[Tensor] = []
-        self._seconds: list[float] = []
-        self._written = 0
+    Attributes:
+        ways: to run it, after `prepare` only the fastest.
+        sentences: the longest first.
+        state: why it cannot be measured, if it cannot.
+        size: of a batch.
+        seconds: a sentence, of each turn.
+        written: tokens of the last turn.
+    """
+
+    ways: list[System]
+    sentences: Sequence[np.ndarray]
+    setting: Setting
+    clock: Callable[[], float]
+    state: str = ""
+    size: int = 0
+    batches: list[Tensor] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    written: int = 0
 
     def attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the measurement, unless the system cannot be measured."""
-        if self._state:
+        if self.state:
             return
-        if self._setting.batch == LARGEST:  # what other systems' batches took is free again
+        if self.setting.batch == LARGEST:  # what other systems' batches took is free again
             torch.cuda.empty_cache()
         try:
             work()
         except torch.OutOfMemoryError:
-            self._state = OUT_OF_MEMORY
+            self.state = OUT_OF_MEMORY
             torch.cuda.empty_cache()
 
     def prepare(self) -> None:
         """Make the batches, and choose the fastest way to run the system."""
-        batch = self._setting.batch
-        self._size = (
-            batch if isinstance(batch, int) else largest_batch(self._fits, len(self._order))
-        )
-        self._batches = [
-            self._batch(start, start + self._size)
-            for start in range(0, len(self._order), self._size)
-        ]
-        if len(self._ways) > 1:
-            sample = self._batches[:: math.ceil(len(self._batches) / SAMPLED)]
-            self._ways = [min(self._ways, key=lambda way: self._time(way, sample)[0])]
+        count, batch = len(self.sentences), self.setting.batch
+        self.size = batch if isinstance(batch, int) else largest_batch(self._fits, count)
+        starts = range(0, count, self.size)
+        self.batches = [source_tensor(self.sentences[at : at + self.size]) for at in starts]
+        if len(self.ways) > 1:
+            sample = self.batches[:: math.ceil(len(self.batches) / SAMPLED)]
+            self.ways = [min(self.ways, key=lambda way: self._time(way, sample)[0])]
 
     def turn(self) -> None:
         """Translate all batches once."""
-        seconds, found = self._time(self._ways[0], self._batches)
-        self._seconds.append(seconds / len(self._order))
-        self._written = sum(len(hypothesis.tokens) for hypothesis in found)
+        seconds, translations = self._time(self.ways[0], self.batches)
+        self.seconds.append(seconds / len(self.sentences))
+        self.written = sum(len(hypothesis.tokens) for hypothesis in translations)
 
     @property
     def steady(self) -> bool:
         """Whether the turns took about the same time, or further ones would change nothing."""
-        if self._state:
+        if self.state:
             return True
-        low, high = np.percentile(self._seconds, (25, 75))
+        low, high = np.percentile(self.seconds, (25, 75))
         return bool(high <= STEADY * low)
 
-    def found(self) -> dict[str, Any]:
-        """What was measured of the system, JSON-able."""
-        if not self._ways:
-            return {STATE: self._state}
-        way = self._ways[0]
+    def as_json(self) -> dict[str, Any]:
+        """What was measured of the system."""
+        if not self.ways:
+            return {STATE: self.state}
+        way = self.ways[0]
         described = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
-        if self._state:
-            return {**described, STATE: self._state}
-        times = 1000 * np.array(self._seconds)
+        if self.state:
+            return {**described, STATE: self.state}
+        times = 1000 * np.array(self.seconds)
         statistics = {
             "median": np.median(times),
             "mean": times.mean(),
             "quartile_1": np.percentile(times, 25),
             "quartile_3": np.percentile(times, 75),
-            "lowest": times.min(),
-            "highest": times.max(),
         }
         return {
             **described,
-            "batch_sentences": self._size,
-            "written_tokens": self._written,
+            "batch_sentences": self.size,
+            "written_tokens": self.written,
             "milliseconds_per_sentence": {
                 **{name: round(float(value), 4) for name, value in statistics.items()},
                 "repeats": [round(float(value), 4) for value in times],
@@ -236,10 +229,9 @@ class _Timing:
 
     def _fits(self, size: int) -> bool:
         """Whether a batch of so many of the longest sentences fits the memory."""
+        way, batch = self.ways[0], source_tensor(self.sentences[:size])
         try:
-            self._ways[0].opened()(
-                self._ways[0].model, self._batch(0, size).to(self._setting.device)
-            )
+            way.opened()(way.model, batch.to(self.setting.device))
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             return False
@@ -247,19 +239,16 @@ class _Timing:
 
     def _time(self, way: System, batches: Sequence[Tensor]) -> tuple[float, list[Hypothesis]]:
         """Seconds and translations of batches, after some that are not counted."""
-        device = self._setting.device
+        device = self.setting.device
         torch.set_num_threads(way.threads)
         method = way.opened()
         for batch in batches[:WARM_UP]:
             method(way.model, batch.to(device))
         _wait(device)
-        started = self._clock()
-        found = [each for batch in batches for each in method(way.model, batch.to(device))]
+        started = self.clock()
+        translations = [each for batch in batches for each in method(way.model, batch.to(device))]
         _wait(device)
-        return self._clock() - started, found
-
-    def _batch(self, start: int, end: int) -> Tensor:
-        return source_tensor([self._sentences[number] for number in self._order[start:end]])
+        return self.clock() - started, translations
 
 
 def _wait(device: str) -> None:

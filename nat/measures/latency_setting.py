@@ -1,9 +1,12 @@
-"""The settings of latencies, and reasons why one is missing; without torch, for reports."""
+"""The settings of latencies, and the numbers in their files; without torch, for reports."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nat.errors import UserError
+from nat.measures.results import Measures, missing
 
 LEAST_REPEATS = 5
 STEADY = 1.25
@@ -16,7 +19,7 @@ ALL_CORES = 0
 """Number of threads that stands for one on each core, or for one alone where that is faster."""
 
 STATE = "state"
-"""Key in the file of a latency that could not be measured; its value is one of these."""
+"""Key of a latency that could not be measured; its value is one of these."""
 
 NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
 NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
@@ -31,10 +34,21 @@ _NAME = re.compile(rf"(cpu|thread|cores)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})"
 THREADS = {"cpu": None, "thread": 1, "cores": ALL_CORES}
 """Threads of a processor by the first word of a setting's name; None for those of the scale."""
 
+TIMES = "milliseconds_per_sentence"
+"""Key of the times of a system in what `nat.measures.latency.measure` returns."""
+
+NAMES = (
+    *("latency", "latency_mean", "latency_quartile_1", "latency_quartile_3"),
+    *("decoding_seconds", "words_per_second", "model_size", "memory"),
+)
+"""All measures of a latency."""
+
+_BYTES = {"model_size": "model_bytes", "memory": "memory_bytes"}
+
 
 @dataclass(frozen=True)
 class Setting:
-    """What is measured.
+    """The conditions of a measurement.
 
     Attributes:
         device: `cpu` or `cuda`.
@@ -61,12 +75,56 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     Raises:
         UserError: for an invalid name.
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise UserError(
             f"setting: found '{name}', expected cpu-N, thread-N, cores-N or cuda-N, N sentences in "
             f"a batch, or cuda-{LARGEST}"
         )
-    if found[1]:
-        return "cpu", int(found[2]), THREADS[found[1]]
-    return found[3], found[4] if found[4] == LARGEST else int(found[4]), None
+    if match[1]:
+        return "cpu", int(match[2]), THREADS[match[1]]
+    return match[3], match[4] if match[4] == LARGEST else int(match[4]), None
+
+
+def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:
+    """The file of a latency with the numbers of each system, see `nat.measures.results`.
+
+    Args:
+        timed: what `nat.measures.latency` gives for all systems, and the facts that the job adds.
+            Where the device is missing, it has a state instead of systems.
+        names: of the systems that have that state.
+    """
+    if STATE in timed:
+        facts = {key: value for key, value in timed.items() if key != STATE}
+        return {"measures": {name: missing(NAMES, timed[STATE]) for name in names}, **facts}
+    moved = {TIMES, STATE, *_BYTES.values()}
+    systems = {
+        name: {key: value for key, value in system.items() if key not in moved}
+        for name, system in timed["systems"].items()
+    }
+    numbers = {name: _numbers(system, timed) for name, system in timed["systems"].items()}
+    return {"measures": numbers, **timed, "systems": systems}
+
+
+def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
+    if STATE in system:
+        return missing(NAMES, system[STATE])
+
+    def number(value: float, low: float, high: float) -> dict[str, Any]:
+        return {"value": value, "low": low, "high": high}
+
+    times = system[TIMES]
+    sentences, words = timed["sentences_of_split"], timed["source_words_per_sentence"]
+    median, mean, low, high = (
+        float(times[name]) for name in ("median", "mean", "quartile_1", "quartile_3")
+    )
+    sizes = {name: system.get(key) for name, key in _BYTES.items()}
+    return {
+        "latency": number(median, low, high) | {"repeats": times["repeats"]},
+        "latency_mean": number(mean, low, high),
+        "latency_quartile_1": {"value": low},
+        "latency_quartile_3": {"value": high},
+        "decoding_seconds": number(*(time * sentences / 1000 for time in (mean, low, high))),
+        "words_per_second": number(*(1000 * words / time for time in (median, high, low))),
+        **{name: {"value": size / 1e6} for name, size in sizes.items() if size},
+    }

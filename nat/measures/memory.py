@@ -1,4 +1,4 @@
-"""How much memory a piece of work takes, measured in a process of its own."""
+"""Memory that a piece of work takes, measured in a process of its own."""
 
 import ctypes
 import gc
@@ -35,7 +35,6 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        status = 1
         try:
             for package in packages:
                 importlib.import_module(package)
@@ -44,12 +43,11 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
             before = largest()
             work()
             os.write(writing, str(max(largest() - before, 0)).encode())
-            status = 0
         except BaseException:  # noqa: BLE001 (whatever it is, this copy ends here)
             traceback.print_exc()
             sys.stderr.flush()
         finally:
-            os._exit(status)
+            os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
         answer = pipe.read()

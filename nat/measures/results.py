@@ -6,9 +6,8 @@ A file is a JSON object. Its key `measures` has the numbers of each part by the 
 
 A part of a score, an analysis or a total correlation is a split, a part of a latency a system and
 its decoding, `at-base/beam5`, and a training has one part, `TRAINING`. A number has a `value`, or
-null and the `reason` why there is none, and what `Number` describes where it is known; a writer may
-add details, such as a unit. `flags` and `not_decoded` are keys of the file and hold for all its
-numbers. What else a file says is up to its job.
+null and the `reason` why there is none, and what `Number` describes where it is known. `flags` and
+`not_decoded` are keys of the file and hold for all its numbers; the rest is up to its job.
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,13 +68,13 @@ def read(path: Path, part: str) -> dict[str, Number]:
         UserError: as `read_file`, and if a number is damaged.
     """
     content = read_file(path)
-    found = {}
+    numbers = {}
     for name, number in content["measures"].get(part, {}).items():
         try:
-            found[name] = _number(number, content)
+            numbers[name] = _number(number, content)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{path}: '{name}' of {part} is no number; {remedy(path)}") from error
-    return found
+    return numbers
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -85,18 +84,13 @@ def read_file(path: Path) -> dict[str, Any]:
         UserError: if it is missing or damaged, or if an earlier version wrote it.
     """
     content = read_json(path)
-    if not is_current(content):
-        raise UserError(f"{path} has no measures as this version writes them; {remedy(path)}")
-    return dict(content)
-
-
-def is_current(content: Any) -> bool:
-    """Whether the content of a file has this form; that of earlier versions has not."""
     parts = content.get("measures") if isinstance(content, dict) else None
-    return isinstance(parts, dict) and all(
+    if not isinstance(parts, dict) or not all(
         isinstance(numbers, dict) and all(isinstance(each, dict) for each in numbers.values())
         for numbers in parts.values()
-    )
+    ):
+        raise UserError(f"{path} has no measures as this version writes them; {remedy(path)}")
+    return dict(content)
 
 
 def missing(names: Iterable[str], reason: str) -> Measures:
@@ -104,22 +98,22 @@ def missing(names: Iterable[str], reason: str) -> Measures:
     return {name: {"value": None, "reason": reason} for name in names}
 
 
-def _number(found: Mapping[str, Any], content: Mapping[str, Any]) -> Number:
-    rows = found.get("by_sentence", {"numbers": (), "sums": (), "tokens": ()})
+def _number(written: Mapping[str, Any], content: Mapping[str, Any]) -> Number:
+    rows = written.get("by_sentence", {"numbers": (), "sums": (), "tokens": ()})
     pairs = zip(map(float, rows["sums"]), map(float, rows["tokens"]), strict=True)
     value, low, high = (
         None if each is None else float(each)
-        for each in (found["value"], found.get("low"), found.get("high"))
+        for each in (written["value"], written.get("low"), written.get("high"))
     )
     return Number(
         value,
         low,
         high,
-        signature=found.get("signature", ""),
-        reason=found.get("reason", ""),
-        hits=found.get("hits", ""),
+        signature=written.get("signature", ""),
+        reason=written.get("reason", ""),
+        hits=written.get("hits", ""),
         by_sentence=dict(zip(rows["numbers"], pairs, strict=True)),
-        repeats=tuple(map(float, found.get("repeats", ()))),
+        repeats=tuple(map(float, written.get("repeats", ()))),
         flags=tuple(content.get("flags", ())),
         not_decoded=int(content.get("not_decoded", 0)),
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +27,26 @@ from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
-from nat.measures import bleu, lengths, significance, statistics
-from nat.measures.repetition import repeated_tokens
-from nat.measures.results import NOT_AVAILABLE, missing
-from nat.measures.statistics import BUCKET, LONG, MEASURED, PART
+from nat.measures import bleu, statistics
+from nat.measures.repetition import repeated_positions
+from nat.measures.results import DIGITS, NOT_AVAILABLE, missing
+from nat.measures.statistics import MEASURED, PART
+
+FEW_DISTINCT = 0.5
+"""Distinct translations per distinct reference below which they count as few."""
 
 
 @dataclass(frozen=True)
 class References:
     """The reference side of a test set.
 
-    `reference` is raw text, `tokens` its tokenised form, `references` the file with several
-    references per sentence where the corpus has one, `source_tokens` the tokenised source, by
-    which sentences count as long. `lowercase` says that the corpus is lower-cased in
-    preprocessing. `tokenise` gives the tokens of raw lines; by default they are split already.
+    Attributes:
+        reference: raw text.
+        tokens: the same tokenised.
+        references: several references per sentence, where the corpus has them.
+        lowercase: whether the corpus is lower-cased in preprocessing.
+        source_tokens: the tokenised source, by which sentences count as long.
+        tokenise: gives the tokens of raw lines; by default they are split already.
     """
 
     reference: Path
@@ -58,14 +64,7 @@ class References:
 
 
 def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
-    """The reference files of a corpus.
-
-    Args:
-        corpus: its name.
-        description: its configuration.
-        split: of it.
-        several: whether sentences have several references.
-    """
+    """The reference files of a split; `several`: its sentences have several references."""
     name = f"{split}.{description.target}"
     text, tokens, references = (
         Path(artifacts.step_of(corpus, split, step).path)
@@ -79,10 +78,6 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
         source_tokens=tokens / f"{split}.{description.source}",
         tokenise=partial(target_tokens, corpus=description),
     )
-
-
-FEW_DISTINCT = 0.5
-"""Distinct translations per distinct reference below which they count as few."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +95,29 @@ class Score:
     statistics: dict[str, np.ndarray]
 
     def write(self, path: Path, origin: Mapping[str, Any] | None = None) -> None:
-        """Write the statistics beside `path`, and then `path` itself.
-
-        Args:
-            path: `{split}.json`.
-            origin: what is written before the report.
-        """
+        """Write the statistics beside `path`, `{split}.json`, and then `path`, origin first."""
         statistics.write(path.with_suffix(".npz"), self.statistics)
         parts = {path.stem: self.report["measures"]}
         write_json(path, {**(origin or {}), **self.report, "measures": parts})
+
+
+def score_translations(job: Job[artifacts.Score]) -> None:
+    """Measure the translations of a split and write the score.
+
+    Raises:
+        UserError: as `score`.
+    """
+    artifact, inputs = job.artifact, job.inputs
+    several = inputs.references is not None
+    references = reference_files(artifact.corpus, job.corpus, artifact.split, several)
+    record = Path(inputs.training.path)
+    training = read_json(record)
+    names = ("corpus", "system", "seed", "decoding", "split")
+    # the fingerprint of the training covers its configuration, seed and data
+    model = {"path": str(record.parent), "fingerprint": str(training.get("fingerprint"))}
+    measured = score(Path(artifact.translations.path), references)
+    measured.report["flags"] += training.get("flags", [])
+    measured.write(job.path, {name: getattr(artifact, name) for name in names} | {"model": model})
 
 
 def score(hypotheses: Path, references: References) -> Score:
@@ -128,47 +137,47 @@ def score(hypotheses: Path, references: References) -> Score:
     )
     text = [row["text"] for row in rows]
     words = [merge(row["tokens"]) for row in rows]
-    repetition = [repeated_tokens([sentence]) for sentence in words]
     counts = {
         "sacrebleu": bleu.sacrebleu(text, [[line] for line in raw], references.lowercase),
         "tokenised_bleu": bleu.tokenised_bleu(words, [[line] for line in tokenised]),
         "chrf": bleu.chrf(text, raw, references.lowercase),
     }
-    found = {name: each.sentences for name, each in counts.items()} | {
-        "repeated_tokens": np.array([[each.repeated, each.tokens] for each in repetition]),
-        "passes": np.array([[row["steps"], 1] if row["status"] == OK else [0, 0] for row in rows]),
-    }
+    repeated, in_reference = _repetition(words), _repetition(tokenised).sum(0)
     extra: dict[str, dict[str, Any]] = {
         "brevity_penalty": {"of": "tokenised_bleu"},
         "sacrebleu_brevity_penalty": {"of": "sacrebleu"},
         "length_ratio": {"of": "tokenised_bleu"},
         "repeated_tokens": {
-            "unit": "percent of words equal to the word before them",
-            "repeated": int(found["repeated_tokens"][:, 0].sum()),
-            "tokens": int(found["repeated_tokens"][:, 1].sum()),
-            "reference": round(repeated_tokens(tokenised).percent, bleu.DIGITS),
+            "repeated": int(repeated[:, 0].sum()),
+            "tokens": int(repeated[:, 1].sum()),
+            "reference": round(float(statistics.percent(in_reference[None])[0]), DIGITS),
         },
-        "passes": {"unit": "decoder passes per decoded sentence"},
     }
     if references.references is not None:
         several = read_references(references.references, len(rows))
         against_all = _against_all(text, words, several, references)
         counts |= against_all
-        for name, each in against_all.items():
-            found[name] = each.sentences
-            extra[name] = {
-                "sentences": len(several),
-                "references_per_sentence": round(sum(map(len, several.values())) / len(several), 2),
-            }
-    for name, chosen in sentences_by_length(tokenised, references.source_tokens).items():
-        found[PART + name] = np.array(chosen)
-        number_of_words = lengths.word_counts([tokenised[number] for number in chosen])
-        extra[name] = {
-            "sentences": len(chosen),
-            "words": [min(number_of_words), max(number_of_words)],
+        number = sum(map(len, several.values()))
+        facts = {
+            "sentences": len(several),
+            "references_per_sentence": round(number / len(several), 2),
         }
+        extra |= dict.fromkeys(against_all, facts)
+    arrays = {name: each.sentences for name, each in counts.items()}
+    arrays["repeated_tokens"] = repeated
+    arrays["passes"] = np.array(
+        [[row["steps"], 1] if row["status"] == OK else [0, 0] for row in rows]
+    )
+    source = None
+    if references.source_tokens is not None:
+        source = _lines(references.source_tokens, hypotheses, len(rows))
+    for name, chosen in statistics.sentences_by_length(tokenised, source).items():
+        arrays[PART + name] = np.array(chosen)
+        lengths = [len(tokenised[number].split()) for number in chosen]
+        extra[name] = {"sentences": len(chosen), "words": [min(lengths), max(lengths)]}
     signatures = {name: each.signature for name, each in counts.items()}
-    lacking = [name for name in MEASURED if statistics.counts_of(name, found) is None]
+    measured = [name for name in MEASURED if statistics.counts_of(name, arrays) is not None]
+    lacking = [name for name in MEASURED if name not in measured]
     statuses = Counter(row["status"] for row in rows)
     report = {
         "sentences": len(rows),
@@ -178,9 +187,7 @@ def score(hypotheses: Path, references: References) -> Score:
         "flags": flags(text, raw),
         "lowercase": references.lowercase,
         "measures": {
-            name: _measure(name, found, signatures) | extra.get(name, {})
-            for name in MEASURED
-            if name not in lacking
+            name: _measure(name, arrays, signatures) | extra.get(name, {}) for name in measured
         }
         # to be told from measures that did not exist yet
         | missing(lacking, NOT_AVAILABLE),
@@ -189,11 +196,17 @@ def score(hypotheses: Path, references: References) -> Score:
             for name, path in {"hypotheses": hypotheses, **references.files}.items()
         },
     }
-    return Score(report, found)
+    return Score(report, arrays)
+
+
+def _repetition(sentences: Sequence[str]) -> np.ndarray:
+    """Repeated words and all words of each sentence, [n, 2]."""
+    words = [sentence.split() for sentence in sentences]
+    return np.array([[len(repeated_positions(each)), len(each)] for each in words])
 
 
 def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
-    """The lines of a file of references, as many as there are translations.
+    """The lines of a file of the test set, as many as there are translations.
 
     Raises:
         UserError: if there are more or fewer, or none.
@@ -217,16 +230,15 @@ def _against_all(
 ) -> dict[str, bleu.Counts]:
     """BLEU against all references of the sentences that have several, by their numbers."""
     covered = sorted(several)
-    tokens = iter(references.tokenise([line for number in covered for line in several[number]]))
+    truth = [several[number] for number in covered]
+    tokens = iter(references.tokenise(list(chain.from_iterable(truth))))
     return {
         "multi_reference_bleu": bleu.sacrebleu(
-            [text[number] for number in covered],
-            [several[number] for number in covered],
-            references.lowercase,
+            [text[number] for number in covered], truth, references.lowercase
         ),
         "multi_reference_tokenised_bleu": bleu.tokenised_bleu(
             [words[number] for number in covered],
-            [list(islice(tokens, len(several[number]))) for number in covered],
+            [list(islice(tokens, len(each))) for each in truth],
         ),
     }
 
@@ -242,84 +254,18 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     return [f"few distinct translations: {distinct} for {due} distinct references"]
 
 
-def score_translations(job: Job[artifacts.Score]) -> None:
-    """Measure the translations of a split and write the score.
-
-    Raises:
-        UserError: as `score`.
-    """
-    artifact, inputs = job.artifact, job.inputs
-    references = reference_files(
-        artifact.corpus,
-        job.corpus,
-        artifact.split,
-        several=inputs.references is not None,
-    )
-    record = Path(inputs.training.path)
-    training = read_json(record)
-    origin = {
-        "corpus": artifact.corpus,
-        "system": artifact.system,
-        "seed": artifact.seed,
-        "decoding": artifact.decoding,
-        "split": artifact.split,
-        # the fingerprint of the training covers its configuration, seed and data
-        "model": {
-            "path": str(record.parent),
-            "fingerprint": str(training.get("fingerprint")),
-        },
-    }
-    found = score(Path(artifact.translations.path), references)
-    found.report["flags"] += training.get("flags", [])
-    found.write(job.path, origin)
-
-
 def _measure(
     name: str, arrays: Mapping[str, np.ndarray], signatures: Mapping[str, str]
 ) -> dict[str, Any]:
     """Value and interval of a measure, and what belongs to BLEU."""
-    counts = statistics.counts_of(name, arrays)
+    counts, known = statistics.counts_of(name, arrays), MEASURED[name]
     assert counts is not None
-    known = MEASURED[name]
-    resampled = significance.resample(counts, known.value)
-    found: dict[str, Any] = {
-        "value": round(resampled.value, bleu.DIGITS),
-        **significance.ends(resampled, bleu.DIGITS),
-    }
+    number: dict[str, Any] = statistics.number(counts, known.value)
     if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
-        found["signature"] = signatures[known.array]
+        number["signature"] = signatures[known.array]
     if known.value in (bleu.smoothed, bleu.unsmoothed):
-        found |= bleu.parts(counts.sum(0), smooth=known.value is bleu.smoothed)
-    return found
-
-
-def sentences_by_length(
-    tokenised: Sequence[str], source_tokens: Path | None
-) -> dict[str, list[int]]:
-    """Numbers of the sentences that each measure by length is about; none of them is empty.
-
-    Args:
-        tokenised: reference sentences, which the buckets go by.
-        source_tokens: file of tokenised source sentences, by which sentences count as long.
-
-    Raises:
-        UserError: if the source has another number of sentences.
-    """
-    found: dict[str, list[int]] = {}
-    if len(tokenised) >= lengths.BUCKETS:
-        buckets = lengths.equal_buckets(lengths.word_counts(tokenised))
-        found = {f"{BUCKET}{number}": chosen for number, chosen in enumerate(buckets, 1)}
-    if source_tokens is not None:
-        source = list(read_lines(source_tokens))
-        if len(source) != len(tokenised):
-            raise UserError(
-                f"{source_tokens} has {len(source)} sentences but the reference has "
-                f"{len(tokenised)}; {remedy(source_tokens)}"
-            )
-        chosen = lengths.long_sentences(lengths.word_counts(source))
-        if chosen:
-            found[LONG] = chosen
-    return found
+        number |= bleu.parts(counts.sum(0), smooth=known.value is bleu.smoothed)
+    return number
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
@@ -338,13 +284,13 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
         UserError: if a line does not hold the references of one sentence of the test set, or there
             is none.
     """
-    found: dict[int, tuple[list[str], list[float]]] = {}
+    references: dict[int, tuple[list[str], list[float]]] = {}
     for number, line in enumerate(read_lines(path), 1):
         try:
             row = json.loads(line)
             sentence, texts = row["id"], row["references"]
             weights = [float(weight) for weight in row.get("weights", [1.0] * len(texts))]
-            is_one = sentence in range(sentences) and sentence not in found
+            is_one = sentence in range(sentences) and sentence not in references
             is_one &= 0 < len(texts) == len(weights) and min(weights) > 0
         except (AttributeError, KeyError, TypeError, ValueError):
             is_one = False
@@ -353,7 +299,7 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
                 f"{path} line {number} does not hold the references of one of the {sentences} "
                 f"sentences; {remedy(path)}"
             )
-        found[sentence] = texts, weights
-    if not found:
+        references[sentence] = texts, weights
+    if not references:
         raise UserError(f"{path} holds no references; {remedy(path)}")
-    return found
+    return references

@@ -26,8 +26,6 @@ from typing import Any
 import numpy as np
 from sacrebleu.significance import estimate_ci
 
-from nat.measures.correlation import pearson
-
 SAMPLES = 1000
 SEED = 12345
 LEVEL = 0.05
@@ -96,12 +94,7 @@ def drawn(sentences: int) -> np.ndarray:
 
 
 def resample(counts: np.ndarray, value: Value) -> Resampled:
-    """Compute a measure on a test set and on its resamples.
-
-    Args:
-        counts: of each sentence, [n, K].
-        value: the measure.
-    """
+    """A measure of the counts of each sentence [n, K], on a test set and on its resamples."""
     sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
     found = value(sums)
     return Resampled(float(found[0]), found[1:], alone=len(counts) < 2)
@@ -216,18 +209,29 @@ def _student() -> Any:
     return t
 
 
+def pearson(first: Sequence[float], second: Sequence[float]) -> float:
+    """Correlation of two measures over systems, such as L_MPLE and BLEU; -1 to 1.
+
+    MPLE (Huang et al. 2022) prints absolute values: a good system has a low loss and a high BLEU.
+
+    Raises:
+        ValueError: if there are fewer than two systems, or all have the same value.
+    """
+    x, y = (np.asarray(values, dtype=np.float64) for values in (first, second))
+    if x.shape != y.shape or x.size < 2:
+        raise ValueError(f"a correlation of {x.size} and {y.size} values")
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        raise ValueError("a correlation with a measure that is the same for all systems")
+    return float(np.corrcoef(x, y)[0, 1])
+
+
 def interval_of_correlation(
     first: Sequence[float], second: Sequence[float], level: float = LEVEL
 ) -> Interval | None:
     """Pearson's r with its interval over systems by Fisher's z; `None` with fewer than four.
 
-    Args:
-        first: a measure of each system.
-        second: another measure of each, in the same order.
-        level: one minus the confidence.
-
     Raises:
-        ValueError: if a measure is the same for all systems.
+        ValueError: as `pearson`.
     """
     value = pearson(first, second)
     if len(first) < 4:
@@ -245,13 +249,10 @@ def interval_of_correlation(
 
 
 def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> list[Resampled]:
-    """The medians of repeated measurements, with resamples of the repeats.
+    """The medians of repeated measurements of each system, with resamples of the repeats.
 
-    Args:
-        repeats: of each system.
-        together: whether the systems were measured by turns. The same repeats of all of them are
-            drawn then, so that what slowed down a repeat of all cancels out in a comparison;
-            otherwise they are drawn independently.
+    If the systems were measured by turns, `together`, the same repeats of all of them are drawn, so
+    that what slowed down a repeat of all cancels out in a comparison.
     """
     numbers = np.random.default_rng(SEED)
     found = []
@@ -264,11 +265,6 @@ def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> lis
 
 
 def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The ratio of two medians of systems that were measured by turns, with resamples of both.
-
-    Args:
-        first: repeated measurements of the numerator, all positive.
-        second: as many of the denominator, all positive.
-    """
+    """The ratio of two medians of systems that were measured by turns, with resamples of both."""
     above, below = resampled_medians([first, second], together=True)
     return Estimate((above.value / below.value,), above.samples / below.samples, REPEATS)

@@ -6,7 +6,7 @@ without hypotheses and references. A measure of part of a test set, such as its 
 an array with the numbers of these sentences instead of its own counts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,15 +14,19 @@ import numpy as np
 
 from nat.files import atomic_path
 from nat.measures import bleu
-from nat.measures.lengths import BUCKETS
 from nat.measures.results import DIGITS
 from nat.measures.significance import Resampled, Value, ends, resample
 
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
-"""Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
+"""Tokenised BLEU of part of a test set."""
+
+BUCKETS = 5
+"""Equally large parts of a test set by target length (Norouzi et al. 2022, figure 5)."""
+
+LONG_WORDS = 40
+"""Number of words from which a source sentence is long (Li et al. 2019, table 2)."""
 
 PARTS = (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
-"""All of them."""
 
 PART = "sentences_of_"
 """Prefix of the name of a measure: the numbers of its sentences, [m]."""
@@ -59,7 +63,7 @@ MEASURED = {
     "chrf": Measured("chrf", bleu.chrf_score),
     "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),
     "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),
-    "length_ratio": Measured("tokenised_bleu", bleu.length_ratio),
+    "length_ratio": Measured("tokenised_bleu", ratio),
     "repeated_tokens": Measured("repeated_tokens", percent),
     "passes": Measured("passes", ratio),
     **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},
@@ -90,6 +94,30 @@ def is_part(measure: str) -> bool:
     return measure in MEASURED and MEASURED[measure].part != ""
 
 
+def sentences_by_length(
+    references: Sequence[str], sources: Sequence[str] | None
+) -> dict[str, list[int]]:
+    """Numbers of the sentences that each measure of `PARTS` is about; none of them is empty.
+
+    Buckets differ by at most one sentence in size, so that sentences of one length may lie on both
+    sides of a border; of equal lengths the order in the test set decides.
+
+    Args:
+        references: tokenised, by which sentences are put into buckets, the shortest first.
+        sources: tokenised, by which they count as long, if they are known.
+    """
+    chosen: dict[str, list[int]] = {}
+    lengths = [len(sentence.split()) for sentence in references]
+    if len(lengths) >= BUCKETS:
+        order = np.argsort(lengths, kind="stable")
+        borders = [len(order) * part // BUCKETS for part in range(1, BUCKETS)]
+        for number, bucket in enumerate(np.split(order, borders), 1):
+            chosen[f"{BUCKET}{number}"] = sorted(bucket.tolist())
+    words = [len(sentence.split()) for sentence in sources or ()]
+    long = [sentence for sentence, length in enumerate(words) if length >= LONG_WORDS]
+    return {**chosen, LONG: long} if long else chosen
+
+
 def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
     """A measure on a test set and on resamples of the sentences that it is about.
 
@@ -104,8 +132,8 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
 
 def number(counts: np.ndarray, value: Value) -> dict[str, float | None]:
     """A measure of counts [n, K] and its interval, as files hold them."""
-    found = resample(counts, value)
-    return {"value": round(found.value, DIGITS), **ends(found, DIGITS)}
+    measured = resample(counts, value)
+    return {"value": round(measured.value, DIGITS), **ends(measured, DIGITS)}
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -21,8 +21,7 @@ from nat.data.candidates import RAW
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
-from nat.measures import bleu
-from nat.measures.results import Measures
+from nat.measures.results import DIGITS
 
 EXACT = {
     "exact_total_correlation": "given_length",
@@ -38,20 +37,24 @@ PARTS = ("nll", "length")
 
 def estimate_total_correlation(job: Job[Any]) -> None:
     """Estimate C from the likelihoods of two models, and write it."""
-    parallel, autoregressive, summary = (
-        read_json(Path(each.path)) for each in job.inputs.artifacts()
-    )
-    found = with_exact(estimate(parallel, autoregressive), summary)
-    write_json(job.path, with_measures(found))
+    contents = (read_json(Path(each.path)) for each in job.inputs.artifacts())
+    write_json(job.path, estimate(*contents))
 
 
-def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:
+def estimate(
+    parallel: Mapping[str, Any], autoregressive: Mapping[str, Any], summary: Mapping[str, Any]
+) -> dict[str, Any]:
     """C of each split from the analyses `likelihood` of a NAT and an AT.
 
+    Args:
+        parallel: of the NAT.
+        autoregressive: of the AT.
+        summary: the corpus as `corpus.json` describes it, with the exact C of an invented language.
+
     Returns:
-        For each split, C per token and per sentence, in nats and bits; it may be negative. `losses`
-        are those of the whole split, nats. `by_sentence` has the difference of the losses in bits
-        and the tokens of each sentence.
+        Numbers, see `nat.measures.results`; `by_sentence` has the difference of the losses in bits
+        and the tokens of each sentence. For each split also C per sentence, in nats and bits, the
+        `losses` of the whole split in nats, and the exact values per sentence. C may be negative.
 
     Raises:
         UserError: if the two likelihoods are not of the same text.
@@ -61,19 +64,36 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
             f"likelihoods of {parallel['system']} and {autoregressive['system']} are not of the "
             "same sentences; analyse both again, with models of as many positions"
         )
-    splits = {}
+    measures, splits = {}, {}
     for name, of_parallel in parallel["splits"].items():
+        other = autoregressive["splits"][name]
         nat = sum(of_parallel["totals"].get(part, 0.0) for part in PARTS)
-        at = autoregressive["splits"][name]["totals"]["nll"]
+        at = other["totals"]["nll"]
+        sentences, tokens = max(of_parallel["sentences"], 1), max(of_parallel["tokens"], 1)
+        exact = _exact(summary, name, nat / sentences, at / sentences)
+        of_nat, of_at = of_parallel["by_sentence"], other["by_sentence"]
+        bits = [_in_bits(p - q) for p, q in zip(of_nat["sums"], of_at["sums"], strict=True)]
+        measures[name] = {
+            "total_correlation": {
+                "value": _in_bits((nat - at) / tokens),
+                "by_sentence": {**of_nat, "sums": bits},
+            },
+            "total_correlation_nats": {"value": round((nat - at) / tokens, DIGITS)},
+            **{
+                measure: {"value": _in_bits(exact[key] * sentences / tokens)}
+                for measure, key in EXACT.items()
+                if key in exact
+            },
+        }
         splits[name] = {
             "sentences": of_parallel["sentences"],
             "tokens": of_parallel["tokens"],
-            "per_token": _in_units((nat - at) / max(of_parallel["tokens"], 1)),
-            "per_sentence": _in_units((nat - at) / max(of_parallel["sentences"], 1)),
+            "per_sentence": _in_units((nat - at) / sentences),
             "losses": {"parallel": nat, "autoregressive": at},
-            "by_sentence": _by_sentence(of_parallel, autoregressive["splits"][name]),
+            "exact_per_sentence": {key: _in_units(value) for key, value in exact.items()},
         }
     return {
+        "measures": measures,
         "corpus": parallel["corpus"],
         "parallel": parallel["system"],
         "autoregressive": autoregressive["system"],
@@ -82,8 +102,8 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
     }
 
 
-def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Add, for an invented language, the exact C of the same subwords, and what the models lose.
+def _exact(summary: Mapping[str, Any], split: str, nat: float, at: float) -> dict[str, float]:
+    """The exact C of the same subwords of an invented language, and what the models lose, nats.
 
     `given_length` is C for a parallel model that predicts the length and knows it, `padded` for one
     that makes nothing of it (`nat.data.invented.law`). The estimate is the first of them +
@@ -92,51 +112,20 @@ def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, A
     over targets, the losses those of the drawn ones, so the excesses of a small split are noisy.
 
     Args:
-        found: from `estimate`.
-        summary: the corpus as `corpus.json` describes it.
+        summary: of the corpus.
+        split: of it.
+        nat: loss of the NAT per sentence, nats.
+        at: loss of the AT per sentence, nats.
     """
-    for name, split in found["splits"].items():
-        exact = summary.get("entropies", {}).get(name, {}).get("subwords")
-        if exact is None:
-            continue
-        optimum = exact["length"] + exact["given_length"]
-        sentences, joint = max(split["sentences"], 1), exact["joint"]
-        per_sentence = {
-            "given_length": optimum - joint,
-            "padded": exact["padded"] - joint,
-            "parallel_excess": split["losses"]["parallel"] / sentences - optimum,
-            "autoregressive_excess": split["losses"]["autoregressive"] / sentences - joint,
-        }
-        tokens = max(split["tokens"], 1)
-        split["exact_per_sentence"] = {
-            kind: _in_units(value) for kind, value in per_sentence.items()
-        }
-        split["exact_per_token"] = {
-            kind: _in_units(value * sentences / tokens) for kind, value in per_sentence.items()
-        }
-    return found
-
-
-def with_measures(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with its numbers by split, see `nat.measures.results`."""
-    moved = ("per_token", "exact_per_token", "by_sentence")
-    splits = {
-        name: {key: value for key, value in split.items() if key not in moved}
-        for name, split in found["splits"].items()
-    }
-    numbers = {name: _numbers(split) for name, split in found["splits"].items()}
-    return {"measures": numbers, **found, "splits": splits}
-
-
-def _numbers(split: Mapping[str, Any]) -> Measures:
-    exact = split.get("exact_per_token", {})
+    entropies = summary.get("entropies", {}).get(split, {}).get("subwords")
+    if entropies is None:
+        return {}
+    optimum, joint = entropies["length"] + entropies["given_length"], entropies["joint"]
     return {
-        "total_correlation": {
-            "value": split["per_token"]["bits"],
-            "by_sentence": split["by_sentence"],
-        },
-        "total_correlation_nats": {"value": split["per_token"]["nats"]},
-        **{name: {"value": exact[key]["bits"]} for name, key in EXACT.items() if key in exact},
+        "given_length": optimum - joint,
+        "padded": entropies["padded"] - joint,
+        "parallel_excess": nat - optimum,
+        "autoregressive_excess": at - joint,
     }
 
 
@@ -148,22 +137,16 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
     """
     for system, method in ((parallel, "full_mask"), (autoregressive, "previous_tokens")):
         training = configuration.training(corpus, system)
-        for key, found, expected in (
-            ("input", training.input.method, method),
-            ("target", training.target.method, "cross_entropy"),
+        for key, given, expected in (
+            ("input.method", training.input.method, method),
+            ("target.method", training.target.method, "cross_entropy"),
+            ("text", training.text.kind, RAW),
         ):
-            if found != expected:
-                where = configuration.file_of("systems", system)
+            if given != expected:
                 raise UserError(
-                    f"{where}: key '{key}.method': found {found}, expected {expected} for a total "
-                    "correlation"
+                    f"{configuration.file_of('systems', system)}: key '{key}': found {given}, "
+                    f"expected {expected} for a total correlation"
                 )
-        if training.text.kind != RAW:
-            where = configuration.file_of("systems", system)
-            raise UserError(
-                f"{where}: key 'text': the total correlation is that of the "
-                "raw text; use a system trained on it"
-            )
 
 
 def _measured(likelihood: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -174,15 +157,9 @@ def _measured(likelihood: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _by_sentence(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:
-    of_nat, of_at = parallel["by_sentence"], autoregressive["by_sentence"]
-    pairs = zip(of_nat["sums"], of_at["sums"], strict=True)
-    bits = [round((nat - at) / math.log(2), bleu.DIGITS) for nat, at in pairs]
-    return {**of_nat, "sums": bits}
+def _in_bits(nats: float) -> float:
+    return round(nats / math.log(2), DIGITS)
 
 
 def _in_units(nats: float) -> dict[str, float]:
-    return {
-        "nats": round(nats, bleu.DIGITS),
-        "bits": round(nats / math.log(2), bleu.DIGITS),
-    }
+    return {"nats": round(nats, DIGITS), "bits": _in_bits(nats)}

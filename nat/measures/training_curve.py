@@ -53,12 +53,12 @@ def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, 
     updates, validated = int(report["updates"]), _validations(rows)
     best = max((bleu for _, bleu in validated), default=None)
     held = [best is None or bleu >= LOST * best for _, bleu in validated]
-    collapsed = not all(held[-1:])
+    collapsed = bool(held) and not held[-1]
     epochs = counts["epochs"]
     if collapsed and epochs is not None:
         lost_at, _ = validated[len(held) - held[::-1].index(True)]
         epochs = epochs * lost_at / updates
-    found = {
+    values = {
         **counts,
         "updates": updates,
         "best_validation_bleu": best,
@@ -68,15 +68,12 @@ def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, 
         "million_parameters": counts["parameters"] and counts["parameters"] / 1e6,
         **_shares(rows),
     }
-    numbers = {name: {"value": value} for name, value in found.items() if value is not None}
+    numbers = {name: {"value": value} for name, value in values.items() if value is not None}
     return {"measures": {TRAINING: numbers}, **report}
 
 
 def validations(curve: Path) -> Validations:
-    """The validations of a training.
-
-    Args:
-        curve: its `training.csv`.
+    """The validations of a training, from its `training.csv`.
 
     Raises:
         UserError: if the file is missing or damaged.
@@ -111,9 +108,11 @@ def _validations(rows: Iterable[Mapping[str, str]]) -> Validations:
 def _shares(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
     """Of a training that chooses among candidate texts: the share of each candidate, counted from
     1, in what was learned, in the training and in each fifth of it that has a row, percent."""
-    shares = [
-        each for row in rows if (each := [float(row[key]) for key in row if _is_share(key, row)])
-    ]
+    shares = []
+    for row in rows:
+        columns = [key for key in row if key.startswith(_FROM) and row[key]]
+        if columns:
+            shares.append([float(row[key]) for key in columns])
     ends = [len(shares) * part // FIFTHS for part in range(FIFTHS + 1)]
     parts = {f"_fifth_{part}": shares[ends[part - 1] : ends[part]] for part in range(1, FIFTHS + 1)}
     return {
@@ -121,7 +120,3 @@ def _shares(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
         for part, chosen in ({"": shares} | parts).items()
         for number, column in enumerate(zip(*chosen, strict=True), 1)
     }
-
-
-def _is_share(key: str, row: Mapping[str, str]) -> bool:
-    return key.startswith(_FROM) and bool(row[key])

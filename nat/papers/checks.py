@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nat.measures.correlation import pearson
 from nat.measures.known import AGAINST_ALL
+from nat.measures.significance import pearson
 from nat.papers.cells import Cell
 
 MAJORITY = "majority"

@@ -10,9 +10,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from nat.measures.correlation import pearson
 from nat.measures.known import MEASURES, SPEED_UP
-from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
+from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation, pearson
 from nat.papers import values
 from nat.papers.cells import QUOTED
 from nat.papers.checks import MAJORITY, Check, Compared, decisive, published_difference

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nat.measures import significance
-from nat.measures.correlation import pearson
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
 from nat.measures.results import Number
-from nat.measures.significance import Interval
+from nat.measures.significance import Interval, pearson
 from nat.papers.cells import COMPUTED, QUOTED, Cell, Groups
 from nat.papers.checks import Compared
 from nat.papers.differences import difference

@@ -23,7 +23,7 @@ from nat.data.references import are_complete
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
-from nat.measures import bleu
+from nat.measures import bleu, statistics
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
 from nat.report.page import SENTENCES, Page, of_system
@@ -171,7 +171,7 @@ def _numbers(counts: dict[str, np.ndarray], of_bleu: np.ndarray) -> dict[str, An
     return {
         "bleu": bleu.of_sentences(of_bleu).round(1).tolist(),
         "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
-        "ratio": bleu.length_ratio(of_bleu).round(2).tolist(),
+        "ratio": statistics.ratio(of_bleu).round(2).tolist(),
         "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
     }
 

@@ -23,7 +23,7 @@ from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.glancing import Glancing
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
-from nat.measures.correlation import pearson
+from nat.measures.significance import pearson
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
 from nat.workflow.specification import job

@@ -43,13 +43,6 @@ def test_references_count_by_their_weights() -> None:
     assert equal == pytest.approx(pairwise_bleu([CANDIDATES[0]], REFERENCES).references)
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
-    with pytest.raises(ValueError, match="candidates of 2, 1 sentences for 2"):
-        pairwise_bleu([CANDIDATES[0], ["a"]], REFERENCES)
-    with pytest.raises(ValueError, match="at least one reference"):
-        pairwise_bleu(CANDIDATES, [["a"], []])
-
-
 def random_likeness(sentences: int = 40, candidates: int = 3) -> PairwiseBleu:
     numbers = np.random.default_rng(2)
     among = numbers.uniform(0, 100, (sentences, candidates, candidates))

@@ -1,26 +1,15 @@
 import pytest
 
-from nat.measures.repetition import repeated_tokens
+from nat.measures.repetition import missing_words, repeated_positions
 
 
 @pytest.mark.parametrize(
-    ("sentences", "repeated", "tokens"),
-    [
-        (["a a a b"], 2, 4),
-        (["a b a b"], 0, 4),
-        (["a b", "b c"], 0, 4),  # not across sentences
-        (["A a"], 0, 2),
-        (["", "a"], 0, 1),
-        (["  a  a "], 1, 2),
-    ],
+    ("sentence", "positions"),
+    [("a a a b", [1, 2]), ("a b a b", []), ("A a", []), ("", [])],
 )
-def test_words_that_equal_their_left_neighbour(
-    sentences: list[str], repeated: int, tokens: int
-) -> None:
-    found = repeated_tokens(sentences)
-    assert (found.repeated, found.tokens) == (repeated, tokens)
-    assert found.percent == pytest.approx(100 * repeated / tokens)
+def test_words_that_equal_their_left_neighbour(sentence: str, positions: list[int]) -> None:
+    assert repeated_positions(sentence.split()) == positions
 
 
-def test_empty_text_has_no_repetition() -> None:
-    assert repeated_tokens([]).percent == 0
+def test_missing_words_keep_their_multiplicity() -> None:
+    assert missing_words(["b", "a"], ["a", "b", "a", "c"]) == ["a", "c"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nat.measures.total_correlation import check, estimate, with_exact, with_measures
+from nat.measures.total_correlation import check, estimate
 from tests.messages import told
 from tests.repository import configured
 
@@ -27,24 +27,28 @@ def test_two_dependent_tokens_have_one_bit_in_common() -> None:
     found = estimate(
         likelihood("nat", {"nll": 5 * marginals, "length": 0.0}, tokens=10),
         likelihood("at", {"nll": 5 * joint}, tokens=10),
-    )["splits"]["test"]
+        {},
+    )
+    assert found["measures"]["test"]["total_correlation"]["value"] == 0.5
+    found = found["splits"]["test"]
     assert found["per_sentence"] == {"nats": pytest.approx(bit, abs=1e-6), "bits": 1}
-    assert found["per_token"]["bits"] == 0.5
 
 
 def test_the_length_is_paid_for_by_both() -> None:
-    found = [
-        estimate(likelihood("nat", totals), likelihood("at", {"nll": 40.0}))["splits"]["test"]
+    one, other = (
+        estimate(likelihood("nat", totals), likelihood("at", {"nll": 40.0}), {})
         for totals in ({"nll": 60.0}, {"nll": 50.0, "length": 10.0})
-    ]
-    assert found[0] == found[1]
-    assert found[0]["per_token"]["nats"] == 1 and found[0]["per_sentence"]["nats"] == 4
+    )
+    assert one == other
+    assert one["measures"]["test"]["total_correlation_nats"]["value"] == 1
+    assert one["splits"]["test"]["per_sentence"]["nats"] == 4
 
 
 def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None:
-    found = estimate(likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0}))
+    both = likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0})
     exact = {"joint": 7.0, "length": 1.0, "given_length": 9.5, "padded": 14.0, "tokens": 4.0}
-    split = with_exact(found, {"entropies": {"test": {"subwords": exact}}})["splits"]["test"]
+    found = estimate(*both, {"entropies": {"test": {"subwords": exact}}})
+    split = found["splits"]["test"]
     values = {name: each["nats"] for name, each in split["exact_per_sentence"].items()}
     assert values == {
         "given_length": 3.5,
@@ -55,10 +59,7 @@ def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None
     together = values["given_length"] + values["parallel_excess"] - values["autoregressive_excess"]
     assert together == split["per_sentence"]["nats"]
     # 20 tokens in 5 sentences
-    assert split["exact_per_token"]["padded"]["nats"] == 7.0 / 4
-    plain = estimate(likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0}))
-    assert "exact_per_token" not in with_exact(plain, {"splits": {}})["splits"]["test"]
-    numbers = with_measures(found)["measures"]["test"]
+    numbers = found["measures"]["test"]
     assert {name: each["value"] * math.log(2) for name, each in numbers.items()} == {
         "total_correlation": pytest.approx(1.0),
         "total_correlation_nats": pytest.approx(math.log(2)),
@@ -68,7 +69,7 @@ def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None
         "autoregressive_excess": pytest.approx(1.0 / 4, abs=1e-6),
     }
     assert numbers["total_correlation"]["by_sentence"]["tokens"] == [4.0] * 5
-    assert len(with_measures(plain)["measures"]["test"]) == 2
+    assert len(estimate(*both, {"splits": {}})["measures"]["test"]) == 2
 
 
 def test_sentences_add_up_to_the_estimate() -> None:
@@ -76,14 +77,14 @@ def test_sentences_add_up_to_the_estimate() -> None:
     both = likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0})
     for each, sums in zip(both, ([20.0, 10.0, 10.0, 10.0, 10.0], [8.0] * 5), strict=True):
         each["splits"]["test"]["by_sentence"]["sums"] = sums
-    found = estimate(*both)["splits"]["test"]
+    found = estimate(*both, {})["measures"]["test"]["total_correlation"]
     rows = found["by_sentence"]
-    assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(found["per_token"]["bits"])
+    assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(found["value"])
 
 
 def test_different_texts_are_refused() -> None:
     with told("same sentences"):
-        estimate(likelihood("nat", {"nll": 1.0}), likelihood("at", {"nll": 1.0}, tokens=19))
+        estimate(likelihood("nat", {"nll": 1.0}), likelihood("at", {"nll": 1.0}, tokens=19), {})
 
 
 def test_only_models_of_maximum_likelihood_on_raw_text() -> None:
