@@ -20,13 +20,39 @@ from nat.papers.table_formats import (
     write_records,
 )
 from nat.papers.values import Record
-from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, how_many
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 
 DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
-VERDICTS = (HOLDS, UNDECIDED, FAILS, UNJUDGED, NOT_RUN)
+VERDICTS = {
+    **{HOLDS: "hold", UNDECIDED: UNDECIDED, FAILS: "do not hold"},
+    **{UNJUDGED: UNJUDGED, NOT_RUN: NOT_RUN},
+}
+"""Verdicts in order, and how they are worded of several claims."""
 COLUMNS = (
     *("claim", "case", "verdict", "ours", "95% interval", "detectable"),
     *("in the claim's measure", "paper"),
+)
+HOW_JUDGED = (
+    "A claim holds if the 95% interval of its difference lies within what it says, does not hold "
+    "if the interval lies outside, and is undecided otherwise. Detectable: the smallest difference "
+    "beyond the bound of the claim that the test would have seen with a probability of "
+    f"{POWER:.0%}."
+)
+ONE_SEED = (
+    "With one seed an interval is over sentences, not over trainings: another training may give "
+    "another difference and another verdict, so compare small differences over several seeds (key "
+    "'seeds' of the scale or of the paper)."
+)
+NO_INTERVALS = {
+    COUNTED: "a number of one training, which has no interval over sentences; another training may "
+    "give another number",
+    NO_INTERVAL: "with one seed this difference has no interval, nor has a correlation over three "
+    "systems",
+}
+AGAINST_ALL = (
+    "The references of these test sets are all the correct translations of each sentence, so "
+    "claims about BLEU are judged by BLEU against all of them, unless they state a number of "
+    "points. The difference in the claim's measure, against one reference, stands beside."
 )
 
 
@@ -39,86 +65,57 @@ def write(claims: ResolvedClaims, records: list[Record], csv: Path) -> None:
 def summary(records: Sequence[Record]) -> str:
     """Count the judgements by verdict."""
     counts = Counter(record["verdict"] for record in records)
-    return ", ".join(how_many(counts[each], each) for each in VERDICTS if each in counts)
+    several = ((counts[each], each, VERDICTS[each]) for each in VERDICTS if each in counts)
+    return ", ".join(f"{number} {one if number == 1 else more}" for number, one, more in several)
 
 
 def lines(record: Record) -> dict[str, str]:
     """Write a judgement as the texts of `COLUMNS`."""
-    is_correlation = record["check"] == "correlation"
-    measure = DERIVED["correlation"] if is_correlation else MEASURES[record["measure"]]
-    digits, of_ends = measure.digits, measure.digits - 1
-    if not is_correlation:
+    of, digits, of_ends, unit = "r", DERIVED["correlation"].digits, 2, ""
+    if record["check"] != "correlation":
+        of, unit = "difference", MEASURES[record["measure"]].unit
         digits, of_ends = digits_of(record["measure"])
+        if record["measure"] != record["own_measure"]:
+            unit = f"multi-ref. {unit}"
     ours, interval = str(record["reason"]), NOTHING
     if record["verdict"] not in WITHOUT_NUMBER:
-        several = not is_correlation and record["measure"] != record["own_measure"]
-        unit = "" if is_correlation else f"{'multi-ref. ' * several}{measure.unit}"
         ours = f"{record['numbers']}: {signed(record['ours'], digits)} {unit}".strip()
-        interval = str(record["interval"])
-    if given(record["low"]):
-        interval = _interval(record["low"], record["high"], of_ends)
+        interval = _interval(record, "", of_ends) or str(record["interval"])
     own = NOTHING
     if given(record["in_own_measure"]):
-        its, its_ends = digits_of(record["own_measure"])
-        ends = record["low_in_own_measure"], record["high_in_own_measure"]
-        own = signed(record["in_own_measure"], its)
-        own += f" {_interval(*ends, its_ends)}" if given(ends[0]) else ""
-    of = "r" if is_correlation else "difference"
+        of_own, of_its_ends = digits_of(record["own_measure"])
+        own = signed(record["in_own_measure"], of_own)
+        own = f"{own} {_interval(record, '_in_own_measure', of_its_ends)}".strip()
+    detectable, printed = record["detectable"], record["published"]
     bound = f"; {of} {record['bound']}" if record["bound"] else ""
-    texts = (
-        f"{record['text']} ({record['source']}{bound})",
-        record["case"],
-        record["verdict"],
-        ours,
-        interval,
-        f"{record['detectable']:.{digits}f}" if given(record["detectable"]) else NOTHING,
-        own,
-        signed(record["published"], digits) if given(record["published"]) else NOTHING,
-    )
-    return dict(zip(COLUMNS, texts, strict=True))
+    return {
+        "claim": f"{record['text']} ({record['source']}{bound})",
+        "case": record["case"],
+        "verdict": record["verdict"],
+        "ours": ours,
+        "95% interval": interval,
+        "detectable": f"{detectable:.{digits}f}" if given(detectable) else NOTHING,
+        "in the claim's measure": own,
+        "paper": signed(printed, digits) if given(printed) else NOTHING,
+    }
 
 
-def _interval(low: float, high: float, digits: int) -> str:
-    return f"[{', '.join(signed(end, digits) for end in (low, high))}]"
+def _interval(record: Record, measure: str, digits: int) -> str:
+    ends = [record[f"{end}{measure}"] for end in ("low", "high")]
+    return f"[{', '.join(signed(end, digits) for end in ends)}]" if all(map(given, ends)) else ""
 
 
 def notes(records: Sequence[Record]) -> list[str]:
     """Make notes for the reader: how verdicts are made, and what is not comparable."""
-    ran = [record for record in records if record["verdict"] not in WITHOUT_NUMBER]
+    ran = [{**record, "status": "run"} for record in records if record["ours"] is not None]
     methods = dict.fromkeys(record["interval"] for record in ran)
-    found = [
-        "A claim holds if the 95% interval of its difference lies within what it says, does not "
-        "hold if the interval lies outside, and is undecided otherwise. Detectable: the smallest "
-        "difference beyond the bound of the claim that the test would have seen with a probability "
-        f"of {POWER:.0%}."
-    ]
-    named = [method for method in methods if method not in (COUNTED, NO_INTERVAL)]
-    if named:
-        found.append(f"Intervals: {'; '.join(named)}.")
-    if any("bootstrap" in method and "seeds" not in method for method in named):
-        found.append(
-            "With one seed an interval is over sentences, not over trainings: another training "
-            "may give another difference and another verdict, so compare small differences over "
-            "several seeds (key 'seeds' of the scale or of the paper)."
-        )
-    if COUNTED in methods:
-        found.append(
-            f"{COUNTED}: a number of one training, which has no interval over sentences; another "
-            "training may give another number."
-        )
-    without = {record["check"] for record in ran if record["interval"] == NO_INTERVAL}
-    if without - {"correlation"}:
-        found.append(f"{NO_INTERVAL}: with one seed this difference has no interval.")
-    if "correlation" in without:
-        found.append(f"{NO_INTERVAL}: a correlation over three systems has no interval.")
-    if any(record["measure"] != record["own_measure"] for record in ran):
-        found.append(
-            "The references of these test sets are all the correct translations of each sentence, "
-            "so claims about BLEU are judged by BLEU against all of them, unless they state a "
-            "number of points. The difference in the claim's measure, against one reference, "
-            "stands beside."
-        )
-    return found + values.not_comparable([{**record, "status": "run"} for record in ran])
+    named = [method for method in methods if method not in NO_INTERVALS]
+    texts = [HOW_JUDGED]
+    texts += [f"Intervals: {'; '.join(named)}."] * bool(named)
+    texts += [ONE_SEED] * any("bootstrap" in each and "seeds" not in each for each in named)
+    texts += [f"{name}: {text}." for name, text in NO_INTERVALS.items() if name in methods]
+    texts += [AGAINST_ALL] * any(record["measure"] != record["own_measure"] for record in ran)
+    return texts + values.not_comparable(ran)
 
 
 def markdown(claims: ResolvedClaims, records: Sequence[Record]) -> str:

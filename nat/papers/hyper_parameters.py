@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.configuration.files import PAPER_SCALE, file_of
-from nat.configuration.lengths import UNITS
+from nat.configuration.files import PAPER_SCALE
 from nat.errors import UserError, told_of
 from nat.options import require_at
 from nat.papers import published
@@ -40,7 +39,7 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
         else (each, each)
         for each in table.columns
     ]
-    labels = [label for label, _ in columns]
+    labels, scales = [label for label, _ in columns], (configuration.scale, PAPER_SCALE)
     resolver.no_repetition(f"{at}.columns", labels)
     printed = published.join(
         lines_of(resolver, number),
@@ -53,10 +52,9 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
         here = {**resolver.defaults, **table.cells.given(), "system": name}
         system = resolver.configured(name, here, at)
         with told_of(f"{resolver.file}: {at}: row '{row.label}': "):
-            ours, at_paper_scale = (
-                text_of(_effective(configuration, system, scale), row)
-                for scale in (configuration.scale, PAPER_SCALE)
-            )
+            effective = (_effective(configuration, system, scale) for scale in scales)
+            values = [_value(each, str(row.key)) for each in effective]
+        ours, at_paper_scale = (row.names.get(value, value) for value in values)
         value = printed.get((str(row.label), label))
         theirs = stated = value.printed if value is not None else ""
         if row.times is not None and value is not None and isinstance(value.published, float):
@@ -83,40 +81,31 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
-    if scale not in configuration.files["scales"]:
-        raise UserError(f"there is no {file_of('scales', scale)}, whose settings tables show")
     there = replace(configuration, scale=scale)
     corpus = next(iter(there.tasks.values()))  # settings do not depend on it
     training = there.training(corpus, system).as_json()
     del training["corpus"]
+    recipe = training["recipe"]
+    if "epochs" in recipe:
+        recipe["updates"] = f"{recipe['epochs']:g} epochs"
     return training
 
 
-def text_of(training: dict[str, Any], row: Line) -> str:
-    """Write a setting; `not used` where the method of a system has no such option.
-
-    Raises:
-        UserError: if a training has no such setting.
-    """
-    group, _, key = str(row.key).partition(".")
-    for updates, (epochs,) in UNITS:  # a recipe may give a length in epochs instead
-        if group == "recipe" and key in updates and epochs in training["recipe"]:
-            unit = "epochs" if epochs.endswith("epochs") else "an epoch"
-            return f"{_text(training['recipe'][epochs])} {unit}"
+def _value(training: dict[str, Any], key: str) -> str:
+    """Write a setting; `not used` where the method of a system has no such option."""
     try:
-        text = _text(require_at(training, str(row.key)))
+        return _text(require_at(training, key))
     except UserError:
-        if group not in ("input", "target"):
-            raise
-        return NOT_USED
-    return str(row.names.get(text, text))
+        if key.startswith(("input.", "target.")):
+            return NOT_USED
+        raise
 
 
 def _text(value: Any) -> str:
     if value is None:
         return NONE
     if isinstance(value, list):
-        return ", ".join(_text(item) for item in value)
+        return ", ".join(map(_text, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

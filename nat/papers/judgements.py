@@ -5,7 +5,7 @@ training, such as its updates, needs none; without an interval any other measure
 undecided. How many updates a training takes is only judged where early stopping ended it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -111,77 +111,79 @@ def _outcome(check: Check, reader: Reader) -> Record:
     Raises:
         _Missing: if there are none.
     """
-    if check.kind == "correlation":
-        return _correlation(check, reader)
     counted = MEASURES[check.sides[0].first.measure].counted
-    for side in check.sides if check.sides[0].first.measure == "updates" else ():
-        ran = [cell for cell in side.own if reader.ran(cell)]
-        if not all(reader.of_training(cell, "stopped_early") for cell in ran):
-            # the length is that of the recipe, which a scale sets
-            ended = "training ended at the last update of the recipe, not by early stopping"
-            raise _Missing(f"{side.label}: {ended}")
-    found = [_difference(one, other, reader) for one, other in check.pairs]
-    of = found[:-1] if check.kind == "trend" else list(found)
-    margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
-    estimates = [each.estimate for each in of]
-    if check.kind == "gains":
-        named = of.pop(check.named_gain)
-        estimates = [combined([named, each], lambda pair: pair[0] - pair[1]) for each in of]
-        margins = margins[1:]
-    if check.kind == "trend":
-        shown = found[-1].estimate
-    elif check.kind == MAJORITY:
-        shown = combined(found, lambda row: sum(row) / len(row))
+    if check.kind == "correlation":
+        numbers, seeds, value, at = _correlation(check, reader)
+        judged = [Judged(value, region(check.relation, check.margin), at)]
+        needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
     else:
-        shown = min(estimates, key=lambda each: each.value)
-    judged = [
-        Judged(each.value, region(check.relations, margin), _intervals(each, counted))
-        for each, margin in zip(estimates, margins, strict=True)
-    ]
-    needed = len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates)
-    interval = shown.interval()
-    seeds, sources = found[0].seeds, (path for each in found for path in each.sources)
-    record = _result(judged, needed, shown.value, interval, seeds, sources)
-    if interval is None and counted:
-        record |= {"detectable": None, "interval": COUNTED}
-    return record | {"numbers": _numbers(check, found)}
-
-
-def _result(
-    judged: Sequence[Judged],
-    needed: int,
-    value: float,
-    interval: Interval | None,
-    seeds: Iterable[int],
-    sources: Iterable[str],
-) -> Record:
-    """The verdict, and the difference to show with its interval."""
+        differences = _differences(check, reader)
+        estimates, shown = _judged(check, differences)
+        value, at, numbers = shown.value, shown.interval, _numbers(check, differences)
+        judged = [
+            Judged(each.value, region(check.relations, margin), _intervals(each, counted))
+            for each, margin in estimates
+        ]
+        needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
+        seeds, sources = differences[0].seeds, [p for each in differences for p in each.sources]
+    interval = at(LEVEL)
+    without = COUNTED if counted else NO_INTERVAL
+    least = detectable(judged, needed) if interval or not counted else None
     return {
         "verdict": verdict(judged, needed),
         "ours": values.rounded(value),
         **values.ends(interval),
-        "detectable": values.rounded(detectable(judged, needed)),
-        "numbers": "",
-        "interval": interval.method if interval else NO_INTERVAL,
+        "detectable": values.rounded(least),
+        "numbers": numbers,
+        "interval": interval.method if interval else without,
         "seeds": " ".join(map(str, seeds)),
         "sources": " ".join(dict.fromkeys(sources)),
         "reason": "",
     }
 
 
-def _difference(one: Compared, other: Compared | float, reader: Reader) -> Difference:
-    """What a side differs by from another or a number; what is only quoted has the printed one."""
-    if isinstance(other, Compared) and other.first.reason == QUOTED:
-        printed = other.first.published
-        if not isinstance(printed, int | float):
-            raise _Missing(f"{other.label}: the paper prints no number")
-        if one.first.stand_in:
-            raise _Missing(f"the published value is not comparable: {one.first.stand_in}")
-        other = float(printed)
-    found = difference(one, other, reader)
-    if found is None:
-        raise _missing([one, other] if isinstance(other, Compared) else [one], reader)
-    return found
+def _judged(
+    check: Check, differences: Sequence[Difference]
+) -> tuple[list[tuple[Estimate, float]], Estimate]:
+    """The differences that are judged, each with its margin, and the one that is shown."""
+    of = list(differences[:-1] if check.kind == "trend" else differences)
+    margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
+    estimates = [each.estimate for each in of]
+    if check.kind == "gains":
+        named = of.pop(check.named_gain)
+        estimates = [combined([named, each], lambda pair: pair[0] - pair[1]) for each in of]
+    pairs = list(zip(estimates, margins, strict=False))
+    if check.kind == "trend":
+        return pairs, differences[-1].estimate
+    if check.kind == MAJORITY:
+        return pairs, combined(differences, lambda row: sum(row) / len(row))
+    return pairs, min(estimates, key=lambda each: each.value)
+
+
+def _differences(check: Check, reader: Reader) -> list[Difference]:
+    """The differences of the pairs of a check; what is only quoted has the printed number."""
+    for side in check.sides if check.sides[0].first.measure == "updates" else ():
+        ran = [cell for cell in side.own if reader.ran(cell)]
+        if not all(reader.of_training(cell, "stopped_early") for cell in ran):
+            # the length is that of the recipe, which a scale sets
+            ended = "training ended at the last update of the recipe, not by early stopping"
+            raise _Missing(f"{side.label}: {ended}")
+    differences = []
+    for one, other in check.pairs:
+        right, sides = other, [one]
+        if isinstance(other, Compared) and other.first.reason != QUOTED:
+            sides = [one, other]
+        elif isinstance(other, Compared):
+            if not isinstance(other.first.published, int | float):
+                raise _Missing(f"{other.label}: the paper prints no number")
+            if one.first.stand_in:
+                raise _Missing(f"the published value is not comparable: {one.first.stand_in}")
+            right = float(other.first.published)
+        minus = difference(one, right, reader)
+        if minus is None:
+            raise _missing(sides, reader)
+        differences.append(minus)
+    return differences
 
 
 def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
@@ -193,32 +195,35 @@ def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
     return _Missing("no seed that both have")
 
 
-def _correlation(check: Check, reader: Reader) -> Record:
-    """Pearson's r of two measures over systems, both means over the seeds that all have."""
-    numbers: list[dict[int, float]] = []
+def _correlation(
+    check: Check, reader: Reader
+) -> tuple[str, tuple[int, ...], float, Callable[[float], Interval | None]]:
+    """Pearson's r of two measures over systems, both means over the seeds that all have.
+
+    Returns:
+        The numbers behind it as text, the seeds, r, and its interval by the level.
+    """
+    by_seed: list[dict[int, float]] = []
     for side in check.sides:
-        found: dict[int, list[float]] = {}
+        numbers: dict[int, list[float]] = {}
         for cell in side.own:  # of a random decoding several of one seed
-            value = reader.number(cell).value if reader.ran(cell) else None
-            if value is not None:
-                found.setdefault(cell.seed, []).append(value)
-        numbers.append({seed: sum(each) / len(each) for seed, each in found.items()})
-    seeds = sorted(set(numbers[0]).intersection(*numbers))
+            number = reader.number(cell).value if reader.ran(cell) else None
+            if number is not None:
+                numbers.setdefault(cell.seed, []).append(number)
+        by_seed.append({seed: sum(each) / len(each) for seed, each in numbers.items()})
+    seeds = sorted(set(by_seed[0]).intersection(*by_seed))
     if not seeds:
-        without = [side for side, each in zip(check.sides, numbers, strict=True) if not each]
+        without = [side for side, each in zip(check.sides, by_seed, strict=True) if not each]
         raise _missing(without, reader)
-    means = [sum(each[seed] for seed in seeds) / len(seeds) for each in numbers]
+    means = [sum(each[seed] for seed in seeds) / len(seeds) for each in by_seed]
     first, second = means[::2], means[1::2]
     try:
         value = pearson(first, second)
     except ValueError as error:
         raise _Missing(str(error)) from error
-    at = partial(interval_of_correlation, first, second)
     of, with_ = (MEASURES[side.first.measure].label for side in check.sides[:2])
-    judged = [Judged(value, region(check.relation, check.margin), at)]
-    sources = (cell.path for side in check.sides for cell in side.own)
-    record = _result(judged, 1, value, at(LEVEL), seeds, sources)
-    return record | {"numbers": f"r of {of} and {with_} over {len(first)} systems"}
+    text = f"r of {of} and {with_} over {len(first)} systems"
+    return text, tuple(seeds), value, partial(interval_of_correlation, first, second)
 
 
 def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from nat.measures.significance import LEVEL, Interval
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
-OF_SEVERAL = {HOLDS: "hold", FAILS: "do not hold"}
-"""Verdicts that are worded otherwise of several claims."""
 
 
 @dataclass(frozen=True)
@@ -48,22 +46,14 @@ class Region:
 
 
 def region(relation: str, margin: float) -> Region:
-    """The differences left - right at which a relation is true.
-
-    Raises:
-        ValueError: for an unknown relation.
-    """
-    infinity = math.inf
-    found = {
-        "above": Region(margin, infinity, closed=False),
-        "below": Region(-infinity, -margin, closed=False),
-        "not_above": Region(-infinity, margin, closed=True),
-        "not_below": Region(-margin, infinity, closed=True),
+    """The differences left - right at which a relation is true."""
+    return {
+        "above": Region(margin, math.inf, closed=False),
+        "below": Region(-math.inf, -margin, closed=False),
+        "not_above": Region(-math.inf, margin, closed=True),
+        "not_below": Region(-margin, math.inf, closed=True),
         "about": Region(-margin, margin, closed=True),
-    }
-    if relation not in found:
-        raise ValueError(f"'{relation}' is not one of {', '.join(found)}")
-    return found[relation]
+    }[relation]
 
 
 def states_an_effect(relation: str, margin: float) -> bool:
@@ -72,11 +62,6 @@ def states_an_effect(relation: str, margin: float) -> bool:
     So do `above` and `below` with a margin, and `not_above` and `not_below` with a negative one.
     """
     return margin > 0 if relation in ("above", "below") else margin < 0
-
-
-def how_many(number: int, verdict: str) -> str:
-    """A number of claims and the verdict on them."""
-    return f"{number} {verdict if number == 1 else OF_SEVERAL.get(verdict, verdict)}"
 
 
 @dataclass(frozen=True)
@@ -96,18 +81,13 @@ class Judged:
 
 
 def verdict(judged: Sequence[Judged], needed: int) -> str:
-    """The verdict on a claim.
-
-    Args:
-        judged: the differences that it is about.
-        needed: how many of them must lie in their regions.
-    """
+    """The verdict on a claim of which `needed` differences must lie in their regions."""
     others = len(judged) - needed + 1
     inside = [(each.region, each.interval(LEVEL / others)) for each in judged]
     outside = [(each.region, each.interval(LEVEL / needed)) for each in judged]
-    if sum(found is not None and region_.includes(found) for region_, found in inside) >= needed:
+    if sum(at is not None and region_.includes(at) for region_, at in inside) >= needed:
         return HOLDS
-    if sum(found is not None and region_.excludes(found) for region_, found in outside) >= others:
+    if sum(at is not None and region_.excludes(at) for region_, at in outside) >= others:
         return FAILS
     return UNDECIDED
 
@@ -117,6 +97,6 @@ def detectable(judged: Sequence[Judged], needed: int) -> float | None:
 
     `None` if nothing is known of the spread of a difference.
     """
-    found = [each.interval(LEVEL) for each in judged]
-    known = sorted(each.detectable for each in found if each is not None)
-    return known[needed - 1] if len(known) == len(found) else None
+    intervals = [each.interval(LEVEL) for each in judged]
+    known = sorted(each.detectable for each in intervals if each is not None)
+    return known[needed - 1] if len(known) == len(intervals) else None

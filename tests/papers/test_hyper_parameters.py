@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import tests.made_up_run as made_up_run
-from nat.papers import hyper_parameters, reports
-from nat.papers.description import Line
+from nat.papers import reports
 from nat.workflow.graph import Graph
 from tests.made_up_run import CORPUS
 from tests.messages import told
@@ -24,6 +23,7 @@ ROWS: list[dict[str, Any]] = [
     {"label": "smoothing", "key": "target.label_smoothing"},
     {"label": "masks", "key": "input.method", "names": {"random_mask": "Uniform"}},
     {"label": "tokens", "key": "recipe.batch_tokens", "times": 4},
+    {"label": "updates", "key": "recipe.updates", "ours_only": True},
 ]
 PRINTED = {"rate": "1e-3", "momentum": "0.5", "smoothing": "0.0", "masks": "Uniform"}
 VALUES = made_up_run.HEADER + "".join(
@@ -49,13 +49,8 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
     assert rows["smoothing"] == ["not used", "not used", "0.0"]
     assert rows["masks"] == ["Uniform"] * 3
     assert rows["tokens"][1:] == ["32768", "8192 x 4"]
+    assert rows["updates"][1:] == ["10 epochs", "–"]
     assert reports.cells(plain, TARGET) == []
-
-
-def test_a_length_may_be_in_epochs() -> None:
-    row = Line(label="updates", key="recipe.updates")
-    for recipe, text in (({"updates": 40}, "40"), ({"epochs": 2.5}, "2.5 epochs")):
-        assert hyper_parameters.text_of({"recipe": recipe}, row) == text
 
 
 def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
@@ -64,13 +59,6 @@ def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     one, same = (configuration(tmp_path, [RATE]) for _ in range(2))
     assert reports.resolve(one, TARGET) == reports.resolve(same, TARGET)
     assert reports.resolve(one, TARGET) != reports.resolve(changed, TARGET)
-
-
-def test_settings_need_the_scale_of_the_papers(tmp_path: Path) -> None:
-    plain = configuration(tmp_path, [RATE])
-    del plain.files["scales"]["paper"]
-    with told("config/scales/paper.yaml"):
-        made_up_run.make_table(plain, "paper", "1")
 
 
 @pytest.mark.parametrize(
