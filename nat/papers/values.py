@@ -20,6 +20,9 @@ from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
+Name = tuple[str, str]
+"""Row and column."""
+Named = Mapping[Name, tuple[Sequence[Cell], Sequence[Cell]]]
 NOT_AVAILABLE = "not available"
 DRAWS = "draws of a random decoding"
 SIZES = ("model_size", "memory")
@@ -50,11 +53,11 @@ def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
     Raises:
         UserError: for damaged results, and results that do not compare.
     """
-    by_name = {(own[0].row, own[0].column): (own, over) for own, over in groups.values()}
+    named = {(cells[0][0].row, cells[0][0].column): cells for cells in groups.values()}
     return [
-        _derived(own, scale, by_name, reader)
-        if own[0].derived is not None
-        else record(scale, own, over, reader)
+        record(scale, own, over, reader)
+        if own[0].derived is None
+        else _derived((own[0].row, own[0].column), scale, named, reader)
         for own, over in groups.values()
     ]
 
@@ -203,64 +206,46 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
 # Numbers that are computed from others
 
 
-def _derived(
-    own: Sequence[Cell],
-    scale: str,
-    groups: Mapping[tuple[str, str], tuple[Sequence[Cell], Sequence[Cell]]],
-    reader: Reader,
-    only: Sequence[str] | None = None,
-) -> Record:
+def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any = None) -> Record:
     """The record of a number that is computed from others, which may be derived, too.
 
     A number is missing while one of its operands is, and rests on the seeds that all of them have,
     or on given ones.
     """
-    cell = own[0]
-    assert cell.derived is not None
-    operation = cell.derived.operation
-
-    def operands(seeds: Sequence[str] | None) -> list[Record]:
-        found = []
-        for name in cell.derived.of if cell.derived else ():
-            cells, over = groups[name]
-            if cells[0].derived is not None:
-                found.append(_derived(cells, scale, groups, reader, seeds))
-                continue
-            kept = [each for each in cells if seeds is None or str(each.seed) in seeds]
-            found.append(record(scale, kept, over, reader))
-        return found
-
-    parts = operands(only)
+    own, over = groups[name]
+    cell, derived = own[0], own[0].derived
+    if derived is None:
+        kept = [each for each in own if seeds is None or str(each.seed) in seeds]
+        return record(scale, kept, over, reader)
+    parts = [_derived(each, scale, groups, reader, seeds) for each in derived.of]
     stand_in = next((each["stand_in"] for each in parts if each["stand_in"]), "")
-    made = record(scale, own, (), reader) | {"derived": operation, "stand_in": stand_in}
+    made = record(scale, own, (), reader) | {"derived": derived.operation, "stand_in": stand_in}
     # a mean of differences is one, and is shown with its sign
-    if operation == "difference":
+    if derived.operation == "difference":
         made["over"] = parts[1]["system"]
-    elif operation == "mean":
+    elif derived.operation == "mean":
         made["over"] = parts[0].get("over", "")
-    if any(each["ours"] is None for each in parts):
-        # why the first of them has no number
-        return made | {"status": next(e["status"] for e in parts if e["ours"] is None)}
-    asked, *others = [each["seeds"].split() for each in parts]
-    seeds = [seed for seed in asked if all(seed in other for other in others)]
-    if not seeds:
-        return made | {"status": f"{NOT_RUN}: no seed that all have from which it is computed"}
-    left_out = dict.fromkeys(seed for of in (asked, *others) for seed in of if seed not in seeds)
-    why = "which was not run for all from which it is computed"
+    missing = [each["status"] for each in parts if each["ours"] is None]
+    of_parts = [each["seeds"].split() for each in parts]
+    common = [seed for seed in of_parts[0] if all(seed in other for other in of_parts)]
+    if missing or not common:
+        none = f"{NOT_RUN}: no seed that all have from which it is computed"
+        return made | {"status": [*missing, none][0]}
+    left_out = dict.fromkeys(seed for of in of_parts for seed in of if seed not in common)
     apart = [each[UNSTEADY] for each in parts if each.get(UNSTEADY)]
     if left_out:
-        parts = operands(seeds)
-    value = computed(operation, [each["ours"] for each in parts])
+        parts = [_derived(each, scale, groups, reader, common) for each in derived.of]
+        why = "which was not run for all from which it is computed"
+        made["remark"] = f"without seed {', '.join(left_out)}, {why}"
+    value = computed(derived.operation, [each["ours"] for each in parts])
+    sources = dict.fromkeys(path for each in parts for path in each["sources"].split())
     return {
         **made,
         "status": NOT_AVAILABLE if value is None else "run",
         "ours": rounded(value),
         "corpus": parts[0]["corpus"],
-        "seeds": _listed(seeds),
-        "remark": f"without seed {', '.join(left_out)}, {why}" if left_out else "",
-        "sources": _listed(
-            dict.fromkeys(each for part in parts for each in part["sources"].split())
-        ),
+        "seeds": _listed(common),
+        "sources": _listed(sources),
         "difference": _from_published(value, cell, stand_in),
         **({UNSTEADY: max(apart, key=float)} if apart else {}),
     }
@@ -269,20 +254,20 @@ def _derived(
 def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
     """Compute a derived number from others; `None` if they have none."""
     values = [number for number in numbers if number is not None]
-    if len(values) < len(numbers):
+    if len(values) < len(numbers) or (operation == "ratio" and not values[1]):
         return None
-    if operation == "difference":
-        return values[0] - values[1]
-    if operation == "ratio":
-        return values[0] / values[1] if values[1] else None
-    if operation == "mean":
-        return sum(values) / len(values)
-    if operation in ("reaching", "short_of"):
-        wanted, compared, of_rows = values[0], values[1::2], [None, *values[2::2]]
-        place = next((at for at, each in enumerate(compared) if each >= wanted), None)
-        if operation == "short_of":
-            return of_rows[len(compared) if place is None else place]
-        return None if place is None else of_rows[place + 1]
+    match operation:
+        case "difference":
+            return values[0] - values[1]
+        case "ratio":
+            return values[0] / values[1]
+        case "mean":
+            return sum(values) / len(values)
+        case "reaching" | "short_of":  # pairs of what is compared, and of what belongs to it
+            reached = [each >= values[0] for each in values[1::2]]
+            first = reached.index(True) if True in reached else len(reached)
+            of_rows = [None, *values[2::2], None]
+            return of_rows[first + (operation == "reaching")]
     try:
         r = pearson(values[::2], values[1::2])
     except ValueError:
@@ -295,31 +280,28 @@ def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
 
 def _times(cells: Sequence[Cell], reader: Reader) -> Record:
     """What the files of latencies say of the times of cells; nothing if they have none."""
-    machines: dict[str, None] = {}
-    sentences: dict[str, None] = {}
-    apart = 0.0
+    machines, sentences, apart = [], [], 0.0
     for cell in cells:
         of_latency = measure_of(cell.measure).source == LATENCY and cell.measure not in SIZES
         if not of_latency or not reader.ran(cell):
             continue
-        time = reader.numbers(cell.path, cell.part)["latency"]
+        time, file = reader.numbers(cell.path, cell.part)["latency"], reader.file(cell.path)
         if time.value is None:
             continue
-        file = reader.file(cell.path)
         setting, machine = file.get("setting", {}), str(file.get("device", ""))
         threads = file["systems"].get(cell.part, {}).get("threads", setting.get("threads"))
         if setting.get("device") == "cpu" and threads is not None:
             machine += f", {threads} thread{'s' * (threads > 1)}"
-        translated, whole = file.get("sentences"), file["sentences_of_split"]
-        part = "" if translated is None or translated >= whole else f"{translated:,} of "
-        machines[machine] = None
-        sentences["" if translated is None else f"{part}{whole:,}"] = None
+        machines.append(machine)
+        whole = file["sentences_of_split"]
+        if (translated := file.get("sentences")) is not None:
+            sentences.append(f"{translated:,} of {whole:,}" if translated < whole else f"{whole:,}")
         apart = max(apart, (time.high or 0.0) / time.low if time.low else 0.0)
     if not machines:
         return {}
     return {
-        MACHINE: "; ".join(machines),
-        SENTENCES: "; ".join(sentences),
+        MACHINE: "; ".join(dict.fromkeys(machines)),
+        SENTENCES: "; ".join(dict.fromkeys(sentences)),
         UNSTEADY: f"{apart:.2f}" if apart > STEADY else "",
     }
 
@@ -327,26 +309,21 @@ def _times(cells: Sequence[Cell], reader: Reader) -> Record:
 # Words for readers
 
 
-def missing_state(found: Sequence[Record]) -> str:
+def missing_state(records: Sequence[Record]) -> str:
     """Say why most cells have no number, such as `not run` or `no GPU`, where none has one."""
-    states = Counter(each["status"] for each in found if each["status"] not in ("run", QUOTED))
-    return next((state for state, _ in states.most_common(1)), NOT_RUN)
+    states = [each["status"] for each in records if each["status"] not in ("run", QUOTED)]
+    return str(max(states, key=states.count, default=NOT_RUN))
 
 
-def stand_ins(found: Sequence[Mapping[str, Any]]) -> str:
+def stand_ins(records: Sequence[Record]) -> str:
     """Say what the numbers that were run stand in for; may be empty."""
-    ran = (record["stand_in"] for record in found if record["status"] == "run")
-    tasks: dict[str, list[str]] = {}
-    for text in dict.fromkeys(filter(None, ran)):
-        corpus, _, task = text.partition(" stands in for ")
-        if task:  # no paper has the tasks of others
-            tasks.setdefault(corpus, []).append(task)
-    return "; ".join(f"{corpus} stands in for {', '.join(of)}" for corpus, of in tasks.items())
+    ran = (each["stand_in"] for each in records if each["status"] == "run")
+    return "; ".join(dict.fromkeys(filter(None, ran)))
 
 
-def not_comparable(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def not_comparable(records: Sequence[Record]) -> list[str]:
     """Make the note on what the numbers that were run stand in for, if they do."""
-    text = stand_ins(found)
+    text = stand_ins(records)
     return [f"Not comparable with published results: {text}."] if text else []
 
 
@@ -356,47 +333,30 @@ def has_quartiles(measure: str) -> bool:
     return known.source == LATENCY and not known.relative
 
 
-def shows_quartiles(found: Mapping[str, Any]) -> bool:
+def shows_quartiles(record: Mapping[str, Any]) -> bool:
     """Tell whether `low` and `high` of a record are quartiles; a difference of times has none."""
-    return has_quartiles(found["measure"]) and not found.get("over")
+    return has_quartiles(record["measure"]) and not record.get("over")
 
 
-def what_spreads_are_over(found: Iterable[Mapping[str, Any]]) -> str:
-    """Say what the standard deviations of records are over.
-
-    Draws of a random decoding count where a mean rests on several of a seed: it has a source for
-    each. Differences have one number for each seed.
-    """
-    seeds: list[str] = []
-    drawn = False
-    for each in found:
-        own = each["seeds"].split()
-        seeds = max(seeds, own, key=len)
-        drawn = drawn or (not each.get("over") and len(each["sources"].split()) > len(own))
-    if len(seeds) < 2:
-        return DRAWS
-    text = f"seeds {', '.join(seeds)}"
-    return f"{text}, of a random decoding also over its draws" if drawn else text
+def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
+    """Say what the standard deviations of records are over, by the one with most seeds."""
+    seeds = max((each["seeds"].split() for each in records), key=len)
+    return f"seeds {', '.join(seeds)}" if len(seeds) > 1 else DRAWS
 
 
-def what_intervals_are(name: str, found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Make notes on intervals of one seed, by what they are over.
+def what_intervals_are(name: str, records: Iterable[Record]) -> list[str]:
+    """Make notes on intervals of one seed, which are shown by marks of this name.
 
-    Args:
-        name: of the marks by which they are shown.
-        found: records with the keys `measure` and, for differences, `over`.
+    Of records only the keys `measure` and, for differences, `over` are read.
     """
     labels: dict[str, dict[str, None]] = {}
-    samples = f"{significance.SAMPLES:,} samples"
-    for each in found:
+    for each in records:
         known = measure_of(each["measure"])
-        label, text = known.label, f"95% bootstrap interval over sentences ({samples})"
+        over = "the repeats" if known.source == LATENCY else "sentences"
+        text = f"95% bootstrap interval over {over} ({significance.SAMPLES:,} samples)"
         if shows_quartiles(each):
             text = "quartiles of the repeats"
-        elif known.source == LATENCY:
-            text = f"95% bootstrap interval over the repeats ({samples})"
-            label = label if known.relative else f"differences of {label}"
-        labels.setdefault(text, {})[label] = None
+        labels.setdefault(text, {})[known.label] = None
     if len(labels) == 1:
         return [f"{name}: {next(iter(labels))}."]
     return [f"{name} of {', '.join(of)}: {text}." for text, of in labels.items()]
@@ -405,46 +365,40 @@ def what_intervals_are(name: str, found: Iterable[Mapping[str, Any]]) -> list[st
 def notes_on_times(ran: Sequence[Record]) -> list[str]:
     """Make notes on the latencies among records: machine and sentences."""
     timed = [each for each in ran if each.get(MACHINE) and each.get(SENTENCES)]
-    if not timed:
-        return []
     machines = dict.fromkeys(
         f"{each[MACHINE]} ({each[SENTENCES]} sentences of the test set)" for each in timed
     )
-    notes = [f"Times were measured on: {'; '.join(machines)}."]
-    of_test_sets = (each[SENTENCES] for each in timed if each["measure"] == "decoding_seconds")
-    if parts := {each for each in of_test_sets if " of " in each}:
-        notes.append(f"The time of a test set is extrapolated from {', '.join(sorted(parts))}.")
+    notes = [f"Times were measured on: {'; '.join(machines)}."] if machines else []
+    of_test_sets = {e[SENTENCES] for e in timed if e["measure"] == "decoding_seconds"}
+    if parts := sorted(each for each in of_test_sets if " of " in each):
+        notes.append(f"The time of a test set is extrapolated from {', '.join(parts)}.")
     return notes
 
 
-def with_places(
-    texts: Iterable[tuple[Mapping[str, Any], str]], all_of_it: Iterable[Mapping[str, Any]]
-) -> list[str]:
+def with_places(texts: Iterable[tuple[Record, str]], records: Iterable[Record]) -> list[str]:
     """Make notes of texts on records, each once, with the columns or rows that it is about.
 
     Of a row, columns are named where the text is not about all that we run of it.
     """
-    run = [each for each in all_of_it if each["status"] not in (QUOTED, NOT_AVAILABLE)]
+    run = [each for each in records if each["status"] not in (QUOTED, NOT_AVAILABLE)]
     of_row, of_column = (Counter(each[key] for each in run) for key in ("row", "column"))
     by_text: dict[str, dict[str, list[str]]] = {}
     for each, text in texts:
         by_text.setdefault(text, {}).setdefault(each["row"], []).append(each["column"])
     notes = []
     for text, rows in by_text.items():
-        columns = Counter(column for some in rows.values() for column in some)
-        partly = [row for row, some in rows.items() if len(some) != of_row[row]]
-        named = "; ".join(columns)
-        if len(rows) == 1 or any(columns[each] != of_column[each] for each in columns):
-            if (
-                len(rows) > 1
-                and len(partly) == len(rows)
-                and len({*map(tuple, rows.values())}) == 1
-            ):
-                named += f", for {'; '.join(rows)}"
-            else:  # names of columns may have commas
-                named = "; ".join(
-                    f"{row} ({'; '.join(some)})" if row in partly else row
-                    for row, some in rows.items()
-                )
+        of = Counter(column for columns in rows.values() for column in columns)
+        partly = [row for row, columns in rows.items() if len(columns) < of_row[row]]
+        alike = len(partly) == len(rows) and len({*map(tuple, rows.values())}) == 1
+        named = "; ".join(of)
+        if len(rows) > 1 and all(of[column] == of_column[column] for column in of):
+            pass
+        elif len(rows) > 1 and alike:
+            named += f", for {'; '.join(rows)}"
+        else:  # names of columns may have commas
+            named = "; ".join(
+                f"{row} ({'; '.join(columns)})" if row in partly else row
+                for row, columns in rows.items()
+            )
         notes.append(f"{named}: {text}.")
     return notes
