@@ -9,7 +9,8 @@ run.
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nat.artifact import is_generated
@@ -23,12 +24,12 @@ from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
 from nat.options import cached_method, hint
+from nat.papers import published
 from nat.papers.cells import QUOTED, Cell
 from nat.papers.description import COORDINATES, Line, PrintedSystem
 
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""
-_VARIABLE = re.compile(r"\{(\w+)\}")
 _ABOVE_ZERO = re.compile(r"(?=.*[1-9])\d*\.?\d+")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
@@ -36,9 +37,7 @@ _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 class Heading(NamedTuple):
     """A row, column, series or panel: its label, its coordinates, and what it is made from.
 
-    Attributes:
-        varied: the coordinates and variables that are lists in `given`.
-        given: as the paper's file describes it.
+    `varied` are the coordinates and variables that are lists in the paper's file.
     """
 
     label: str
@@ -51,13 +50,10 @@ def product(given: Mapping[str, Any]) -> Iterator[tuple[Chosen, tuple[str, ...]]
     """Expand lists to their product: every combination, and the names of the lists."""
     variables = [key for key in given if key not in COORDINATES]
     order = dict.fromkeys(["system", "task", "steps", *variables, *COORDINATES])
-    lists = {
-        key: given[key] if isinstance(given[key], list) else [given[key]]
-        for key in order
-        if key in given
-    }
-    varied = tuple(key for key in lists if isinstance(given[key], list))
-    for values in itertools.product(*lists.values()):
+    lists = {key: given[key] for key in order if key in given}
+    varied = tuple(key for key, value in lists.items() if isinstance(value, list))
+    several = (value if isinstance(value, list) else [value] for value in lists.values())
+    for values in itertools.product(*several):
         yield dict(zip(lists, values, strict=True)), varied
 
 
@@ -75,14 +71,15 @@ class Resolver:
         paper: its file.
         file: path of the file, for messages.
         defaults: the coordinates of the whole file.
+        published: what the paper prints.
     """
 
     def __init__(self, configuration: Configuration, name: str) -> None:
-        self.configuration = configuration
-        self.name = name
+        self.configuration, self.name = configuration, name
         self.paper = configuration.paper(name)
         self.file = f"config/papers/{name}.yaml"
         self.defaults = self.paper.cells.given()
+        self.published = published.read(configuration.root, name)
 
     # Mistakes
 
@@ -94,15 +91,21 @@ class Resolver:
         """The error of a name that does not exist, with the nearest that does."""
         return self.error(at, f"unknown {what} '{name}'; {hint(name, known)}")
 
+    def known(self, at: str, what: str, name: str, known: Collection[str]) -> str:
+        """A name that must be known."""
+        if name not in known:
+            raise self.unknown(at, what, name, known)
+        return name
+
     def missing(self, at: str, key: str) -> UserError:
         """The error of a coordinate that nothing gives."""
         return self.error(at, f"no '{key}' is given; write the key '{key}' there")
 
     def no_repetition(self, at: str, labels: Sequence[str]) -> None:
         """Refuse repeated labels."""
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is not None:
-            raise self.error(at, f"the label '{twice}' is used twice; labels must differ")
+        for label, number in Counter(labels).items():
+            if number > 1:
+                raise self.error(at, f"the label '{label}' is used twice; labels must differ")
 
     # Words
 
@@ -121,16 +124,17 @@ class Resolver:
         """Write a coordinate as labels print it."""
         if key == "task":
             return self.configuration.scale_settings.heading(value) or heading(value)
-        if key == "measure":
-            return MEASURES[value].label if value in MEASURES else str(value)
+        if key == "measure" and value in MEASURES:
+            return MEASURES[value].label
         return f"{value} step{'s' * (value != 1)}" if key == "steps" else _text(value)
 
     def filled(self, template: str, values: Mapping[str, Any], at: str) -> str:
         """Replace the variables of a template."""
-        for name in _VARIABLE.findall(template):
-            if name not in values:
-                raise self.unknown(at, f"variable of '{template}'", name, values)
-        return _VARIABLE.sub(lambda match: _text(values[match[1]]), template)
+
+        def value(match: re.Match[str]) -> str:
+            return _text(values[self.known(at, f"variable of '{template}'", match[1], values)])
+
+        return re.sub(r"\{(\w+)\}", value, template)
 
     def headings(self, given: Iterable[str | Line], at: str, along: str = "") -> list[Heading]:
         """Expand rows, columns, panels or series; a name alone is a measure or a task.
@@ -138,11 +142,10 @@ class Resolver:
         A coordinate that runs along an axis does not vary between series.
         """
         headings = []
+        tasks = all_tasks(self.configuration)
         for line in given:
             if isinstance(line, str):
-                tasks = all_tasks(self.configuration)
-                if line not in MEASURES and line not in tasks:
-                    raise self.unknown(at, "measure or task", line, [*MEASURES, *tasks])
+                self.known(at, "measure or task", line, [*MEASURES, *tasks])
                 line = Line(**{"measure" if line in MEASURES else "task": line})
             coordinates = {key: each for key, each in line.given().items() if key != along}
             for chosen, varied in product(coordinates):
@@ -159,8 +162,7 @@ class Resolver:
         own = self.paper.systems.get(str(name))
         if own is None:
             return None
-        base = self.system(own.like, task) if own.like is not None else None
-        keys: dict[str, Any] = {} if base is None else dict(base)
+        keys = dict(self.system(own.like, task) or {})
         for change in (own, own.tasks.get(str(task))):
             keys |= {} if change is None else change.model_dump(exclude_unset=True)
         return PrintedSystem.model_construct(**keys)
@@ -176,10 +178,10 @@ class Resolver:
             raise self.unknown(at, "system", system, known)
         return system
 
-    def decodings(self, chosen: Chosen, at: str) -> list[str]:
+    def _decodings(self, chosen: Chosen, printed: PrintedSystem, at: str) -> list[str]:
         """How a cell is decoded, as it says itself or as its system is: once for each draw."""
-        printed = self.system(chosen["system"], chosen.get("task")) or PrintedSystem()
-        template = chosen.get("decoding", printed.decoding)
+        template = chosen.get("decoding") or printed.decoding or self.defaults.get("decoding")
+        chosen = self.defaults | chosen
         if isinstance(template, dict):
             template = template.get(str(chosen.get("steps")), template.get("n"))
         if template is None or ("{steps}" in template and "steps" not in chosen):
@@ -203,64 +205,59 @@ class Resolver:
         Raises:
             UserError: for unknown names, and for missing coordinates.
         """
-        printed = self.system(chosen.get("system"), chosen.get("task"))
-        defaults = dict(self.defaults)
-        if printed is not None and printed.decoding is not None:
-            defaults.pop("decoding", None)
-        chosen = defaults | chosen
+        here = self.defaults | chosen
         for key in ("measure", "task", "system"):
-            if key not in chosen:
+            if key not in here:
                 raise self.missing(at, key)
-        name = self.filled(chosen["measure"], chosen, at)
-        if name not in MEASURES:
-            raise self.unknown(at, "measure", name, MEASURES)
-        cell = Cell(measure=name, task=chosen["task"], **labels)
-        if chosen["system"] is None:
+        name = self.known(at, "measure", self.filled(here["measure"], here, at), MEASURES)
+        measure, cell = MEASURES[name], Cell(measure=name, task=here["task"], **labels)
+        if here["system"] is None:
             return [cell._replace(reason=QUOTED)]
-        measure = MEASURES[name]
-        cell = cell._replace(system=self.configured(chosen["system"], chosen, at))
-        decodings = self.decodings(chosen, at) if "decoding" in measure.coordinates else [""]
-        others: dict[str, Any] = {"setting": measure.setting}
+        own: Chosen = {"setting": measure.setting} if measure.setting else {}
         for key in ("split", "setting", "partner"):
-            if key in measure.coordinates or others.get(key):
-                value = self.filled(chosen.get(key) or "", chosen, at)
-                others[key] = value or others.get(key, "")
-                if not others[key]:
+            if key in measure.coordinates or key in own:
+                own[key] = self.filled(here.get(key) or own.get(key, ""), here, at)
+                if not own[key]:
                     raise self.missing(at, key)
-        cell = cell._replace(**others)
-        if cell.partner:
-            cell = cell._replace(partner=self.configured(cell.partner, chosen, at))
+        if "partner" in own:
+            own["partner"] = self.configured(own["partner"], here, at)
+        cell = cell._replace(system=self.configured(here["system"], here, at), **own)
+        decodings = [""]
+        if "decoding" in measure.coordinates:
+            printed = self.system(here["system"], here["task"]) or PrintedSystem()
+            decodings = self._decodings(chosen, printed, at)
         cells = [cell._replace(decoding=decoding) for decoding in decodings]
         with told_of(f"{self.file}: {at}: "):
             missing = self._cannot_run(cells)
         if missing:
             return [cells[0]._replace(reason=missing)]
-        corpus = self.configuration.task(cell.task)
-        model = self.configuration.canonical(corpus, cell.system)
-        stand_in = self._stand_in(cell, corpus)
-        return [
-            self._sourced(each._replace(corpus=corpus, model=model, seed=seed, stand_in=stand_in))
-            for seed in self.paper.seeds or self.configuration.scale_settings.seeds
-            for each in cells
-        ]
+        seeds = self.paper.seeds or self.configuration.scale_settings.seeds
+        return [self._sourced(each._replace(seed=seed)) for seed in seeds for each in cells]
 
     def _sourced(self, cell: Cell) -> Cell:
         """A cell with the result that has its number; the group of a latency is yet unknown."""
-        kind, run = MEASURES[cell.measure].source, self.configuration.run
-        names = run, cell.corpus, cell.model, cell.seed
+        run, corpus = self.configuration.run, self.configuration.task(cell.task)
+        model = self.configuration.canonical(corpus, cell.system)
+        names, kind, part = (
+            (run, corpus, model, cell.seed),
+            MEASURES[cell.measure].source,
+            cell.split,
+        )
         source: Artifact = Analysis(*names, kind)
-        part = cell.split
         if kind == SCORE:
             source = Score(*names, cell.decoding, cell.split)
         elif kind == TRAINING:
             source, part = TrainingRecord(*names), TRAINING
         elif kind == LATENCY:
-            part = f"{cell.model}/{cell.decoding}"
-            source = Latency(run, cell.corpus, "", cell.seed, cell.setting, ())
+            part = f"{model}/{cell.decoding}"
+            source = Latency(run, corpus, "", cell.seed, cell.setting, ())
         elif kind == PAIR:
-            partner = self.configuration.canonical(cell.corpus, cell.partner)
-            source = TotalCorrelation(run, cell.corpus, cell.model, cell.seed, partner)
-        return cell._replace(source=source, part=part)
+            partner = self.configuration.canonical(corpus, cell.partner)
+            source = TotalCorrelation(run, corpus, model, cell.seed, partner)
+        stand_in = self._stand_in(cell, corpus)
+        return cell._replace(
+            corpus=corpus, model=model, source=source, part=part, stand_in=stand_in
+        )
 
     def _cannot_run(self, cells: Sequence[Cell]) -> str:
         """The reason for which this scale cannot measure a cell; '' if it can.

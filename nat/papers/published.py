@@ -12,7 +12,7 @@ table that has no line.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,6 +72,10 @@ class Published(NamedTuple):
         return UserError(f"{self.file} line {self.line}: {text}")
 
 
+Joined = dict[tuple[str, str], Published]
+"""Values by row and column."""
+
+
 def is_own(origin: str) -> bool:
     """Tell whether a printed value is from the paper's own runs, not quoted from another paper."""
     return f"; {OWN}" in origin
@@ -100,7 +104,7 @@ def read(root: Path, paper: str) -> list[Published]:
     for line in lines:
         if line.use not in USES:
             raise line.refuse(f"column 'use': found '{line.use}', expected {', '.join(USES)}")
-        if bool(line.row) != bool(line.column) or bool(line.row) != (line.use != NONE):
+        if not bool(line.row) == bool(line.column) == (line.use != NONE):
             raise line.refuse("columns 'row' and 'column': expected labels, or none for use 'none'")
         if _WRITTEN_OTHERWISE.fullmatch(line.printed):
             raise line.refuse(f"column 'value': found '{line.printed}', expected such as 27.3")
@@ -124,8 +128,7 @@ def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, 
         raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
     header, *rows = frame.itertuples(index=False, name=None)
     if header != columns:
-        given = ",".join(map(str, header))
-        raise UserError(f"{file} line 1: found {given}, expected {','.join(columns)}")
+        raise UserError(f"{file} line 1: found {','.join(header)}, expected {','.join(columns)}")
     return [(number, row) for number, row in enumerate(rows, 2) if any(row)]
 
 
@@ -134,37 +137,12 @@ def decimals(text: str) -> int:
     return -int(Decimal(text).as_tuple().exponent)
 
 
-def of_table(lines: Iterable[Published], tables: Iterable[str], number: str) -> list[Published]:
-    """Select the lines of a table.
-
-    Args:
-        lines: of the paper.
-        tables: numbers of the paper's tables that show published values.
-        number: of the table.
-
-    Raises:
-        UserError: for a line of a table that the paper's file does not have.
-    """
-    known = [f"table{each}" for each in tables]
-    for line in lines:
-        if line.use != NONE and line.table not in known:
-            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, known)}")
-    return [line for line in lines if line.table == f"table{number}" and line.columns]
+Needed = dict[str, bool | None]
+"""Labels of ours, and whether the paper must have a value there (False: none; None: it may)."""
 
 
-def join(
-    lines: Sequence[Published],
-    rows: Mapping[str, bool | None],
-    columns: Mapping[str, bool | None],
-    where: str,
-) -> dict[tuple[str, str], Published]:
-    """Put the values of a table at their rows and columns.
-
-    Args:
-        lines: of the table.
-        rows: labels of our rows, and whether the paper must have a value in each; None if it may.
-        columns: those of our columns.
-        where: file and key of the table, for messages.
+def join(lines: Sequence[Published], rows: Needed, columns: Needed, where: str) -> Joined:
+    """Put the values of a table at our rows and columns; `where` is its file and key.
 
     Raises:
         UserError: for a line, a row or a column without a partner.
@@ -172,19 +150,18 @@ def join(
     for line in lines:
         if line.use == QUOTED and line.row in rows:
             raise line.refuse(f"row '{line.row}' of {where} is run; set 'use' to ours")
-        named = [("column", label, columns) for label in line.columns]
-        named += [("row", line.row, rows)] if line.use == OURS else []
-        for what, label, known in named:
+        labels = [*line.columns, *([line.row] if line.use == OURS else [])]
+        for label, known in zip(labels, [columns] * len(line.columns) + [rows], strict=False):
             if label not in known:
-                raise line.refuse(f"{where} has no {what} '{label}'; {hint(label, known)}")
+                raise line.refuse(f"{where} has no '{label}'; {hint(label, known)}")
     joined = {(line.row, column): line for line in lines for column in line.columns}
-    for place, key, labels in ((0, "rows", rows), (1, "columns", columns)) if lines else ():
-        printed = {labels[place] for labels in joined}
-        for label, needed in labels.items():
-            if needed is not None and needed != (label in printed):
+    printed = [{*labels} for labels in zip(*joined, strict=True)]
+    for key, known, there in zip(("rows", "columns"), (rows, columns), printed, strict=False):
+        for label, needed in known.items():
+            if needed is not None and needed != (label in there):
                 has = "no value" if needed else "a value"
                 raise UserError(
                     f"{where}.{key}: {lines[0].file} has {has} for '{label}', whose key "
-                    f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(printed))}"
+                    f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(there))}"
                 )
     return joined

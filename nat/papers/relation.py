@@ -15,7 +15,8 @@ from nat.errors import UserError
 from nat.options import hint
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
-from nat.papers.expansion import Expanded, ExpandedFigure, ExpandedTable
+from nat.papers.expansion import Expanded, ExpandedTable
+from nat.papers.figure_expansion import ExpandedFigure
 
 
 @cache
