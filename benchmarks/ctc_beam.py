@@ -83,7 +83,7 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
-    from nat.decoding.ctc import Ctc
+    from nat.decoding.ctc import CtcDecoding
     from nat.decoding.ctc_beam import CtcBeam
     from nat.language_model.ngram import estimate
     from nat.language_model.options import LanguageModelOptions
@@ -109,7 +109,7 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
         model_of_language = LanguageModel(estimate(words, np.full(16_000, 25), symbols, 4)[0])
         options = LanguageModelOptions("at-base", "beam5", 4, 0.4)
     greedy, beam = (
-        Ctc(),
+        CtcDecoding(),
         CtcBeam(beam=BEAM, symbols=BEAM, language_model=options, word_bonus=2.2 if ngrams else 0.0),
     )
     calls: list[Callable[[], Any]] = [

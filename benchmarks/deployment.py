@@ -122,7 +122,7 @@ def systems_in(
 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
-    from nat.decoding.ctc import Ctc
+    from nat.decoding.ctc import CtcDecoding
     from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
     from nat.decoding.engines.ctranslate2 import EncoderEngine
     from nat.decoding.engines.onnx import OnnxEngine
@@ -168,7 +168,7 @@ def systems_in(
         layers = (12, 0) if single else (6, 6)
         model = build(*layers, DecoderOptions(copy=copy, upsample=upsample))
         label = f"CTC {'encoder ' if single else ''}x{upsample:g}"
-        add(label, model, Ctc())
+        add(label, model, CtcDecoding())
         if single:
             write_ctranslate2(model, vocabularies, folder / f"{label}, CTranslate2")
         for precision in ("float32", "int8") if single else ():

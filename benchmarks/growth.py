@@ -178,12 +178,14 @@ def translation(step: str, pairs: int, folder: str) -> float:
     """Translate the training text with a CTC model; seconds."""
     from nat.data.binarised import BinarisedText
     from nat.decoding.corpus import translate
-    from nat.decoding.ctc import Ctc
+    from nat.decoding.ctc import CtcDecoding
 
     transformer, _ = transformer_of(SYSTEMS["CTC"])
     source = BinarisedText(Path(folder, "binarised", f"train.{LANGUAGES[0]}"))
     started = time.process_time()
-    found = translate(transformer.eval(), Ctc(), source, range(len(source)), 2 * BATCH_TOKENS)
+    found = translate(
+        transformer.eval(), CtcDecoding(), source, range(len(source)), 2 * BATCH_TOKENS
+    )
     assert len(found) == len(source) <= pairs, step
     return time.process_time() - started
 
@@ -238,7 +240,7 @@ def model(system: str, tokens: int, work: str) -> float:
     from nat.data.batch import Batch
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
-    from nat.decoding.ctc import Ctc
+    from nat.decoding.ctc import CtcDecoding
     from nat.objective.objective import Objective
 
     transformer, training = transformer_of(system)
@@ -249,7 +251,7 @@ def model(system: str, tokens: int, work: str) -> float:
     objective = Objective(training, transformer, 1, bfloat16=False)
     optimiser = torch.optim.Adam(transformer.parameters(), lr=1e-5)
     search = BeamSearch(beam=5, longest_ratio=1.0, longest_margin=0)
-    decoding = search if transformer.decoder.upsample is None else Ctc()
+    decoding = search if transformer.decoder.upsample is None else CtcDecoding()
 
     def update() -> None:
         optimiser.zero_grad()

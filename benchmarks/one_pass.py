@@ -115,7 +115,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
-    from nat.decoding.ctc import Ctc
+    from nat.decoding.ctc import CtcDecoding
     from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
@@ -146,8 +146,12 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         f"AT 12-1, beam {BEAM}": system(search(BEAM), 12, 1, None),
         "AT 12-1, beam 1": system(search(1), 12, 1, None),
         "NAT, one pass": system(OnePass(), 6, 6, "constant", copy="soft"),
-        "CTC, 2 frames a token": system(Ctc(), 6, 6, None, copy="soft_upsampled", upsample=2.0),
-        "CTC, 3 frames a token": system(Ctc(), 6, 6, None, copy="soft_upsampled", upsample=3.0),
+        "CTC, 2 frames a token": system(
+            CtcDecoding(), 6, 6, None, copy="soft_upsampled", upsample=2.0
+        ),
+        "CTC, 3 frames a token": system(
+            CtcDecoding(), 6, 6, None, copy="soft_upsampled", upsample=3.0
+        ),
         "CMLM, 4 steps, 5 lengths": system(MaskPredict(steps=4, length_beam=5), 6, 6, "constant"),
         "CMLM, 10 steps, 5 lengths": system(MaskPredict(steps=10, length_beam=5), 6, 6, "constant"),
     }

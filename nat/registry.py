@@ -133,12 +133,18 @@ def completed(family: str, method: Method) -> Method:
     return _described(family, json.dumps(method.as_json(), sort_keys=True))[1]
 
 
+def options_name(family: str, method: str) -> str:
+    """The class in `nat/FAMILY/options.py` with the options of a method."""
+    # some decodings have the name of the target that their models learned, such as `ctc`
+    return f"{to_pascal(method)}{'Decoding' if family == 'decoding' else ''}Options"
+
+
 @cache
 def _described(family: str, configured: str) -> tuple[Any, Method]:
     """Both for a method as JSON; many systems have the same one."""
     method = Method.model_validate_json(configured)
     options = importlib.import_module(f"nat.{family}.options")
-    kind = getattr(options, f"{to_pascal(method.method)}Options", None)
+    kind = getattr(options, options_name(family, method.method), None)
     if kind is None or not issubclass(kind, FAMILIES[family]):
         kind = find(family, method.method)
     built = validated(kind, dict(method.options), f"'{method.method}'")

@@ -7,12 +7,12 @@ from nat.data.vocabulary import EOS
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import BeamSearchOptions
+from nat.decoding.options import BeamSearchDecodingOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-class BeamSearch(LeftToRightSearch, BeamSearchOptions):
+class BeamSearch(LeftToRightSearch, BeamSearchDecodingOptions):
     """Left-to-right search that keeps the `beam` best open hypotheses of each sentence.
 
     See `nat.decoding.beams.Beams` for the score and the end of the search. A beam of one is greedy

@@ -5,12 +5,12 @@ from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_passes, imputed_translations
-from nat.decoding.options import CtcOptions
+from nat.decoding.options import CtcDecodingOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-class Ctc(CtcOptions):
+class CtcDecoding(CtcDecodingOptions):
     """Each frame takes its most probable label; equal neighbours are merged, blanks are dropped.
 
     This is the most probable alignment, not the most probable translation, whose probability is the
@@ -33,4 +33,4 @@ class Ctc(CtcOptions):
         return imputed_passes(model, source, 1, self.blank_penalty)
 
 
-METHOD = Ctc
+METHOD = CtcDecoding

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import CtcBeamOptions
+from nat.decoding.options import CtcBeamDecodingOptions
 from nat.decoding.prefix_search import PrefixSearch
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer
 
 
-class CtcBeam(PrefixSearch, CtcBeamOptions):
+class CtcBeam(PrefixSearch, CtcBeamDecodingOptions):
     """Prefix beam search of a CTC model."""
 
     @torch.inference_mode()

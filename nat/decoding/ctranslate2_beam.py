@@ -9,11 +9,11 @@ from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.engines.ctranslate2 import SearchEngine, noting_out_of_memory
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import Ctranslate2BeamOptions
+from nat.decoding.options import Ctranslate2BeamDecodingOptions
 from nat.transformer.model import Transformer
 
 
-class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamOptions):
+class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
     """Beam search of CTranslate2, with the options and the score of `nat.decoding.beams.Beams`.
 
     There are two differences. The engine removes the symbols that are never written before the

@@ -8,13 +8,13 @@ from nat.data.vocabulary import BLANK, EOS, PAD
 from nat.decoding.engines.ctranslate2 import EncoderEngine
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
-from nat.decoding.options import Ctranslate2CtcOptions
+from nat.decoding.options import Ctranslate2CtcDecodingOptions
 from nat.transformer.copying import repeated_places
 from nat.transformer.model import Transformer
 from nat.transformer.output import Output
 
 
-class CTranslate2Ctc(Ctranslate2CtcOptions):
+class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
     """The best alignment of `nat.decoding.ctc`, with the states of CTranslate2's encoder.
 
     The engine has no projection for the states of an encoder, so PyTorch projects them: in float32,

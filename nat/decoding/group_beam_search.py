@@ -7,12 +7,12 @@ from nat.data.vocabulary import BOS, EOS
 from nat.decoding.beams import Beams, LeftToRightSearch
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import GroupBeamSearchOptions
+from nat.decoding.options import GroupBeamSearchDecodingOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchOptions):
+class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchDecodingOptions):
     """Left-to-right search in which a decoder pass predicts the next k tokens independently.
 
     Wang et al. (2018). The tokens of a group extend the hypotheses one after the other, each with

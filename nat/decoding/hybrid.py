@@ -12,14 +12,14 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_scores, forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
-from nat.decoding.options import HybridOptions
+from nat.decoding.options import HybridDecodingOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 
 NEVER_FILLED = tuple(symbol for symbol in NEVER_WRITTEN if symbol != EOS)
 
 
-class Hybrid(LeftToRightSearch, HybridOptions):
+class Hybrid(LeftToRightSearch, HybridDecodingOptions):
     """Beam search for every k-th token (stage I), then one pass for the tokens between (stage II).
 
     Wang et al. (2022), section 5.3. Stage I ends with EOS at a position that is a multiple of k;

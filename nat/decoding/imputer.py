@@ -5,12 +5,12 @@ from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_passes, imputed_translations
-from nat.decoding.options import ImputerOptions
+from nat.decoding.options import ImputerDecodingOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-class Imputer(ImputerOptions):
+class ImputerDecoding(ImputerDecodingOptions):
     """Impute an alignment from masks only, then merge repeats and drop blanks.
 
     The score is the mean log-probability per frame of the alignment, see
@@ -27,4 +27,4 @@ class Imputer(ImputerOptions):
         return imputed_passes(model, source, self.steps)
 
 
-METHOD = Imputer
+METHOD = ImputerDecoding

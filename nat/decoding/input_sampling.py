@@ -6,12 +6,12 @@ from torch import Tensor
 from nat import randomness
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import InputSamplingOptions
+from nat.decoding.options import InputSamplingDecodingOptions
 from nat.parts.input_predictor import MaskClassifier
 from nat.transformer.model import Transformer
 
 
-class InputSampling(InputSamplingOptions):
+class InputSampling(InputSamplingDecodingOptions):
     """Decode from an input like those of training (Huang et al. 2022, table 3 and appendix E.6).
 
     A pattern of masks is sampled from the probabilities of the input predictor. At positions that

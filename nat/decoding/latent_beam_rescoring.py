@@ -4,14 +4,14 @@ import torch
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import LatentBeamRescoringOptions
+from nat.decoding.options import LatentBeamRescoringDecodingOptions
 from nat.decoding.prefix_search import PrefixSearch
 from nat.decoding.rescoring import RescoredDraws
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer
 
 
-class LatentBeamRescoring(RescoredDraws, PrefixSearch, LatentBeamRescoringOptions):
+class LatentBeamRescoring(RescoredDraws, PrefixSearch, LatentBeamRescoringDecodingOptions):
     """All decodings of Gu and Kong (2021), table 3, combined: `latent_rescoring` with `ctc_beam`.
 
     The best translation of each draw is a candidate. See `nat.decoding.rescoring` for the score.

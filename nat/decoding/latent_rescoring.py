@@ -6,12 +6,12 @@ from torch import Tensor
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
-from nat.decoding.options import LatentRescoringOptions
+from nat.decoding.options import LatentRescoringDecodingOptions
 from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 
 
-class LatentRescoring(RescoredDraws, LatentRescoringOptions):
+class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
     """Decode each draw in one pass; the assistant's score selects among them.
 
     Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled canvas

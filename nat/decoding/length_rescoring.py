@@ -5,12 +5,12 @@ from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import LengthRescoringOptions
+from nat.decoding.options import LengthRescoringDecodingOptions
 from nat.decoding.rescoring import best_of_assistant, groups
 from nat.transformer.model import Transformer
 
 
-class LengthRescoring(LengthRescoringOptions):
+class LengthRescoring(LengthRescoringDecodingOptions):
     """Decode the most probable lengths in one pass each; the assistant's score selects among them.
 
     With the constant length predictor, 2 B + 1 lengths are those from C - B to C + B around the

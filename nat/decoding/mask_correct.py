@@ -8,11 +8,11 @@ from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases, Positions
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
-from nat.decoding.options import MaskCorrectOptions
+from nat.decoding.options import MaskCorrectDecodingOptions
 from nat.transformer.model import Encoded
 
 
-class MaskCorrect(LengthParallel, MaskCorrectOptions):
+class MaskCorrect(LengthParallel, MaskCorrectDecodingOptions):
     """Mask the least probable tokens, then predict every position again, the visible ones too.
 
     Huang, Perez and Volkovs (2022). The number of passes and of masks is that of `mask_predict`,

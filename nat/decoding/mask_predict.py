@@ -8,11 +8,11 @@ from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases, Positions
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
-from nat.decoding.options import MaskPredictOptions
+from nat.decoding.options import MaskPredictDecodingOptions
 from nat.transformer.model import Encoded
 
 
-class MaskPredict(LengthParallel, MaskPredictOptions):
+class MaskPredict(LengthParallel, MaskPredictDecodingOptions):
     """Predict all tokens, then mask the least probable ones and predict them again.
 
     Ghazvininejad et al. (2019), section 3. With T steps and N tokens, pass 1 predicts every

@@ -13,11 +13,11 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.known import Known, once
-from nat.decoding.options import MaskedAtOutputsOptions
+from nat.decoding.options import MaskedAtOutputsDecodingOptions
 from nat.transformer.model import Transformer
 
 
-class MaskedAtOutputs(MaskedAtOutputsOptions):
+class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
     """Mask a part of the assistant's translation, and predict it in one pass from the rest.
 
     Wang et al. (2022), section 4 and figure 2. Of N tokens, `head` masks the first

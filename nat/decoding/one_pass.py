@@ -1,10 +1,10 @@
 """One bidirectional pass over masks: vanilla non-autoregressive decoding."""
 
 from nat.decoding.length_parallel import LengthParallel
-from nat.decoding.options import OnePassOptions
+from nat.decoding.options import OnePassDecodingOptions
 
 
-class OnePass(LengthParallel, OnePassOptions):
+class OnePass(LengthParallel, OnePassDecodingOptions):
     """Each position takes its most probable symbol; lengths come from the length predictor.
 
     The score is the mean log-probability per token.

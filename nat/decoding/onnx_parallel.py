@@ -7,11 +7,11 @@ from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.options import OnnxParallelOptions
+from nat.decoding.options import OnnxParallelDecodingOptions
 from nat.transformer.model import Transformer
 
 
-class OnnxParallel(OnnxParallelOptions):
+class OnnxParallel(OnnxParallelDecodingOptions):
     """Mask-predict or, on an upsampled canvas, CTC and Imputer decoding, in ONNX Runtime.
 
     Scores and choices are those of `mask_predict` and `imputer`, which with one step are `one_pass`

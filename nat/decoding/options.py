@@ -1,4 +1,4 @@
-"""Options and traits of the decoding methods: `MaskPredictOptions` are those of `mask_predict`."""
+"""Options and traits of the decoding methods: `CtcDecodingOptions` are those of `ctc`."""
 
 from typing import Annotated, Literal
 
@@ -32,21 +32,21 @@ class LeftToRight(DecodingMethod):
     longest_margin: Number = 10
 
 
-class BeamSearchOptions(LeftToRight):
+class BeamSearchDecodingOptions(LeftToRight):
     """Of beam search."""
 
     decoding_order = "autoregressive"
     traced = True
 
 
-class GroupBeamSearchOptions(LeftToRight):
+class GroupBeamSearchDecodingOptions(LeftToRight):
     """Of beam search for groups of tokens."""
 
     decoding_order = "semi-autoregressive"
     traced = True
 
 
-class Ctranslate2BeamOptions(LeftToRight):
+class Ctranslate2BeamDecodingOptions(LeftToRight):
     """Of beam search in CTranslate2.
 
     Attributes:
@@ -59,7 +59,7 @@ class Ctranslate2BeamOptions(LeftToRight):
     converted = "ctranslate2"
 
 
-class HybridOptions(LeftToRight):
+class HybridDecodingOptions(LeftToRight):
     """Of hybrid-regressive decoding.
 
     Attributes:
@@ -76,13 +76,13 @@ class HybridOptions(LeftToRight):
     traced = True
 
     @model_validator(mode="after")
-    def _kept_of_beam(self) -> "HybridOptions":
+    def _kept_of_beam(self) -> "HybridDecodingOptions":
         if self.kept > self.beam:
             raise ValueError(f"kept ({self.kept}) must not be above beam ({self.beam})")
         return self
 
 
-class RefinementOptions(DecodingMethod):
+class RefinementDecodingOptions(DecodingMethod):
     """Of fairseq's iterative refinement.
 
     Attributes:
@@ -113,7 +113,7 @@ class ParallelLengths(DecodingMethod):
     traced = True
 
 
-class OnePassOptions(ParallelLengths):
+class OnePassDecodingOptions(ParallelLengths):
     """Of one pass over masks.
 
     Attributes:
@@ -124,7 +124,7 @@ class OnePassOptions(ParallelLengths):
     length_factor: float = Field(default=1.0, gt=0.0)
 
 
-class MaskPredictOptions(ParallelLengths):
+class MaskPredictDecodingOptions(ParallelLengths):
     """Of mask-predict.
 
     Attributes:
@@ -136,7 +136,7 @@ class MaskPredictOptions(ParallelLengths):
     remask: bool = True
 
 
-class MaskCorrectOptions(ParallelLengths):
+class MaskCorrectDecodingOptions(ParallelLengths):
     """Of mask-predict with correction.
 
     Attributes:
@@ -148,7 +148,7 @@ class MaskCorrectOptions(ParallelLengths):
     needs_correction = True
 
 
-class InputSamplingOptions(DecodingMethod):
+class InputSamplingDecodingOptions(DecodingMethod):
     """Of input sampling.
 
     Attributes:
@@ -163,7 +163,7 @@ class InputSamplingOptions(DecodingMethod):
     assistant = "parallel"
 
 
-class MaskedAtOutputsOptions(DecodingMethod):
+class MaskedAtOutputsDecodingOptions(DecodingMethod):
     """Of the probe that masks parts of an AT translation.
 
     Attributes:
@@ -185,14 +185,14 @@ class MaskedAtOutputsOptions(DecodingMethod):
     needs_partial_targets = True
 
     @model_validator(mode="after")
-    def _share_or_chunk(self) -> "MaskedAtOutputsOptions":
+    def _share_or_chunk(self) -> "MaskedAtOutputsDecodingOptions":
         needed, other = ("chunk", "share") if self.scheme == "chunk" else ("share", "chunk")
         if getattr(self, needed) is None or getattr(self, other) is not None:
             raise ValueError(f"the scheme '{self.scheme}' needs '{needed}' and has no '{other}'")
         return self
 
 
-class LengthRescoringOptions(DecodingMethod):
+class LengthRescoringDecodingOptions(DecodingMethod):
     """Of noisy parallel decoding by lengths.
 
     Attributes:
@@ -225,13 +225,13 @@ class Draws(DecodingMethod):
     assistant = "autoregressive"
 
 
-class LatentRescoringOptions(Draws):
+class LatentRescoringDecodingOptions(Draws):
     """Of noisy parallel decoding by latents."""
 
     upsampled = None
 
 
-class CtcOptions(DecodingMethod):
+class CtcDecodingOptions(DecodingMethod):
     """Of the best alignment.
 
     Attributes:
@@ -245,7 +245,7 @@ class CtcOptions(DecodingMethod):
     traced = True
 
 
-class ImputerOptions(DecodingMethod):
+class ImputerDecodingOptions(DecodingMethod):
     """Of Imputer decoding.
 
     Attributes:
@@ -258,12 +258,12 @@ class ImputerOptions(DecodingMethod):
     traced = True
 
 
-class Ctranslate2CtcOptions(DecodingMethod):
+class Ctranslate2CtcDecodingOptions(DecodingMethod):
     """Of the best alignment in CTranslate2.
 
     Attributes:
         precision: of weights: float32, or int8 with products of integers.
-        blank_penalty: see `CtcOptions`.
+        blank_penalty: see `CtcDecodingOptions`.
     """
 
     precision: Literal["float32", "int8"] = "float32"
@@ -274,14 +274,14 @@ class Ctranslate2CtcOptions(DecodingMethod):
     converted = "ctranslate2"
 
 
-class OnnxParallelOptions(DecodingMethod):
+class OnnxParallelDecodingOptions(DecodingMethod):
     """Of parallel decoding in ONNX Runtime.
 
     Attributes:
         precision: of the weights of matrix products.
         steps: passes of the decoder.
         length_beam: see `LengthBeam`; 1 on an upsampled canvas.
-        blank_penalty: see `CtcOptions`; only for an upsampled canvas.
+        blank_penalty: see `CtcDecodingOptions`; only for an upsampled canvas.
     """
 
     precision: Literal["float32", "int8"] = "float32"
@@ -314,9 +314,9 @@ class PrefixBeam(DecodingMethod):
     upsampled = True
 
 
-class CtcBeamOptions(PrefixBeam):
+class CtcBeamDecodingOptions(PrefixBeam):
     """Of prefix beam search."""
 
 
-class LatentBeamRescoringOptions(Draws, PrefixBeam):
+class LatentBeamRescoringDecodingOptions(Draws, PrefixBeam):
     """Of noisy parallel decoding by latents, with prefix beam search."""

@@ -6,12 +6,12 @@ from torch import Tensor
 
 from nat.data.vocabulary import NEVER_WRITTEN, UNK
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.options import RefinementOptions
+from nat.decoding.options import RefinementDecodingOptions
 from nat.fairseq_plugin.own_models import OfFairseq, swapped
 from nat.transformer.model import Transformer
 
 
-class Refinement(RefinementOptions):
+class Refinement(RefinementDecodingOptions):
     """fairseq's `IterativeRefinementGenerator`: it ends when a step changes nothing.
 
     UNK, which stands for a masked token in these models, is never written. The score is that of

@@ -18,7 +18,7 @@ IMPOSSIBLE = 1e6
 """Finite cost of a probability of zero when alignments are compared, nats."""
 
 
-class Alignment(NamedTuple):
+class AlignedTargets(NamedTuple):
     """The cheapest alignment of each sentence: N targets, M predictions.
 
     Attributes:
@@ -58,7 +58,7 @@ def align(
     predictions: Tensor,
     targets: Tensor,
     skip_penalty: float,
-) -> Alignment:
+) -> AlignedTargets:
     """Find the cheapest monotone alignment of targets r_1 .. r_N and predictions P_1 .. P_M.
 
     The dynamic programme over i targets and j predictions is
@@ -109,7 +109,7 @@ def align(
     of_targets = log_probabilities.gather(1, owners.clamp(min=0)[:, None])[:, 0]
     of_targets = torch.where(skipped, skip_penalty * of_targets, of_targets)
     value = -torch.where(real, of_targets, 0).sum(1) - torch.where(unused, empty, 0).sum(1)
-    return Alignment(value, owners, skipped, own, unused)
+    return AlignedTargets(value, owners, skipped, own, unused)
 
 
 @torch.no_grad()
@@ -180,7 +180,7 @@ class Axe(AxeOptions):
 
     def _align(
         self, context: BatchContext, decoder_input: DecoderInput, states: Tensor
-    ) -> tuple[Tensor, Alignment]:
+    ) -> tuple[Tensor, AlignedTargets]:
         """Log-probabilities of each sentence's own symbols and of BLANK, and the alignment."""
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
         blank = symbols.new_full((len(symbols), 1), BLANK)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic.alias_generators import to_pascal
 
 from nat import inputs, registry
 from nat.configuration.families import example
@@ -31,7 +30,8 @@ def test_options_and_traits_are_described_without_the_method(family: str) -> Non
     # a name that does not fit, or a field of the method's own, would import torch at each start
     known = importlib.import_module(f"nat.{family}.options")
     for name in registry.names(family):
-        kind, options = registry.find(family, name), getattr(known, f"{to_pascal(name)}Options")
+        kind = registry.find(family, name)
+        options = getattr(known, registry.options_name(family, name))
         assert kind.model_fields.keys() == options.model_fields.keys(), name
         for trait in registry.FAMILIES[family].__annotations__:
             assert getattr(kind, trait) == getattr(options, trait), name

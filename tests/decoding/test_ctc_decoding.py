@@ -7,7 +7,7 @@ import torch
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from tests.enumeration.test_ctc_beam import Frames
 
 
@@ -21,7 +21,7 @@ def favouring(labels: list[list[int]], weight: float = 5.0) -> Any:
 
 
 def decode(model: Any, sentences: int) -> Any:
-    return Ctc()(model, source_tensor([[6]] * sentences))
+    return CtcDecoding()(model, source_tensor([[6]] * sentences))
 
 
 def test_equal_neighbours_are_merged_then_blanks_dropped() -> None:
@@ -68,7 +68,7 @@ def test_a_penalty_makes_translations_longer(
     model.predicts_end = silent == EOS
     model.logits[0, 0, 7] = 3.0  # two nats below blank
     model.logits[0, 2, 7] = 4.0
-    (found,) = Ctc(blank_penalty=penalty)(model, source_tensor([[6]]))
+    (found,) = CtcDecoding(blank_penalty=penalty)(model, source_tensor([[6]]))
     assert found.tokens == tokens
     chosen = torch.tensor([7 if len(tokens) == 3 else silent, 8 if tokens else silent, 7])
     if len(tokens) < 2:

@@ -11,7 +11,7 @@ import torch
 from nat.alignment.ctc import collapse
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
 from nat.decoding.engines.ctranslate2 import PROJECTION
 from nat.export.ctranslate2 import write_ctranslate2
@@ -75,11 +75,11 @@ def test_ctranslate2_computes_the_same(changed: dict[str, Any]) -> None:
     opened = engine(model, "float32")
     for penalty in (0.0, -1.0):  # untrained models rarely prefer blank
         method = CTranslate2Ctc(blank_penalty=penalty)
-        its, ours = method(model, SOURCE, opened), Ctc(blank_penalty=penalty)(model, SOURCE)
+        its, ours = method(model, SOURCE, opened), CtcDecoding(blank_penalty=penalty)(model, SOURCE)
         assert [each.tokens for each in its] == [each.tokens for each in ours]
         for one, other in zip(its, ours, strict=True):
             assert one.score == pytest.approx(other.score, abs=1e-3)
-    its, ours = CTranslate2Ctc()(model, SOURCE, opened), Ctc()(model, SOURCE)
+    its, ours = CTranslate2Ctc()(model, SOURCE, opened), CtcDecoding()(model, SOURCE)
     rounded = CTranslate2Ctc(precision="int8")(model, SOURCE, engine(model, "int8"))
     for one, other in zip(rounded, ours, strict=True):
         assert one.score == pytest.approx(other.score, abs=0.1)
@@ -98,7 +98,7 @@ def test_the_files_for_ctranslate2_are_enough_without_this_project(tmp_path: Pat
     logits = np.array(states)[0] @ np.load(tmp_path / "made" / PROJECTION).T
     logits[:, described["never_chosen"]] = -np.inf
     best = torch.from_numpy(logits.argmax(1))[None]
-    (expected,) = Ctc()(model, source_tensor([source]))
+    (expected,) = CtcDecoding()(model, source_tensor([source]))
     found = collapse(best, torch.zeros_like(best, dtype=torch.bool))
     assert found.tokens[0, : int(found.lengths[0])].tolist() == expected.tokens
     assert EOS not in expected.tokens

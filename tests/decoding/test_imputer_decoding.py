@@ -8,9 +8,9 @@ import torch
 from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from nat.decoding.imputation import impute
-from nat.decoding.imputer import Imputer
+from nat.decoding.imputer import ImputerDecoding
 from tests.tiny import make_model
 
 
@@ -85,4 +85,4 @@ def test_what_has_no_mask_takes_no_pass() -> None:
 def test_one_step_is_the_best_alignment_of_ctc() -> None:
     model = make_model(seed=1, decoder={"upsample": 2})
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
-    assert Imputer(steps=1)(model, source) == Ctc()(model, source)
+    assert ImputerDecoding(steps=1)(model, source) == CtcDecoding()(model, source)

@@ -15,8 +15,8 @@ from onnx import TensorProto, numpy_helper
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
-from nat.decoding.ctc import Ctc
-from nat.decoding.imputer import Imputer
+from nat.decoding.ctc import CtcDecoding
+from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import never_chosen, silent
 from nat.decoding.one_pass import OnePass
@@ -57,7 +57,9 @@ def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
     model = make_model(dtype=torch.float32, dropout=0.1, **options)
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
-        ours: Any = Imputer(steps=steps) if "upsample" in options.get("decoder", {}) else None
+        ours: Any = (
+            ImputerDecoding(steps=steps) if "upsample" in options.get("decoder", {}) else None
+        )
         ours = ours or MaskPredict(steps=steps, length_beam=2)
         lengths = 1 if model.decoder.upsample else 2
         its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
@@ -98,9 +100,9 @@ def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
         model.embedding.weight[BLANK] *= 2
     opened = engine(model, "float32", "onnx")
     its = OnnxParallel(blank_penalty=penalty)(model, SOURCE, opened)
-    ours = Ctc(blank_penalty=penalty)(model, SOURCE)
+    ours = CtcDecoding(blank_penalty=penalty)(model, SOURCE)
     assert [each.tokens for each in its] == [each.tokens for each in ours]
-    assert [each.tokens for each in its] != [each.tokens for each in Ctc()(model, SOURCE)]
+    assert [each.tokens for each in its] != [each.tokens for each in CtcDecoding()(model, SOURCE)]
     for one, other in zip(its, ours, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-4)
 

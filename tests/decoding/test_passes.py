@@ -10,10 +10,10 @@ import pytest
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, EOS, MASK
 from nat.decoding.beam_search import BeamSearch
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
-from nat.decoding.imputer import Imputer
+from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_correct import MaskCorrect
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
@@ -44,8 +44,8 @@ def written(one: Pass, frames: bool) -> list[int]:
         (MaskPredict(steps=4, length_beam=3), LENGTH),
         (MaskPredict(steps=4, length_beam=3, remask=False), LENGTH),
         (MaskCorrect(steps=4, length_beam=3), LENGTH),
-        (Ctc(), UPSAMPLED),
-        (Imputer(steps=4), UPSAMPLED),
+        (CtcDecoding(), UPSAMPLED),
+        (ImputerDecoding(steps=4), UPSAMPLED),
         (BeamSearch(beam=3), {}),
         (GroupBeamSearch(beam=3), CHUNK),
         (Hybrid(beam=3), CHUNK),
@@ -67,7 +67,11 @@ def test_passes_end_in_the_translation_with_its_score(
 
 @pytest.mark.parametrize(
     ("method", "options"),
-    [(MaskCorrect(steps=4), LENGTH), (Imputer(steps=4), UPSAMPLED), (Hybrid(beam=2), CHUNK)],
+    [
+        (MaskCorrect(steps=4), LENGTH),
+        (ImputerDecoding(steps=4), UPSAMPLED),
+        (Hybrid(beam=2), CHUNK),
+    ],
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )
 def test_a_pass_says_what_it_saw_and_what_it_chose(source: Any, method: Any, options: Any) -> None:
@@ -81,7 +85,7 @@ def test_a_pass_says_what_it_saw_and_what_it_chose(source: Any, method: Any, opt
             if isinstance(method, MaskCorrect):
                 assert one.chosen == list(places)
                 assert len(one.masked) == len(places) * (4 - number) // 4
-            if isinstance(method, Imputer):
+            if isinstance(method, ImputerDecoding):
                 assert set(one.masked) == masks | set(one.chosen)
             assert all(
                 (score == 0) == (place in masks)

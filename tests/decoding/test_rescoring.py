@@ -7,7 +7,7 @@ import torch
 
 from nat.data.batch import source_tensor
 from nat.decoding.canvas import canvases_of
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
@@ -125,7 +125,7 @@ def test_draws_are_candidates(upsampled: bool) -> None:
     assert different
     # at temperature zero a draw is the mean of the prior, with which others decode
     cold = LatentRescoring(samples=2, temperature=0.0)(model, source, assistant)
-    plain = (Ctc() if upsampled else OnePass())(model, source)
+    plain = (CtcDecoding() if upsampled else OnePass())(model, source)
     assert [one.tokens for one in cold] == [one.tokens for one in plain]
 
 

@@ -14,7 +14,7 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD, VocabularySizes
 from nat.decoding.one_pass import OnePass
 from nat.objective.context import DecoderInput
-from nat.targets.axe import Alignment, Axe, align
+from nat.targets.axe import AlignedTargets, Axe, align
 from nat.training.model_file import build_model
 from nat.transformer.model import Transformer
 from tests.repository import configured
@@ -61,7 +61,7 @@ def routes(log_probabilities: Tensor, empty: Tensor, penalty: float) -> list[Rou
     return list(extended(Route(0.0), 0, 0))
 
 
-def found_route(best: Alignment, row: int) -> Route:
+def found_route(best: AlignedTargets, row: int) -> Route:
     """What was found for a sentence, in the words of the enumeration."""
     real = best.predictions[row] >= 0
     return Route(

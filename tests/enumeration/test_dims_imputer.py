@@ -6,7 +6,7 @@ import torch
 from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD
-from nat.decoding.imputer import Imputer as Decoding
+from nat.decoding.imputer import ImputerDecoding as Decoding
 from nat.decoding.network import never_chosen
 from nat.inputs.block_mask import BlockMask
 from nat.objective.context import DecoderInput

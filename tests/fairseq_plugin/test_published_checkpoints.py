@@ -22,7 +22,7 @@ from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary, VocabularySizes
-from nat.decoding.ctc import Ctc
+from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
 from nat.fairseq_plugin.published import read_checkpoint
 from nat.files import read_json
@@ -220,7 +220,9 @@ def test_greedy_translations_are_the_same(folder: Path) -> None:
         theirs = released(seed)
         write(Path("published.pt"), theirs)
         model = imported()
-        for sentence, found in zip(SENTENCES, Ctc()(model, source_tensor(SENTENCES)), strict=True):
+        for sentence, found in zip(
+            SENTENCES, CtcDecoding()(model, source_tensor(SENTENCES)), strict=True
+        ):
             logits = theirs(of_fairseq(sentence)).detach()
             logits[:, [1, ROWS - 1, ROWS - 2]] = -torch.inf  # padding, BOS, a word not known here
             labels = logits.argmax(1).tolist()
