@@ -30,19 +30,22 @@ def run(main: Callable[[], None]) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
-    except BrokenPipeError:
-        _say_nothing_more()
     except OSError as error:
-        if error.filename is not None:
+        if not _output_has_ended():
             raise
-        _say_nothing_more()
-        sys.stderr.write(f"error: cannot write to standard output: {refusal(error)}\n")
-        sys.exit(1)
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"error: cannot write to standard output: {refusal(error)}\n")
+            sys.exit(1)
 
 
-def _say_nothing_more() -> None:
-    """Lead standard output, which takes nothing more, nowhere: Python flushes it in the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _output_has_ended() -> bool:
+    """Lead standard output nowhere if it takes nothing more: Python flushes it in the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def end_without_garbage_collection() -> None:
@@ -83,4 +86,4 @@ class Progress:
             sys.stdout.write(f"  {self.job}: {text}\n")
             sys.stdout.flush()
         except OSError:  # what a job makes is worth more than what it says
-            _say_nothing_more()
+            _output_has_ended()

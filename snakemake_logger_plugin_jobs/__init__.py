@@ -7,7 +7,7 @@ import sys
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-KEYS = ("rule_name", "wildcards", "input", "output", "shellcmd", "benchmark")
+KEYS = ("rule_name", "wildcards", "input", "output", "benchmark")
 
 
 class LogHandler(LogHandlerBase):

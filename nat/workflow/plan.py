@@ -57,7 +57,6 @@ class PendingJob:
     wildcards: Mapping[str, str]
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
-    command: str = ""
     benchmark: str = ""
 
 
@@ -77,8 +76,8 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[PendingJob
             if rule_kind(rule) != rule:
                 *_, corpus, system, _, _, file = Path(outputs[0]).parts
                 wildcards |= {"corpus": corpus, "system": system, "split": Path(file).stem}
-            named = told["shellcmd"] or "", told["benchmark"] or ""
-            jobs.append(PendingJob(rule_kind(rule), wildcards, told["input"], outputs, *named))
+            made = told["input"], outputs, told["benchmark"] or ""
+            jobs.append(PendingJob(rule_kind(rule), wildcards, *made))
     return jobs
 
 

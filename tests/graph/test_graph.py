@@ -481,11 +481,11 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
     listed = in_repository(repository, "-c", LIST, *RUN, *OTHERS)
     assert listed.returncode == 0, listed.stderr
     wrong, programs = [], set()
-    for rule, command, inputs, outputs in json.loads(listed.stdout):
-        if not command:
+    for rule, benchmark, inputs, outputs in json.loads(listed.stdout):
+        if not benchmark:
             continue
         programs.add(rule)
-        log = repository / command.rpartition(" 2> ")[2]
+        log = repository / benchmark.replace("/benchmarks/", "/logs/").replace(".tsv", ".log")
         found = opened.get(log.read_text().splitlines()[0].removeprefix("python "), set())
         made = [Path(path) for path in outputs]
         in_the_making = tuple(str(path.with_name(f".{path.name}.")) for path in made)
@@ -499,11 +499,11 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
             known = is_record or of_one_job or is_specification
             known = known or str(path).startswith(in_the_making)
             if not known and not any(map(path.is_relative_to, (*declared, *made))):
-                wrong.append(f"{rule} opens {path}, which it does not declare: {command}")
+                wrong.append(f"{rule} opens {path}, which it does not declare: {log}")
         for each in declared:
             allowed = each.name.endswith(NOT_OPENED.get(rule, ()))
             if not allowed and not any(path.is_relative_to(each) for path in found):
-                wrong.append(f"{rule} declares {each}, which it does not open: {command}")
+                wrong.append(f"{rule} declares {each}, which it does not open: {log}")
     assert wrong == [], "\n".join(sorted({each[:200] for each in wrong})[:20])
     rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
     named = re.findall(r"^ *(?:use rule \w+ as (\w+) with|rule (\w+)):$", rules, re.MULTILINE)
@@ -525,5 +525,5 @@ import json, sys
 from nat.workflow.plan import pending
 from nat.configuration import read
 jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
-print(json.dumps([[job.rule, job.command, job.inputs, job.outputs] for job in jobs]))
+print(json.dumps([[job.rule, job.benchmark, job.inputs, job.outputs] for job in jobs]))
 """
