@@ -27,17 +27,16 @@ def _mix(value: Tensor) -> Tensor:
 
 
 def uniform(seed: int, update: int, ids: Tensor, width: int, stream: int = 0) -> Tensor:
-    """Uniform numbers in [0, 1), one row per sentence.
+    """Uniform numbers in [0, 1), one row per sentence, [B, width] float32.
+
+    A longer row begins with the shorter one's numbers.
 
     Args:
-        seed: seed of the run.
-        update: number of the training update.
-        ids: sentence numbers, shape [B], int64.
-        width: numbers per sentence. A longer row begins with the shorter one's numbers.
+        seed: of the run.
+        update: of the training.
+        ids: sentence numbers, [B] int64.
+        width: numbers per sentence.
         stream: separates independent uses within one update.
-
-    Returns:
-        float32 tensor of shape [B, width].
     """
     # Mixed before the update joins, or seed 1 would repeat in update 2 what seed 2 did in update 1.
     state = _mix(torch.tensor(seed, dtype=torch.int64, device=ids.device))
@@ -63,9 +62,7 @@ def normal(seed: int, update: int, ids: Tensor, width: int, stream: int = 0) -> 
 def numbers_of(tokens: Tensor, padding: Tensor) -> Tensor:
     """A number for each sentence that depends on its tokens only, for `uniform`, [B] int64.
 
-    Args:
-        tokens: [B, T].
-        padding: True where a token does not count, [B, T].
+    `tokens` are [B, T], and `padding` is True where one does not count.
     """
     places = torch.arange(tokens.size(1), dtype=torch.int64, device=tokens.device)
     return _mix(_mix(_mix(places) ^ tokens).masked_fill(padding, 0).sum(1))

@@ -127,7 +127,7 @@ CHANGES = {
     "code of a decoding": Change(
         "nat/decoding/mask_predict.py", "import torch", "import os\nimport torch"
     ),
-    "code of trainings": Change("nat/training/averaging.py", "import", "import os\nimport"),
+    "code of trainings": Change("nat/jobs/train.py", "import", "import os\nimport"),
 }
 
 
