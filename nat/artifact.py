@@ -26,7 +26,7 @@ from nat.data.splits import (
 
 
 class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
-    """What a job reads, by the names of its inputs, which are also attributes.
+    """Inputs of a job, by their names, which are also attributes.
 
     An input is an artefact, several of them in order, or None where there is nothing to read.
     """
@@ -82,7 +82,7 @@ class Artifact:
         return {"kind": type(self).__name__, "path": self.path, **vars(self)}
 
     def inputs(self, configuration: Configuration) -> Inputs:
-        """What is read to make it; an error if the configuration does not allow it."""
+        """Inputs of the job that makes it; an error if the configuration does not allow it."""
         return self._read(configuration)
 
     def _read(self, configuration: Configuration) -> Inputs:

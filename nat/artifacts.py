@@ -40,7 +40,7 @@ COMPARED = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{see
 
 
 class OfSystem(Artifact):
-    """What is made by or with a system that is trained with a seed."""
+    """Made by or with a system that is trained with a seed."""
 
     run: str
     corpus: str
@@ -129,7 +129,7 @@ class Converted(OfSystem, path=MODEL + "/{engine}"):
 
 
 class OfDecoding(OfSystem):
-    """What is made by or with a decoding of a system."""
+    """Made by or with a decoding of a system."""
 
     decoding: str
 
@@ -181,7 +181,7 @@ class Ngrams(OfDecoding, path="results/{run}/ngram/" + DECODING + "/order{order}
 
 
 class OfTexts(Artifact):
-    """What is made of several texts; `candidates` joins their names, as in `at-base.beam5+raw`."""
+    """Made of several texts; `candidates` joins their names, as in `at-base.beam5+raw`."""
 
     run: str
     corpus: str
@@ -211,7 +211,7 @@ class ComparisonShard(OfTexts, path=COMPARED + "/shards/{shard}of{shards}.npy"):
 
 
 class Comparison(OfTexts, path=COMPARED + "/bleu.npy"):
-    """How alike texts are, sentence by sentence."""
+    """Likeness of texts, sentence by sentence."""
 
     def _read(self, configuration: Configuration) -> Inputs:
         # the shards are removed afterwards, so it depends on their inputs itself
@@ -246,7 +246,7 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
 
 
 class Decoded(OfDecoding):
-    """What a decoding makes of a split, or how it is timed on it.
+    """Made by a decoding of a split, or a measure of its time.
 
     Options may be `tuned` on the validation set. The model is `converted` for other engines.
     """
@@ -288,7 +288,7 @@ class Shard(Decoded, path=TRANSLATED + "/shards/{split}.{shard}of{shards}.jsonl"
 
 
 class Trace(Decoded, path="results/{run}/traces/" + DECODING + "/{split}.jsonl"):
-    """What each pass of a decoding did to the sentences of a split that the browser shows."""
+    """The passes of a decoding over the sentences of a split that the browser shows."""
 
     def _read(self, configuration: Configuration) -> Inputs:
         if not is_traced(configuration, self.decoding):
@@ -298,7 +298,7 @@ class Trace(Decoded, path="results/{run}/traces/" + DECODING + "/{split}.jsonl")
 
 
 class Evaluated(Decoded):
-    """What is made of a split that is translated and scored, by one job unless it is sharded."""
+    """Results of a split that is translated and scored, by one job unless it is sharded."""
 
     def _read(self, configuration: Configuration) -> Inputs:
         whole = not is_sharded(configuration, self.split)
@@ -317,7 +317,7 @@ class Translations(Evaluated, path=TRANSLATED + "/{split}.jsonl"):
 
     @property
     def summary(self) -> str:
-        """How many sentences were decoded, and which were not."""
+        """Counts of sentences that were and were not decoded."""
         return str(Path(self.path).with_suffix(".json"))
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -333,7 +333,7 @@ class Score(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.json"
 
     @property
     def translations(self) -> Translations:
-        """What is measured."""
+        """Names of the measures."""
         return Translations(**vars(self))
 
     @property
@@ -395,7 +395,7 @@ TIMED = "test"  # the split that latencies are measured on
 
 
 class Latency(Artifact, path="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json"):
-    """How long the decodings of a table or figure, the `group`, take, measured by turns.
+    """Times of the decodings of a table or figure, the `group`, take, measured by turns.
 
     A `setting` is a device and a batch, `cpu-1`; names are as in `at-base/beam5`.
     """
@@ -409,7 +409,7 @@ class Latency(Artifact, path="results/{run}/latency/{corpus}/{group}/seed{seed}/
 
     @property
     def timed(self) -> list[Decoded]:
-        """What is timed, in the order of the names."""
+        """Decodings that are timed, in the order of the names."""
         pairs = (name.split("/") for name in self.names)
         run, corpus, seed = self.run, self.corpus, self.seed
         return [Decoded(run, corpus, system, seed, name, TIMED) for system, name in pairs]

@@ -19,7 +19,7 @@ def told_of(origin: str) -> Iterator[None]:
 
 
 def refusal(error: OSError) -> str:
-    """Why the file system refused a write, and what helps where that is known."""
+    """Reason why the file system refused a write, and the remedy where one is known."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full; free some space there and run again"
     reason = error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""What a job is handed: the result that it makes, the results that it reads, its configuration.
+"""The specification of a job: the result that it makes, the results that it reads, its configuration.
 
 The main process of a run resolves the configuration once. A program of `workflow_scripts/` gets
 what it needs of it as a JSON file, see `nat.workflow.specification`, and does not read `config/`.
@@ -49,13 +49,13 @@ class JobDecoding(StrictModel):
 
     @property
     def traits(self) -> DecodingMethod:
-        """What the method says of itself."""
+        """Traits of the method."""
         traits: DecodingMethod = describe("decoding", self.method)
         return traits
 
     @property
     def is_only_on_gpus(self) -> bool:
-        """Whether it cannot run on a processor."""
+        """True if it cannot run on a processor."""
         return bool(self.method.options.get("precision") == "float16")
 
 
@@ -72,7 +72,7 @@ class Processes(StrictModel):
 
 
 class JobSettings(StrictModel):
-    """What a run says about all of its jobs, as in `Settings` and `Scale`.
+    """Settings of all jobs of a run, as in `Settings` and `Scale`.
 
     Each pass over the first sentences of a split, `traced`, is recorded.
     """

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from nat.errors import UserError, refusal
 
 SECONDS_FOR_OTHERS = 300
-"""How long a Slurm job waits for another process in its folder."""
+"""Seconds that a Slurm job waits for another process in its folder."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a measured number depends on: the machine."""
+"""The machine, on which measured numbers depend."""
 
 import platform
 from pathlib import Path

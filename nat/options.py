@@ -196,7 +196,7 @@ def _known(kind: Any, path: Sequence[str]) -> list[str]:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """What to say after "unknown ... 'name'": the nearest known name, or all if they are few."""
+    """Text after "unknown ... 'name'": the nearest known name, or all if they are few."""
     names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(name, names, 1)
     if near:
@@ -226,7 +226,7 @@ def nested(path: Sequence[str], value: Any) -> Any:
 
 
 def at(value: Any, path: str) -> Any:
-    """What stands at a path; None where there is nothing."""
+    """Value at a path; None where there is none."""
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:
             return None

@@ -1,4 +1,4 @@
-"""What every program of `workflow_scripts/` shares: how it ends and how it shows progress."""
+"""The common part of all programs of `workflow_scripts/`: their end and their progress."""
 
 import atexit
 import gc

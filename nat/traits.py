@@ -28,7 +28,7 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 class ProxyInput(StrictModel):
-    """What the decoder sees in training.
+    """A proxy input: the tokens that the decoder sees in training.
 
     Attributes:
         decoding_order: order in which the system predicts tokens.
@@ -45,7 +45,7 @@ class ProxyInput(StrictModel):
 
 
 class ProxyTarget(StrictModel):
-    """What a system is trained to predict.
+    """A proxy target: the labels of a training.
 
     Attributes:
         decoding_order: order of the systems that can use it; None for all.
@@ -85,12 +85,12 @@ class NetworkPart(StrictModel):
 
     @property
     def form(self) -> dict[str, Any]:
-        """What the shapes of its weights depend on: all options, if it does not say otherwise."""
+        """Options that the shapes of its weights depend on: all options, if it does not say otherwise."""
         return options_of(self)
 
 
 class DecodingMethod(StrictModel):
-    """How translations are produced.
+    """A way of producing translations.
 
     Attributes:
         decoding_order: order of the systems that can use it.

@@ -13,7 +13,7 @@ from torch import Tensor
 Made = TypeVar("Made")
 
 Known = dict[tuple[Hashable, int, bytes], Any]
-"""What was made, by what makes it and a batch of source sentences: width and content."""
+"""Results that are kept, by what makes them and a batch of source sentences: width and content."""
 
 
 def once(known: Known | None, by: Hashable, source: Tensor, make: Callable[[], Made]) -> Made:

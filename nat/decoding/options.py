@@ -12,7 +12,7 @@ from nat.transformer.architecture import LENGTH_CLASSES
 LengthBeam = Annotated[int, Field(ge=1, le=LENGTH_CLASSES)]
 """Number of lengths that are decoded, the most probable ones."""
 LengthPenalty = Literal["mean", "sum"]
-"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`."""
+"""Divisor of the log-probability of n tokens, EOS included: n for `mean`, 1 for `sum`."""
 
 
 class LeftToRight(DecodingMethod):

@@ -10,7 +10,7 @@ from nat.transformer.model import Transformer
 
 
 class Pass(NamedTuple):
-    """What a decoder pass did to a sentence.
+    """The effect of a decoder pass on a sentence.
 
     Attributes:
         tokens: after the pass, MASK where none is chosen yet.

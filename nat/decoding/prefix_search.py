@@ -19,7 +19,7 @@ from nat.transformer.projection import largest_symbols, log_sums
 
 
 class Emissions(NamedTuple):
-    """What a search needs to know of the T frames of a sentence.
+    """The T frames of a sentence, as a search needs them.
 
     Attributes:
         words: ids of the U different tokens that some frame can extend a prefix with, [U].

@@ -9,7 +9,7 @@ from nat.objective.context import BatchContext, DecoderInput
 
 
 class FairseqNoise(FairseqNoiseOptions):
-    """What a model of fairseq's own sees of the target, between BOS and EOS.
+    """The input of a model of fairseq's own: the target, between BOS and EOS.
 
     Random numbers are those of torch, which fairseq seeds at each update. In validation they are
     the same for all batches, as with fairseq's option `--fixed-validation-seed`.

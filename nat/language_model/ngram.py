@@ -241,7 +241,7 @@ def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _of_contexts(counts: np.ndarray) -> list[int]:
-    """Where to divide the contexts so that each part has about BLOCK n-grams."""
+    """Positions that divide the contexts so that each part has about BLOCK n-grams."""
     ends = np.cumsum(counts, dtype=np.int64)
     cuts = np.searchsorted(ends, np.arange(BLOCK, counts.sum(dtype=np.int64), BLOCK))
     return [0, *map(int, cuts), len(counts)]

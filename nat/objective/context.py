@@ -1,4 +1,4 @@
-"""What one training update hands from the proxy input to the proxy target."""
+"""The context of an update, from the proxy input to the proxy target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from nat.transformer.trace import DecoderTrace
 
 @dataclass(frozen=True)
 class DecoderInput:
-    """What the decoder sees in training, Z, and what is to be learned there.
+    """The proxy input Z, and the labels that are to be learned there.
 
     Attributes:
         tokens: decoder input, MASK where only the canvas is seen, [B, T].
@@ -81,7 +81,7 @@ class BatchContext:
 
     @property
     def canvas_padding(self) -> Tensor:
-        """Where the canvas is padding, [B, T].
+        """Padding of the canvas, [B, T].
 
         The canvas is as long as the target, or as the upsampled source.
         """

@@ -1,4 +1,4 @@
-"""What a part of the network does in training alone."""
+"""The share of a network part in training."""
 
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.transformer.part import Part

@@ -1,4 +1,4 @@
-"""What models of fairseq's own learn, by fairseq's criterion `nat_loss`."""
+"""The loss of fairseq's own models, by fairseq's criterion `nat_loss`."""
 
 from nat.fairseq_plugin.own_models import OfFairseq
 from nat.objective.context import BatchContext, DecoderInput, Loss

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 LENGTH_CLASSES = 256
-"""What a length predictor tells apart: lengths 0 to 255, or differences of -128 to 127 tokens."""
+"""Classes of a length predictor: lengths 0 to 255, or differences of -128 to 127 tokens."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from nat.transformer.linear import Linear
 
 HIDDEN = -1e9
-"""What is added to the score of a key that may not be seen, where an operation has no mask."""
+"""Added to the score of a key that may not be seen, where an operation has no mask."""
 
 
 class SelfAttention(nn.Module):
@@ -159,7 +159,7 @@ def choose_kernels() -> None:
 
 
 def _hides_nothing(visible: Tensor) -> bool:
-    """Whether a mask can be left out, which a processor attends faster without.
+    """Return True if a mask can be left out, which a processor attends faster without.
 
     The outcome is the same bit by bit. A GPU is not asked, since it would have to be waited for.
     """

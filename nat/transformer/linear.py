@@ -87,7 +87,7 @@ def use_bfloat16_products(module: nn.Module, enabled: bool) -> None:
 
 
 def has_bfloat16_products(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 matrices in hardware."""
+    """Return True if the device multiplies bfloat16 matrices in hardware."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()

@@ -247,7 +247,7 @@ class Transformer(nn.Module):
         return encoded
 
     def canvas(self, tokens: Tensor, padding: Tensor, encoded: Encoded) -> Tensor:
-        """What each decoder position shows, without the vector of its position, [B, T, D].
+        """Vectors that the decoder's positions show, without the vector of its position, [B, T, D].
 
         A token shows its embedding; MASK shows that of the mask symbol or a copy of the source.
         """

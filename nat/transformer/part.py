@@ -1,4 +1,4 @@
-"""What a further part of the network may do, beyond encoder, decoder and length predictor."""
+"""The contract of a further part of the network, beyond encoder, decoder and length predictor."""
 
 from typing import Any, ClassVar, Protocol
 
@@ -17,7 +17,7 @@ class Part(nn.Module):
     """
 
     initialised_apart: ClassVar[bool] = False
-    """Whether the initial weights of BERT are not for this part."""
+    """True if the part keeps its own initial weights where others are drawn like BERT's."""
 
     def encoded(self, encoded: Encoded) -> Encoded:
         """Change what the decoder sees of the source, in training and in decoding."""
@@ -33,7 +33,7 @@ class PartMethod(Protocol):
 
     @property
     def form(self) -> dict[str, Any]:
-        """What the shapes of the weights depend on."""
+        """Options that the shapes of the weights depend on."""
 
     def __call__(self, architecture: Architecture, dropout: float) -> Part:
         """Build the part."""

@@ -69,12 +69,12 @@ def log_sums(logits: Tensor) -> Tensor:
 
 
 def _plainly(on_gpu: bool, logits: int) -> bool:
-    """Whether to take the plain way: on a GPU, and with few logits."""
+    """True where the plain way is taken: on a GPU, and with few logits."""
     return on_gpu or logits < FEW
 
 
 def whole_blocks(columns: int) -> int:
-    """How many of this number of columns `largest_in_blocks` can search."""
+    """Number of columns, of so many, that `largest_in_blocks` can search."""
     return columns - columns % min(BLOCK, columns)
 
 

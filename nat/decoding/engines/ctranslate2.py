@@ -23,7 +23,7 @@ PROJECTION = "projection.npy"
 """In the folder of a model that is an encoder."""
 
 CUBLAS = "libcublas.so.12"
-"""What the package from PyPI loads on a GPU; PyTorch may bring another version."""
+"""The library that the package from PyPI loads on a GPU; PyTorch may bring another version."""
 
 _OUT_OF_MEMORY = "out of memory"
 
@@ -165,7 +165,7 @@ def noting_out_of_memory() -> Iterator[None]:
 
 
 def runs_on_gpu() -> bool:
-    """Whether the engine finds a GPU and the library of NVIDIA that it needs there."""
+    """Return True if the engine finds a GPU and the library of NVIDIA that it needs there."""
     return bool(get_cuda_device_count()) and loads_cublas()
 
 
