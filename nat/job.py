@@ -1,4 +1,4 @@
-"""The specification of a job: the result that it makes, the results that it reads, its configuration.
+"""The specification of a job: its result, the results that it reads, its configuration.
 
 The main process of a run resolves the configuration once. A program of `workflow_scripts/` gets
 what it needs of it as a JSON file, see `nat.workflow.specification`, and does not read `config/`.

@@ -85,7 +85,7 @@ class NetworkPart(StrictModel):
 
     @property
     def form(self) -> dict[str, Any]:
-        """Options that the shapes of its weights depend on: all options, if it does not say otherwise."""
+        """Options that the shapes of its weights depend on: all, if it does not say otherwise."""
         return options_of(self)
 
 

@@ -92,7 +92,7 @@ class Hints(HintsOptions):
 
     @torch.no_grad()
     def _teacher(self, context: BatchContext) -> DecoderTrace:
-        """States and attention of the teacher's layers at the positions that predict the target, [B, T, ...]."""
+        """States and attention of the teacher where it predicts the target, [B, T, ...]."""
         teacher, target = context.teacher, context.batch.target
         assert teacher is not None
         before = torch.cat((target.new_full((len(target), 1), BOS), target), 1)[:, :-1]
