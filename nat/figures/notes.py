@@ -63,7 +63,7 @@ def _intervals(marks: str, ran: list[Record]) -> list[str]:
 
 
 def _missing(panels: list[Panel]) -> list[str]:
-    """Say what has no number, by its state: points of series, and in which panels."""
+    """Say which series lack points, by their state, and in which panels."""
     missing: dict[str, dict[str, list[str]]] = {}
     for panel in panels:
         if panel.ran.empty and not panel.points.empty:
@@ -71,14 +71,8 @@ def _missing(panels: list[Panel]) -> list[str]:
             missing.setdefault(state, {})[f"all of {panel.label}"] = []
             continue
         points = panel.points[~panel.points["status"].isin(["run", QUOTED])]
-        for (series, told), own in points.groupby(["row", "status"], sort=False):
-            numbers = own["x"].map("{:g}".format).where(own["x"].notna(), "")
-            names = [*own["category"].where(own["category"] != "", numbers)]
-            numbered = all(name.replace(".", "", 1).isdigit() for name in names)
-            axis = f"{panel.description.x.label} " if numbered else ""
-            between = " and " if any("," in name for name in names) else ", "
-            at = f" at {axis}{between.join(names)}" if any(names) else ""
-            missing.setdefault(str(told), {}).setdefault(f"{series}{at}", []).append(panel.label)
+        for series, state in points[["row", "status"]].drop_duplicates().itertuples(index=False):
+            missing.setdefault(state, {}).setdefault(series, []).append(panel.label)
     if [*missing] == [NOT_RUN] and all(panel.ran.empty for panel in panels):
         return ["Nothing of this figure was run."]
     lines = []

@@ -30,89 +30,63 @@ def root_of(path: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a table.
-
-    Attributes:
-        sort: the number that it is sorted by instead of the text; empty where there is none.
-        small: texts below it.
-        link: address that it leads to.
-        details: a title and lines that are said on demand, see `nat.report.details`.
-        look: classes of the style sheet.
-    """
+    """An entry of a table, or how much of something exists."""
 
     text: str
-    sort: float | str | None = None
-    small: Sequence[str] = ()
+    sort: float | str | None = None  # by it, not by the text; empty where there is no number
+    small: Sequence[str] = ()  # texts below it
     link: str = ""
-    details: Mapping[str, Any] | None = None
-    look: str = ""
+    details: Mapping[str, Any] | None = None  # said on demand, see `nat.report.details`
+    look: str = ""  # classes of the style sheet
 
 
 Row = Sequence[Entry | str]
 
 
 def number(value: float | None, how: str) -> Entry:
-    """Entry of a number in a format, empty without one."""
-    return (
-        Entry("", "", look="number")
-        if value is None
-        else Entry(f"{value:{how}}", value, look="number")
-    )
+    """Make an entry of a number in a format, empty without one."""
+    if value is None:
+        return Entry("", "", look="number")
+    return Entry(f"{value:{how}}", value, look="number")
+
+
+def share(there: int, of: int, all_of_it: str = "complete", unit: str = "") -> Entry:
+    """Make an entry that says how much exists."""
+    if there == of:
+        return Entry(all_of_it, look=COMPLETE)
+    return Entry(f"{there} of {of}{unit}", look=PART) if there else Entry("not run", look=NOTHING)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page, of which most have only some of these.
+    """A part of a page, of which most have only some of these."""
 
-    Attributes:
-        name: by which links lead to it.
-        state: how much of it exists.
-        columns: headings of its table.
-        above: headings of several columns, each with their number.
-        rows: of the table; with a picture, its points.
-        picture: address of a figure or of learning curves.
-        code: to be shown on demand.
-        files: addresses of what can be downloaded, by format.
-        command: that makes it.
-    """
-
-    name: str
+    name: str  # by which links lead to it
     title: str
     text: str = ""
     state: Entry | None = None
     columns: Sequence[str] = ()
-    above: Sequence[tuple[str, int]] = ()
+    above: Sequence[tuple[str, int]] = ()  # headings of several columns, each with their number
     rows: Sequence[Row] = ()
-    picture: str = ""
-    code: str = ""
+    picture: str = ""  # of which the rows are the points
+    code: str = ""  # shown on demand
     notes: Sequence[str] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)  # addresses by format
+    command: str = ""  # that makes it
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page.
-
-    Attributes:
-        path: below the folder of the report, with `/`.
-        facts: below the lead.
-        warning: what its numbers are not.
-        state: how much of what it shows exists.
-        command: that makes all of it.
-        contents: whether a list of its sections stands on top.
-        content: more that its template shows.
-        template: a file of `templates/`, which extends `base.html`.
-    """
+    """A page, laid out by a template that extends `base.html`."""
 
     path: str
     title: str
     lead: str
     sections: Sequence[Section] = ()
     facts: Sequence[str] = ()
-    warning: str = ""
+    warning: str = ""  # what its numbers are not
     state: Entry | None = None
     command: str = ""
-    contents: bool = False
-    content: Mapping[str, Any] = field(default_factory=dict)
+    contents: bool = False  # whether a list of the sections stands on top
+    content: Mapping[str, Any] = field(default_factory=dict)  # more that the template shows
     template: str = "page.html"

@@ -6,13 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat.artifact import is_generated
 from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration, differences
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.configuration.systems import needed_systems
-from nat.data.splits import TRAIN, derived_from, prepared_as
+from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.measures.results import read_file
@@ -23,10 +22,8 @@ from nat.papers.checks import Check
 from nat.papers.coordinates import heading
 from nat.papers.reports import Target
 from nat.papers.values import Record
-from nat.report.page import COMPLETE, NOTHING, PART, Entry
+from nat.report.page import COMPLETE, NOTHING, Entry, share
 
-BASE = "base"
-"""The size of models that papers compare with."""
 CONFIGURED = Entry("configuration", look=COMPLETE)
 """The state of a table of settings, which needs no results."""
 
@@ -71,11 +68,7 @@ class Results:
             stated = kind == "table" and tables[number].kind == "settings"
             return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
         there = sum((self.root / path).exists() for path in paths)
-        if there == len(paths):
-            return Entry("complete", look=COMPLETE)
-        if not there:
-            return Entry("not run", look=NOTHING)
-        return Entry(f"{there} of {len(paths)}", look=PART)
+        return share(there, len(paths))
 
     @cached_property
     def claims(self) -> dict[str, list[tuple[Check, Record]]]:
@@ -171,27 +164,14 @@ class Results:
 
 
 def stand_ins(configuration: Configuration) -> str:
-    """A sentence on corpora and models that are not those of the papers; empty without such."""
-    papers = replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
+    """Say which corpora are not those of the papers, and what the scale is; empty without such."""
+    papers = replace(configuration, scale=PAPER_SCALE, overrides=Overrides()).tasks
     corpora: dict[str, str] = {}
     for task, corpus in configuration.tasks.items():
-        if papers.tasks.get(task, corpus) != corpus:
+        if papers.get(task, corpus) != corpus:
             corpora.setdefault(corpus, heading(task))
-    parts = []
-    if corpora:
-        invented = all(
-            is_generated(configuration, derived_from(configuration.corpus(corpus)) or corpus)
-            for corpus in corpora
-        )
-        kind = "invented languages" if invented else "other corpora"
-        pairs = ", ".join(f"{corpus} for {task}" for corpus, task in corpora.items())
-        parts.append(f"{kind} stand in for the corpora of the papers ({pairs})")
-    ours, theirs = (each.scale_settings.sizes[BASE] for each in (configuration, papers))
-    if ours.model_dim != theirs.model_dim:
-        parts.append(
-            f"a base model is {ours.model_dim} wide with {ours.encoder_layers} + "
-            f"{ours.decoder_layers} layers, in the papers {theirs.model_dim} with "
-            f"{theirs.encoder_layers} + {theirs.decoder_layers}"
-        )
+    if not corpora:
+        return ""
+    pairs = ", ".join(f"{corpus} for {task}" for corpus, task in corpora.items())
     told = f"Numbers of scale {configuration.scale} are not results on the corpora of the papers"
-    return f"{told}: here {', and '.join(parts)}." if parts else ""
+    return f"{told}: {pairs} ({configuration.scale_settings.description})."

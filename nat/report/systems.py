@@ -20,10 +20,7 @@ from nat.measures.results import read
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
 from nat.report.page import (
-    COMPLETE,
-    NOTHING,
     OLDER,
-    PART,
     SENTENCES,
     SYSTEMS,
     Entry,
@@ -33,6 +30,7 @@ from nat.report.page import (
     number,
     of_system,
     root_of,
+    share,
 )
 from nat.report.results import Results
 from nat.report.sentences import translated
@@ -103,11 +101,7 @@ def _page(
     described = configuration.files["systems"][system].get("description", "")
     records = {seed: record for seed in seeds if (record := results.training(corpus, system, seed))}
     older = [line for seed in records for line in results.changes(corpus, system, seed)]
-    state = Entry(f"{len(records)} of {len(seeds)} seeds", look=PART)
-    if not records:
-        state = Entry("not run", look=NOTHING)
-    elif len(records) == len(seeds):
-        state = Entry("trained", look=COMPLETE)
+    state = share(len(records), len(seeds), "trained", " seeds")
     state = replace(state, small=[OLDER] * bool(older))
     sections = [_ancestors(configuration.on(corpus), corpus, system, root_of(path))]
     if older:
@@ -189,7 +183,8 @@ def draw(csv: Path, svg: Path) -> None:
     """Draw loss and validation BLEU over the updates, as far as a training curve has them."""
     frame = pd.read_csv(csv)
     with mpl.rc_context(STYLE | {"svg.fonttype": "none", "svg.hashsalt": "nat"}):
-        figure = Figure((9.0, 2.6), layout="constrained")
+        figure = Figure((9.0, 2.6))
+        figure.subplots_adjust(left=0.05, right=0.99, top=0.88, bottom=0.18, wspace=0.12)
         titles = {"loss": "loss", "bleu": "validation BLEU"}
         for place, (column, title) in enumerate(titles.items(), 1):
             points = frame.reindex(columns=["split", "update", column]).dropna()

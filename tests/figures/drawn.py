@@ -32,32 +32,23 @@ def plot_of(plain: Configuration) -> Plot:
     return make(reports.resolve_part(plain, "paper", "figure 2"), plain.root)
 
 
-def _beyond(axes: Any) -> list[Any]:
-    """Ticks beyond the limits of an axis, which Matplotlib keeps, but does not draw."""
-    found = []
-    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        low, high = sorted(limits)
-        found += [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
-    return found
-
-
 class Drawn:
-    """A figure that was drawn.
-
-    Attributes:
-        axes: of its panels.
-        texts: what it shows, each text on one line.
-        said: all of them.
-    """
+    """A figure that was drawn: the axes of its panels, its texts, and all of them together."""
 
     def __init__(self, plot: Plot) -> None:
         with mpl.rc_context(figures.STYLE):
             self._page: Any = figures.draw(plot)
             self._page.draw_without_rendering()
         self.axes = self._page.axes
-        beyond = {tick.label1 for axes in self.axes for tick in _beyond(axes)}
-        found = [text for text in self._page.findobj(Text) if text.get_text().strip()]
-        self._texts = [text for text in found if text not in beyond and text.get_visible()]
+        # Matplotlib keeps ticks beyond the limits of an axis, but does not draw them
+        beyond = {
+            tick.label1
+            for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis))
+            for tick in axis.get_major_ticks()
+            if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+        }
+        texts = [text for text in self._page.findobj(Text) if text.get_text().strip()]
+        self._texts = [text for text in texts if text not in beyond and text.get_visible()]
         self.texts = [" ".join(text.get_text().split()) for text in self._texts]
         self.said = " ".join(self.texts)
 

@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from drawn import Drawn, configuration, described, plot_of
 
 from nat.configuration import Configuration
-from nat.figures import figures
 from nat.figures.points import Plot
 from nat.files import write_json
 from nat.papers import reports
@@ -27,9 +25,9 @@ def write(plain: Configuration, *contents: dict[str, Any]) -> Path:
     return paths[0]
 
 
-def csv_of(plot: Plot, folder: Path) -> pd.DataFrame:
-    figures.write(plot, folder / "figure_2.pdf")
-    return pd.read_csv(folder / "figure_2.csv", keep_default_na=False)
+def record(plot: Plot, panel: str, row: str, x: int) -> dict[str, Any]:
+    places = {(each["column"], each["row"], each["x"]): each for each in plot.records}
+    return places[panel, row, x]
 
 
 # Planes
@@ -92,8 +90,7 @@ def test_a_contour_map_of_an_analysis(tmp_path: Path) -> None:
     assert {"start", "MLE"} <= {*drawn.texts}
     marks = [line.get_xydata().tolist() for line in drawn.axes[0].lines]
     assert marks == [[[0, 0]], [[0, 1]]]
-    frame = csv_of(plot, tmp_path)
-    assert [point for point in frame["point"] if point] == ["start", "MLE"] * 2
+    assert [each["point"] for each in plot.records if each["point"]] == ["start", "MLE"] * 2
     for x in (["a", "b"], [0, 1]):
         write(plain, {"plane": {**plane, "x": x}})
         with told("figures.2", path.name, "plane.x"):
@@ -117,9 +114,9 @@ ALIGNMENT = described(
 )
 
 
-def aligned(*second: Any, moved: bool = True) -> dict[str, Any]:
+def aligned(*second: Any) -> dict[str, Any]:
     """Two examples; in the first one two words change places, the second has other links."""
-    order = [0, 9, *range(2, 9), 1, 10, 11] if moved else list(range(12))
+    order = [0, 9, *range(2, 9), 1, 10, 11]
     captions = {"references": ["in the first reference", "in the other one"]}
     first = {"source": WORDS, "assignment": order, **captions}
     return {"examples": [first, {"source": ["a", "word"], "assignment": second, **captions}]}
@@ -139,11 +136,8 @@ def test_an_alignment_leads_from_position_to_position(tmp_path: Path) -> None:
     assert lines[1].get_color() != lines[0].get_color() == lines[11].get_color()
     assert drawn.texts.count("</s>") == 4 and drawn.texts.count("in the other one") == 2
     assert "Coloured lines: to another position." in drawn.said
-    frame = csv_of(plot, tmp_path)
-    line = frame[(frame["panel"] == "sentence 0") & (frame["x"] == 1)].iloc[0]
-    assert (line["series"], line["category"], line["y"]) == ("lights", "at", 9)
-    write(plain, aligned(0, 1, moved=False))
-    assert "to another position; none here." in Drawn(plot_of(plain)).said
+    link = record(plot, "sentence 0", "lights", 1)
+    assert (link["category"], link["y"]) == ("at", 9)
 
 
 STEPS = described(
@@ -180,9 +174,8 @@ def test_a_decoding_is_shown_pass_by_pass(tmp_path: Path) -> None:
     tinted = [text for text in drawn.axes[0].texts if text.get_bbox_patch()]
     assert len(tinted) == len(WORDS)  # each was chosen once
     assert drawn.texts.count("\N{BULLET}") == 2
-    frame = csv_of(plot, tmp_path)
-    line = frame[(frame["series"] == "pass 2") & (frame["x"] == 0)].iloc[0]
-    assert (line["category"], line["predicted"]) == ("the", True)
+    token = record(plot, "sentence 0", "pass 2", 0)
+    assert (token["category"], token["predicted"]) == ("the", True)
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,9 @@ TIMES = {f"cmlm-kd/{ONE}": [2.0] * 5, f"cmlm-kd/{FOUR}": [8.0] * 5}
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scored")
     made_up_run.write_corpus(folder, several=False)
-    for names, errors in (
-        (("cmlm-kd", ONE), 0.4),
-        (("cmlm-kd", FOUR), 0.2),
-        (("dims-cmlm-kd", ONE), 0.21),
-        (("dims-cmlm-kd", FOUR), 0.3),
-    ):
-        run(folder, *names, errors)
+    for system, one, four in (("cmlm-kd", 0.4, 0.2), ("dims-cmlm-kd", 0.21, 0.3)):
+        run(folder, system, ONE, one)
+        run(folder, system, FOUR, four)
     line = f"table1,DiMS,En-De,,DiMS,,{TASK},bleu,20.5,BLEU,source=authors,ours\n"
     publish(folder, PUBLISHED + line)
     return folder
@@ -122,42 +118,30 @@ series:
 """
 
 
-def bars(root: Path, **series: Any) -> tuple[Plot, Any]:
-    """Bars with a level, and the axes of their panel."""
+@pytest.mark.parametrize("over", [None, "cmlm-kd", "dims-cmlm-kd"])
+def test_bars_of_values_and_of_differences(root: Path, over: str | None) -> None:
     figure = described(BARS)
-    figure["series"][0] |= series
+    figure["series"][0] |= {"over": over} if over else {}
     point = {"category": "student", "decoding": ONE}
     level = {"label": "student", "system": "dims-cmlm-kd", "style": "level", "points": [point]}
     figure["series"].insert(0, level)
     found = plot(root, figure)
     drawn = Drawn(found)
+    axes, (first, second) = drawn.axes[0], found.records[1:]
     assert "student" in drawn.said
-    return found, drawn.axes[0]
-
-
-def test_bars_are_as_high_as_their_values(root: Path) -> None:
-    found, axes = bars(root)
-    heights = [patch.get_height() for patch in axes.patches if patch.get_y() == 0]
-    assert [each["ours"] for each in found.records[1:]] == heights[-2:]
+    heights = [patch.get_height() for patch in axes.patches[-2:]]
+    assert heights == [first["ours"], second["ours"]]
     # a level across bars has no place among them
     assert [each.get_text() for each in axes.get_xticklabels()] == ["1 step", "4 steps"]
     assert axes.get_xlim() == (-0.5, 1.5)
-
-
-@pytest.mark.parametrize(("over", "zeros"), [("cmlm-kd", 2), ("dims-cmlm-kd", 0)])
-def test_bars_of_differences(root: Path, over: str, zeros: int) -> None:
-    found, axes = bars(root, over=over)
-    first, second = found.records[1:]
-    written = [text.get_text() for text in axes.texts].count("0")
-    assert written == zeros  # a bar of no height says so
-    if not zeros:
+    zeros = [text.get_text() for text in axes.texts].count("0")
+    assert zeros == (2 if over == "cmlm-kd" else 0)  # a bar of no height says so
+    if over == "dims-cmlm-kd":
         assert first["ours"] < 0 < second["ours"] and first["low"] < first["ours"] < first["high"]
         low, high = axes.get_ylim()
         assert low < first["low"] and second["high"] < high
         (root / second["sources"].split()[1]).unlink()
-        assert [each["status"] for each in bars(root, over=over)[0].records] == [
-            *("run", "run", "not run")
-        ]
+        assert [each["status"] for each in plot(root, figure).records[1:]] == ["run", "not run"]
 
 
 # Curves
@@ -178,7 +162,7 @@ def test_curves_follow_each_other(root: Path) -> None:
     ran = [(each["x"], each["ours"]) for each in found.records if each["status"] == "run"]
     assert ran == [(20, 10), (40, 12), (60, 10), (80, 12)]
     drawn = Drawn(found)
-    must_name(drawn.said, "one at dims-cmlm-kd (En-De)", "all of De-En")
+    must_name(drawn.said, "one (En-De)", "all of De-En")
 
 
 @pytest.mark.parametrize("figure", [CURVES, LINES])
@@ -205,21 +189,6 @@ SPEEDS: dict[str, Any] = {
 }
 
 
-def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
-    found = plot(root, described(SCATTER))
-    first, second = found.records
-    assert (first["x"], second["x"]) == (2.0, 8.0) and first["ours"] < second["ours"]
-    assert [second[end] for end in ("x_low", "x_high")] == [8.0, 8.0]  # the quartiles
-    drawn = Drawn(found)
-    assert drawn.axes[0].get_xscale() == "log"
-    assert [each.get_text() for each in drawn.axes[0].get_xticklabels()] == ["2", "4", "8"]
-    assert {ONE, FOUR, "latency (ms)", "CMLM"} <= {*drawn.texts}
-    assert "Thin lines, one seed of latency: quartiles of the repeats." in drawn.said
-    figures.write(found, root / "figure_2.pdf")
-    frame = pd.read_csv(root / "figure_2.csv")
-    assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]
-
-
 @pytest.mark.parametrize(("one", "four", "front"), [(2.0, 8.0, 2), (8.0, 2.0, 1), (2.0, 2.0, 1)])
 def test_the_front_joins_points_that_no_other_beats(
     root: Path, one: float, four: float, front: int
@@ -230,15 +199,25 @@ def test_the_front_joins_points_that_no_other_beats(
     assert len(line.get_xdata()) == front
 
 
-@pytest.mark.parametrize("measure", ["latency", "speed_up"])
-def test_a_panel_without_a_gpu_says_so(
-    root: Path, measure: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
+    found = plot(root, described(SCATTER))
+    first, second = found.records
+    assert (first["x"], second["x"]) == (2.0, 8.0) and first["ours"] < second["ours"]
+    assert [second[end] for end in ("x_low", "x_high")] == [8.0, 8.0]  # the quartiles
+    drawn = Drawn(found)
+    assert drawn.axes[0].get_xscale() == "log"
+    assert [each.get_text() for each in drawn.axes[0].get_xticklabels()] == ["2", "4", "8"]
+    assert {ONE, FOUR, "latency (ms)", "CMLM"} <= {*drawn.texts}
+    assert "Thin lines, one seed of latency: quartiles of the repeats." in drawn.said
+    assert "cpu-1" in first["x_sources"]
+
+
+def test_a_panel_without_a_gpu_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
     systems = {**SPEEDS, "LevT": {"system": "levt-kd", "decoding": "refinement-10"}}
     figure = described(
         SCATTER,
-        x={"measure": measure} | ({"over": "slow"} if measure == "speed_up" else {}),
+        x={"measure": "speed_up", "over": "slow"},
         panels=[{"label": each, "setting": each} for each in ("cpu-1", "cuda-1")],
         series=[{"label": "CMLM", "system": [*SPEEDS]}, {"label": "LevT", "system": "LevT"}],
     )
@@ -250,9 +229,6 @@ def test_a_panel_without_a_gpu_says_so(
     assert NO_GPU in drawn.texts and not any(text.startswith("not run") for text in drawn.texts)
     _, _, why = NEEDS_COMPILED.partition(": ")
     must_name(drawn.said, "No GPU: all of cuda-1.", f"LevT (cpu-1): {why}")
-
-
-# Names and looks
 
 
 def test_no_two_series_look_the_same() -> None:

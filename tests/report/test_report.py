@@ -16,7 +16,7 @@ from nat.measures.results import read
 from nat.papers import reports
 from nat.report import site, systems
 from nat.report.page import COMPLETE, NOTHING, PART
-from nat.report.results import CONFIGURED, Results, stand_ins
+from nat.report.results import Results, stand_ins
 from tests.made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
 from tests.messages import must_name
 from tests.report.test_sentences import called
@@ -124,6 +124,7 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
     chosen = []
     for path, page in pages.items():
         assert len(set(page.identifiers)) == len(page.identifiers), path
+        assert HOSTILE not in page.source
         for link in page.links:
             file, _, place = link.partition("#")
             target = (path.parent / file).resolve() if file else path
@@ -169,11 +170,6 @@ def test_numbers_have_intervals_and_published_values(written: Path) -> None:
     assert "20.5<" in source and "20.50" not in source
     entry = f">{found.value:.2f}<small>[{ends}]</small>"
     assert entry in Parsed(written / OF_NAT).source
-
-
-def test_texts_are_not_taken_for_html(written: Path) -> None:
-    assert not any(HOSTILE in path.read_text() for path in written.rglob("*.html"))
-    assert "&lt;script&gt;alert(1)" in Parsed(written / OF_PAPER).source
 
 
 def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> None:
@@ -224,17 +220,6 @@ def test_states_count_the_results_that_exist(root: Path) -> None:
     folder = write(configuration(root))
     assert (folder / "downloads/paper/figure_2.png").stat().st_size > 1000
     assert "CMLM 1 " in Parsed(folder / OF_PAPER).text("figure-2-rows")
-
-
-def test_settings_need_no_run(root: Path) -> None:
-    settings = {
-        "title": "settings",
-        "kind": "settings",
-        "columns": [{"label": "NAT", "system": "nat-kd"}],
-        "rows": [{"label": "dropout", "key": "recipe.dropout"}],
-    }
-    found = configuration(root, tables=PAPER["tables"] | {"8": settings})
-    assert Results(found).state(("paper", "table", "8")) == CONFIGURED
 
 
 # Older configurations
@@ -302,8 +287,8 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "parts"),
     [
-        ("demo", ["invented languages", "toy-ka-lu for WMT14 En-De", "a base model is 64 wide"]),
-        ("small", ["other corpora", "multi30k-en-de for WMT14 En-De"]),
+        ("demo", ["toy-ka-lu for WMT14 En-De", "on the embedded corpora"]),
+        ("small", ["multi30k-en-de for WMT14 En-De", "real text"]),
         ("paper", []),
     ],
 )
