@@ -20,6 +20,7 @@ from nat.measures.latency_setting import STATE, TIMES, with_measures
 from nat.papers import judgements, reports
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
+from nat.papers.relation import relation
 from nat.papers.table_formats import TableText
 from tests.made_up_corpus import corpus_file
 
@@ -247,6 +248,11 @@ def write_training(
     path.with_suffix(".csv").write_text(lines)
     write_json(path, curve.with_measures({"updates": 40, **facts}, lines.splitlines()))
     return path
+
+
+def report(configuration: Configuration, paper: str, name: str) -> list[Cell]:
+    """The cells of a table or figure such as `table 2`, row by row."""
+    return relation(configuration, paper)[name].cells
 
 
 def cells(

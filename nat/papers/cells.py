@@ -45,15 +45,10 @@ class Cell(NamedTuple):
         x: place on the horizontal axis, with a name in `category` where that is no number.
         point: number of the point of a series in a scatter plot.
         axis: along which it is shown: `x` for the horizontal one of a scatter plot.
-        system: as the configuration calls it.
-        model: the system of the same training on this corpus.
-        seed: of the training; 0 without a source.
-        source: the result with the number.
-        part: of that file, see `nat.measures.results`.
+        system: as the configuration calls it; `model` is that of the same training.
+        part: of the file of the source, see `nat.measures.results`.
         baseline: label of the row that a table tests this one against.
-        published: the printed number, or the printed words where it is none.
-        printed: as the paper prints it.
-        origin: of the printed value.
+        published: the printed number, or the words where it is none; `printed` is the text.
         stand_in: how the cell differs from the paper's; empty where it does not.
     """
 

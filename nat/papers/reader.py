@@ -7,6 +7,7 @@ from typing import Any
 from nat.measures import results
 from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
 from nat.measures.results import Number
+from nat.options import cached_method
 from nat.papers.cells import Cell, training_of
 
 NOT_RUN = "not run"
@@ -14,7 +15,7 @@ NOTHING = Number(None, reason=results.NOT_AVAILABLE)
 
 
 class Reader:
-    """Reads each file below a folder once.
+    """Reads each file below a folder once; all raise UserErrors for damaged and missing files.
 
     Attributes:
         root: folder of the results.
@@ -22,39 +23,23 @@ class Reader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._numbers: dict[tuple[str, str], dict[str, Number]] = {}
-        self._files: dict[str, dict[str, Any]] = {}
 
     def ran(self, cell: Cell) -> bool:
         """Tell whether the file of a cell exists."""
-        return cell.path != "" and (self.root / cell.path).exists()
+        return cell.source is not None and (self.root / cell.path).exists()
 
+    @cached_method
     def file(self, path: str) -> dict[str, Any]:
-        """Read all that a file says.
+        """Read all that a file says."""
+        return results.read_file(self.root / path)
 
-        Raises:
-            UserError: if it is missing or damaged.
-        """
-        if path not in self._files:
-            self._files[path] = results.read_file(self.root / path)
-        return self._files[path]
-
+    @cached_method
     def numbers(self, path: str, part: str) -> dict[str, Number]:
-        """Read the numbers of a part of a file, by measure.
-
-        Raises:
-            UserError: if it is missing or damaged.
-        """
-        if (path, part) not in self._numbers:
-            self._numbers[path, part] = results.read(self.root / path, part)
-        return self._numbers[path, part]
+        """Read the numbers of a part of a file, by measure."""
+        return results.read(self.root / path, part)
 
     def number(self, cell: Cell) -> Number:
-        """Read the number of a cell; of a relative measure what is compared, such as the latency.
-
-        Raises:
-            UserError: if the file is missing or damaged.
-        """
+        """Read the number of a cell; of a relative measure what is compared, as the latency."""
         known = MEASURES[cell.measure]
         found = self.numbers(cell.path, cell.part)
         if cell.measure in ("l_target", "l_mple") and "target_bleu" in found:

@@ -4,7 +4,7 @@ Everything else is a query: the inputs of a report are the sources of its cells,
 a figure the rows themselves, a claim two selections, and what is timed together a group.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -30,17 +30,12 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     resolver = Resolver(configuration, paper)
     tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
     figures = [ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures]
-    parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures)}
-    _time_together(paper, parts.values())
-    return parts
+    parts = [*tables.values(), *figures]
+    _time_together(paper, parts)
+    return {part.name: part for part in parts}
 
 
-def report(configuration: Configuration, paper: str, name: str) -> list[Cell]:
-    """List the cells of a table or figure such as `table 2`, row by row."""
-    return relation(configuration, paper)[name].cells
-
-
-def _time_together(paper: str, parts: Iterable[Expanded]) -> None:
+def _time_together(paper: str, parts: Sequence[Expanded]) -> None:
     """Complete the latencies of a paper: what is measured together in one job.
 
     All latencies of a report that are measured on one corpus, with models of one seed and in one
@@ -48,12 +43,10 @@ def _time_together(paper: str, parts: Iterable[Expanded]) -> None:
     group is a part of another report's takes its latencies from there, so that nothing is measured
     twice.
     """
-    groups: dict[tuple[Any, ...], dict[str, set[str]]] = {}
-    for part in parts:
-        for cell in part.cells:
-            if isinstance(cell.source, Latency):
-                of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
-                of_setting.setdefault(part.name, set()).add(cell.part)
+    groups: dict[Any, dict[str, set[str]]] = {}
+    for cell in (cell for part in parts for cell in part.cells if isinstance(cell.source, Latency)):
+        of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
+        of_setting.setdefault(cell.report, set()).add(cell.part)
 
     def timed(cell: Cell) -> Cell:
         if not isinstance(cell.source, Latency):
@@ -77,25 +70,17 @@ def latency(
         UserError: for a group, or a combination of these, that no report shows.
     """
     known = _latencies(configuration)
-    key = corpus, group, seed, setting
-    if key not in known:
-        groups = {each for _, each, _, _ in known}
-        settings = {each for _, of, _, each in known if of == group}
-        near = hint(setting, sorted(settings)) if group in groups else hint(group, sorted(groups))
-        raise UserError(
-            f"no table or figure '{group}' shows a latency on {corpus} with seed {seed} and the "
-            f"setting '{setting}'; {near}"
-        )
-    return known[key]
+    path = Latency(configuration.run, corpus, group, seed, setting, ()).path
+    if path not in known:
+        raise UserError(f"no table or figure shows latencies of {path}; {hint(path, known)}")
+    return known[path]
 
 
 @cache
-def _latencies(configuration: Configuration) -> dict[tuple[str, str, int, str], Latency]:
-    """All groups of latencies, by corpus, report, seed and setting."""
-    return {
-        (source.corpus, source.group, source.seed, source.setting): source
-        for paper in configuration.papers
-        for part in relation(configuration, paper).values()
-        for source in (cell.source for cell in part.cells)
-        if isinstance(source, Latency)
-    }
+def _latencies(configuration: Configuration) -> dict[str, Latency]:
+    """All groups of latencies, by path."""
+    parts = (
+        part for name in configuration.papers for part in relation(configuration, name).values()
+    )
+    cells = (cell for part in parts for cell in part.cells)
+    return {each.path: each.source for each in cells if isinstance(each.source, Latency)}

@@ -14,13 +14,7 @@ from nat.papers.description import FigurePart, Line, TablePart
 
 
 class Resolved(StrictModel):
-    """A table or figure, or the claims of a paper.
-
-    Attributes:
-        paper: name of its file.
-        scale: that the numbers are of.
-        title: with that of the paper.
-    """
+    """A table or figure, or the claims of a paper; the title has that of the paper."""
 
     paper: str
     scale: str
@@ -31,9 +25,7 @@ class ResolvedPart(Resolved):
     """A table or figure.
 
     Attributes:
-        number: its name in the paper.
         origin: scale and corpora of its numbers.
-        described: in the paper's file.
         rows: what each row or series is made from, by label in order.
         columns: the same of columns or panels.
         cells: with their published values.
@@ -54,13 +46,7 @@ class ResolvedPart(Resolved):
 
 
 class ResolvedClaims(Resolved):
-    """The claims of a paper.
-
-    Attributes:
-        checks: one for each judgement.
-        trainings: of each system.
-        deviations: where the configuration differs from what the paper states, in sentences.
-    """
+    """The claims of a paper, and in sentences where the configuration deviates from it."""
 
     checks: list[Check]
     trainings: int

@@ -18,10 +18,9 @@ from nat.measures.known import LATENCY, MEASURES
 from nat.papers import published, reports, values
 from nat.papers.cells import OVER, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import report
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
-from tests.made_up_run import REPOSITORY
+from tests.made_up_run import REPOSITORY, report
 from tests.repository import configured
 
 PAPERS = sorted(path.stem for path in (REPOSITORY / "config/papers").glob("*.yaml"))

@@ -9,8 +9,7 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.papers import published
 from nat.papers.cells import Cell
-from nat.papers.relation import report
-from tests.made_up_run import HEADER, PAPER, PUBLISHED, TASK
+from tests.made_up_run import HEADER, PAPER, PUBLISHED, TASK, report
 from tests.messages import told
 
 FILE, ROWS = "config/published/paper.csv", PAPER["tables"]["1"]["rows"]

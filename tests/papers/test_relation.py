@@ -13,8 +13,7 @@ from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.papers import relation, reports
 from nat.papers.cells import Cell
-from nat.papers.relation import report
-from tests.made_up_run import CORPUS, OTHER_TASK, TASK
+from tests.made_up_run import CORPUS, OTHER_TASK, TASK, report
 from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
@@ -222,5 +221,5 @@ def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
         assert again == each
     with told("paper_tabel_1", "paper_table_1"):
         relation.latency(plain, CORPUS, "paper_tabel_1", 1, "cpu-1")
-    with told("paper_table_1", "cpu-2", "cpu-1"):
+    with told("paper_table_1", "cpu-2.json", "cpu-1.json"):
         relation.latency(plain, CORPUS, "paper_table_1", 1, "cpu-2")

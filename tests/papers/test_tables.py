@@ -11,10 +11,9 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.artifacts import Latency
 from nat.papers.cells import OWN, Cell
-from nat.papers.relation import report
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
-from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
+from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, report, write_latencies
 from tests.messages import must_name
 
 NAT, CMLM, DIMS = ROWS = [

@@ -10,8 +10,7 @@ import tests.made_up_run as made_up_run
 from nat.papers import values
 from nat.papers.cells import Cell
 from nat.papers.reader import Reader
-from nat.papers.relation import report
-from tests.made_up_run import PAPER, write_numbers
+from tests.made_up_run import PAPER, report, write_numbers
 
 THREE = [1, 2, 3]
 
