@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from nat.artifacts import Model, Score, TrainingCurve
-from nat.configuration import Configuration
 from nat.configuration.systems import needed_systems
 from nat.figures.figures import STYLE
 from nat.files import read_json
@@ -51,7 +50,7 @@ WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
 )
-_NEEDS = {"text": "text of", "init_from": "starts from", "teacher": "teacher"}
+NEEDS = {"text": "translations", "init_from": "weights, to start from", "teacher": "distributions"}
 
 
 def pages(results: Results, folder: Path) -> Iterator[Page]:
@@ -60,9 +59,12 @@ def pages(results: Results, folder: Path) -> Iterator[Page]:
     for cell in (cell for cells in results.cells.values() for cell in cells):
         if training_of(cell):
             shown.setdefault((cell.corpus, cell.model), set()).add(cell.seed)
-    for corpus, system in list(shown):
-        for name in ancestors(results.configuration.on(corpus), system):
-            shown.setdefault((corpus, name), {results.configuration.scale_settings.seeds[0]})
+    waiting = list(shown)
+    for corpus, system in waiting:
+        for name, _ in needed_systems(results.configuration.on(corpus), system):
+            if (corpus, name) not in shown:
+                shown[corpus, name] = {results.configuration.scale_settings.seeds[0]}
+                waiting.append((corpus, name))
     browsed = {score for scores in translated(results).values() for score in scores}
     rows = []
     for (corpus, system), seeds in sorted(shown.items()):
@@ -77,15 +79,6 @@ def pages(results: Results, folder: Path) -> Iterator[Page]:
     )
     section = Section("systems", "On the corpora of this scale", columns=columns, rows=rows)
     yield Page(SYSTEMS, "Systems", lead, [section])
-
-
-def ancestors(configuration: Configuration, system: str) -> dict[str, list[tuple[str, str]]]:
-    """List a system and all that it depends on, each after those of its references."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    references = list(dict.fromkeys(needed_systems(configuration, system)))
-    for name, _ in references:
-        found |= ancestors(configuration, name)
-    return {**found, system: references}
 
 
 def _page(
@@ -103,7 +96,14 @@ def _page(
     older = [line for seed in records for line in results.changes(corpus, system, seed)]
     state = share(len(records), len(seeds), "trained", " seeds")
     state = replace(state, small=[OLDER] * bool(older))
-    sections = [_ancestors(configuration.on(corpus), corpus, system, root_of(path))]
+    needed = dict.fromkeys(needed_systems(configuration.on(corpus), system))
+    parents: list[Row] = [
+        [Entry(name, link=root_of(path) + of_system(corpus, name), look="label"), NEEDS[key]]
+        for name, key in needed
+    ]
+    columns = ("system", "its") if parents else ()
+    text = "" if parents else "No other system."
+    sections = [Section("parents", "What it learns from", text, columns=columns, rows=parents)]
     if older:
         title = "What has changed in the configuration since it was trained"
         sections.append(Section("older", title, notes=list(dict.fromkeys(older))))
@@ -139,16 +139,6 @@ def _page(
     command = snakemake(configuration, *models)
     page = Page(path, system, described, sections, facts=facts, state=state, command=command)
     return page, row
-
-
-def _ancestors(there: Configuration, corpus: str, system: str, root: str) -> Section:
-    rows: list[Row] = []
-    for name, references in ancestors(there, system).items():
-        needs = ", ".join(f"{_NEEDS[key]} {other}" for other, key in references)
-        link = "" if name == system else root + of_system(corpus, name)
-        rows.append([Entry(name, link=link, look="label"), needs or "no other"])
-    columns = ("system", "learns from")
-    return Section("ancestors", "Ancestors, the oldest first", columns=columns, rows=rows)
 
 
 def _training(

@@ -36,14 +36,6 @@ def test_the_report_runs_nothing_else(tmp_path: Path) -> None:
     assert counts(screen) == {"make_report": 1, "report": 1}
 
 
-def test_everything_ends_with_the_report(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    status, screen = snakemake(repository, "-n")
-    assert status == 0, screen
-    found = counts(screen)
-    assert found["make_report"] == 1 and found["table"] == 1 and found["train"] > 1
-
-
 def test_pages_are_made_again_when_what_they_show_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
