@@ -87,14 +87,10 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
-    """Build a pydantic model or dataclass from JSON-able values.
+    """Build a pydantic model or dataclass from JSON-able values, usually those of its fields.
 
-    Values are taken strictly: no text and no truth value for a number, no 1e5 for a count.
-
-    Args:
-        kind: the class.
-        value: what the file holds for it, usually a mapping of its fields.
-        owner: what the class stands for, in messages; "" where the file alone says it.
+    Values are taken strictly: no text and no truth value for a number, no 1e5 for a count. Messages
+    call the class `owner`; "" where the file alone says it.
 
     Raises:
         UserError: for the most telling wrong key or value; names the key, what is expected and what
@@ -120,17 +116,6 @@ def options_of(built: object) -> dict[str, Any]:
     """All options of a built object, JSON-able, with defaults except those of `added` options."""
     options: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
     return options
-
-
-def unknown_key(kind: type, path: str) -> str:
-    """Name the key of a path, with dots between, that a class does not have; "" if it has all."""
-    value = nested(path.split("."), None)
-    try:
-        _adapter(kind).validate_python(value)
-    except ValidationError as error:
-        unknown = [each for each in error.errors() if each["type"] in _UNKNOWN]
-        return _explain(kind, value, unknown, "") if unknown else ""
-    return ""
 
 
 def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from nat import registry
 from nat.configuration import families
 from nat.configuration.at_scale import place
-from nat.configuration.compatibility import check_assistant, check_system
+from nat.configuration.compatibility import check_system
 from nat.configuration.configuration import Configuration, all_tasks
 from nat.configuration.corpora import check_corpus
 from nat.configuration.families import require
@@ -21,7 +21,6 @@ from nat.configuration.models import MODELS, read_model
 from nat.configuration.systems import (
     REFERENCES,
     WITH_TASKS,
-    changed,
     for_tasks,
     needed_systems,
     on_task,
@@ -45,7 +44,7 @@ def check(configuration: Configuration) -> None:
     tasks = [tasks_of(configuration, corpus) for corpus in configuration.tasks.values()]
     views = [for_tasks(configuration, each) for each in dict.fromkeys([(), *tasks])]
     for view in views:
-        _check_names(view, plain)
+        _check_names(view)
         _check_cycles(view)
     for name in configuration.corpora:
         _check_corpus(configuration, name)
@@ -57,9 +56,8 @@ def check(configuration: Configuration) -> None:
         for name in view.decodings:
             _check_decoding(view, name)
         for name in view.systems:
-            if name in changed(view):
-                _check_kept(view, name)
-                check_system(view, name)
+            _check_kept(view, name)
+            check_system(view, name)
 
 
 def _check_files(configuration: Configuration) -> None:
@@ -83,17 +81,16 @@ def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
         yield from references(value, where)
 
 
-def _check_names(view: Configuration, plain: Configuration) -> None:
+def _check_names(view: Configuration) -> None:
     """Check that systems, recipes and decodings name what there is."""
     sizes = {size for scale in view.files["scales"].values() for size in scale["sizes"]}
     for folder in WITH_TASKS:
         for name, content in view.files[folder].items():
-            if view is plain or content != plain.files[folder][name]:
-                where = view.file_of(folder, name)
-                for key, other, value in references(content):
-                    require(value, view.files[other], FOLDERS[other], f"{where}: key '{key}'")
-                if folder == "systems":
-                    require(content["size"], sizes, "size", f"{where}: key 'size'")
+            where = view.file_of(folder, name)
+            for key, other, value in references(content):
+                require(value, view.files[other], FOLDERS[other], f"{where}: key '{key}'")
+            if folder == "systems":
+                require(content["size"], sizes, "size", f"{where}: key 'size'")
 
 
 def _check_cycles(view: Configuration) -> None:
@@ -162,7 +159,6 @@ def _check_decoding(view: Configuration, family: str) -> None:
     """Check what a decoding uses besides a system, and the values among which it is tuned."""
     name = families.example(family, view.files["decodings"][family])
     its, file = view.decoding_file(name), view.file_of("decodings", name)
-    check_assistant(view, name)
     if (model := its.language_model) is not None:
         with told_of(f"{file}: key 'language_model.decoding': "):
             if view.decoding_file(model.decoding).language_model is not None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nat.configuration.models import Start
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS
@@ -18,7 +17,6 @@ from nat.transformer.decoder_options import DecoderOptions
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
 
-_OF_START = "a system has that of the one that it starts from"
 # the key that decides, and after a space what of it
 RULES = {
     "input": "it decides the order in which a system predicts tokens",
@@ -42,10 +40,10 @@ RULES = {
     "size": "decodings such as ctranslate2_ctc go with sizes without decoder layers",
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
-    "size shape": _OF_START,
-    "decoder shape": _OF_START,
-    "parts shape": _OF_START,
-    "length shape": _OF_START,
+    **{
+        f"{key} shape": "a system has that of the one that it starts from"
+        for key in ("size", "decoder", "parts", "length")
+    },
 }
 
 
@@ -60,37 +58,36 @@ class _Side:
         self.size = configuration.scale_settings.sizes.get(self.its.size)
         self.encoder_only = self.size is not None and not self.size.decoder_layers
         self.canvas = replace(self.decoder, chunk=None)  # the chunk concerns no weights
-        self.forms = {name: part.form for name, part in self.parts.items()}
+        self.forms = {part: options.form for part, options in self.parts.items()}
 
-    def has_room_for(self, other: "_Side") -> bool:
-        """Compare the longest sentences, where the scale has both sizes."""
+    def fits_into(self, other: "_Side") -> bool:
+        """True unless sentences may be longer than those of a second system."""
         if self.size is None or other.size is None:
             return True
-        return self.size.max_positions >= other.size.max_positions
+        return self.size.max_positions <= other.size.max_positions
+
+
+def learned(configuration: "Configuration", name: str, trait: str) -> bool:
+    """True if a system, or the one it starts from, was trained by methods with a trait."""
+    start, methods = configuration.system(name).init_from, configuration.methods(name)
+    own = getattr(methods.input, trait, False) or getattr(methods.target, trait, False)
+    return bool(own or start and learned(configuration, start.system, trait))
 
 
 def refines(configuration: "Configuration", name: str) -> bool:
     """True if a system, or the one it starts from, was trained on partly revealed targets."""
-    start = configuration.system(name).init_from
-    own = configuration.methods(name).input.trains_on_partial_targets
-    return own or start is not None and refines(configuration, start.system)
-
-
-def _corrects(configuration: "Configuration", name: str) -> bool:
-    start = configuration.system(name).init_from
-    own = configuration.methods(name).target.trains_correction
-    return own or start is not None and _corrects(configuration, start.system)
+    return learned(configuration, name, "trains_on_partial_targets")
 
 
 def _refuse(configuration: "Configuration", name: str, rules: Mapping[str, bool]) -> None:
     """Refuse a system for the first rule that does not hold."""
     for rule in (rule for rule, holds in rules.items() if not holds):
         written, key = configuration.files["systems"][name], rule.partition(" ")[0]
-        value, *methods = (at(written, each) for each in (key, "input", "target", "size"))
+        value, *methods = (_shown(at(written, each)) for each in (key, "input", "target", "size"))
         raise UserError(
-            f"{configuration.file_of('systems', name)}: key '{key}': found {_shown(value)}: "
-            f"{RULES[rule]} ('{name}' is {KINDS[configuration.methods(name).order]}: "
-            f"input {_shown(methods[0])}, target {_shown(methods[1])}, size {methods[2]})"
+            f"{configuration.file_of('systems', name)}: key '{key}': found {value}: {RULES[rule]} "
+            f"('{name}' is {KINDS[configuration.methods(name).order]}: "
+            f"input {methods[0]}, target {methods[1]}, size {methods[2]})"
         )
 
 
@@ -107,33 +104,32 @@ def check_system(configuration: "Configuration", name: str) -> None:
         UserError: for the first problem.
     """
     own = _Side(configuration, name)
-    its, input_, target, decoder = own.its, own.input, own.target, own.decoder
-    parallel, distils, latent = own.order == "parallel", target.distils, own.parts.get("latent")
-    predicts = "input_predictor" in own.parts
-    alone = not distils and target.teacher is None and not own.upsampled and latent is None
-    taught_by = "parallel" if predicts else input_.teacher or target.teacher
-    repeated = replace(own.canvas, count_source_end=False)
-    gamma, texts = its.text.regulariser.get("gamma"), its.text.candidates
+    its, target, decoder, texts = own.its, own.target, own.decoder, own.its.text.candidates
+    parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
+    predicts, latent = "input_predictor" in own.parts, own.parts.get("latent")
+    revealing = own.input.trains_on_partial_targets and target.teacher is None
+    alone = not (target.distils or own.upsampled or latent)
+    repeated = DecoderOptions(copy="repeated", upsample=decoder.upsample)
+    soft = decoder.copy.startswith("soft")
+    taught_by = "parallel" if predicts else own.input.teacher or target.teacher
+    gamma = its.text.regulariser.get("gamma")
     rules = {
-        "input": target.decoding_order in (None, own.order) and (parallel or not distils),
-        "decoder.chunk": (decoder.chunk is not None)
-        == (own.order in ("hybrid", "semi-autoregressive")),
+        "input": target.decoding_order in (None, own.order) and (parallel or not target.distils),
+        "decoder.chunk": (decoder.chunk is not None) == chunked,
         "decoder": parallel or own.canvas == DecoderOptions(),
         "decoder copy": not own.encoder_only
-        or own.upsampled
-        and repeated == DecoderOptions(copy="repeated", upsample=decoder.upsample),
+        or (own.upsampled and replace(own.canvas, count_source_end=False) == repeated),
         "decoder.upsample": own.upsampled == target.upsampled,
-        "input canvas": input_.upsampled in (None, target.upsampled),
-        "parts.latent": latent is None or parallel and not own.encoder_only,
-        "parts.latent.added_to": getattr(latent, "added_to", "") != "decoder_input"
-        or decoder.copy.startswith("soft"),
+        "input canvas": own.input.upsampled in (None, target.upsampled),
+        "parts.latent": not latent or (parallel and not own.encoder_only),
+        "parts.latent.added_to": soft or getattr(latent, "added_to", "") != "decoder_input",
         "length": (its.length is not None) == (parallel and not target.upsampled),
-        "input.aligned_by": distils or its.input.options.get("aligned_by") != "teacher",
-        "parts.input_predictor": not predicts or input_.trains_on_partial_targets and alone,
+        "input.aligned_by": target.distils or its.input.options.get("aligned_by") != "teacher",
+        "parts.input_predictor": not predicts or (revealing and alone),
         "text": own.choice is None or own.choice.decoding_order in (None, own.order),
         "text gamma": not isinstance(gamma, list) or len(gamma) == len(texts),
         "teacher": (its.teacher is not None) == (taught_by is not None),
-        "init_from": not distils or its.init_from is not None,
+        "init_from": not target.distils or its.init_from is not None,
     }
     _refuse(configuration, name, rules)
     users: list[tuple[str, str, dict[str, bool]]] = []
@@ -142,57 +138,40 @@ def check_system(configuration: "Configuration", name: str) -> None:
         of_teacher = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
-            "size positions": teacher.has_room_for(own),
+            "size positions": own.fits_into(teacher),
         }
         users.append(("teacher", its.teacher, of_teacher))
     if its.init_from is not None:
         start = _Side(configuration, its.init_from.system)
         of_start = {
-            "input tokens": not distils or refines(configuration, its.init_from.system),
+            "input tokens": not target.distils or refines(configuration, its.init_from.system),
             "size shape": None in (own.size, start.size) or own.size == start.size,
             "decoder shape": own.canvas == start.canvas,
             "parts shape": own.forms == start.forms,
             "length shape": its.length == start.its.length,
         }
         users.append(("init_from", its.init_from.system, of_start))
-    for text in texts:
+    decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
+    for text in (text for text in texts if text.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
-        if text.system and not (distils and Start(system=text.system) == its.init_from):
-            order = configuration.methods(text.system).order
-            users.append((f"{text.key}.system", text.system, {"input": order == "autoregressive"}))
+        own_start = its.init_from is not None and its.init_from.as_json() == text.system
+        if not (target.distils and own_start):
+            order = configuration.methods(str(text.system)).order
+            rules = {"input": order == "autoregressive"}
+            users.append((f"{text.key}.system", str(text.system), rules))
+        decodings.append((f"{text.key}.decoding", str(text.system), text.decoding))
     file = configuration.file_of("systems", name)
     for key, other, rules in users:
         with told_of(f"{file}: key '{key}': "):
             _refuse(configuration, other, rules)
-    validation = configuration.recipe(its.recipe).validation.decoding
-    of_texts = [(f"{text.key}.decoding", text.system, text.decoding) for text in texts]
-    for key, system, decoding in [*of_texts, ("recipe", name, validation)]:
-        if system is not None and decoding is not None:
-            with told_of(f"{file}: key '{key}': "):
-                configuration.check_decoding(system, decoding)
-
-
-def check_assistant(configuration: "Configuration", decoding: str) -> None:
-    """Check that a decoding has the second system that its method uses, if it uses one.
-
-    Raises:
-        UserError: for the first problem.
-    """
-    traits = configuration.decoding_traits(decoding)
-    assistant, wanted = configuration.decoding_file(decoding).assistant, traits.assistant
-    with told_of(f"{configuration.file_of('decodings', decoding)}: key 'assistant': "):
-        if (assistant is None) != (wanted is None) and not traits.assistant_optional:
-            kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
-            raise UserError(f"found {assistant or 'null'}, expected {kind}")
-        if assistant is not None:
-            side = _Side(configuration, assistant)
-            aligned = wanted != "parallel" or not side.upsampled
-            rules = {"input": side.order == wanted, "decoder.upsample": aligned}
-            _refuse(configuration, assistant, rules)
+    for key, other, decoding in decodings:
+        with told_of(f"{file}: key '{key}': "):
+            if decoding is not None:
+                configuration.check_decoding(other, decoding)
 
 
 def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
-    """Refuse a decoding that does not suit a system.
+    """Refuse a decoding that does not suit a system, or whose own assistant does not suit it.
 
     Raises:
         UserError: says why; also for an unknown system or decoding.
@@ -203,24 +182,31 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         max(file.tuning.get(option, [method.options.get(option) or 0]))
         for option in ("length_beam", "steps", "blank_penalty")
     )
-    several = traits.needs_partial_targets or traits.decoding_order == "parallel" and steps > 1
+    several = traits.needs_partial_targets or (traits.decoding_order == "parallel" and steps > 1)
     upsampled = False if lengths > 1 else bool(penalty) or traits.upsampled
     rules = {
         "input": own.order == traits.decoding_order,
         "decoder.upsample": upsampled in (None, own.upsampled),
         "input tokens": not several or refines(configuration, system),
-        "target tokens": not traits.needs_correction or _corrects(configuration, system),
-        **({} if traits.part is None else {f"parts.{traits.part}": traits.part in own.parts}),
+        "target tokens": not traits.needs_correction
+        or learned(configuration, system, "trains_correction"),
         "size": not traits.encoder_only or own.encoder_only,
     }
+    if traits.part is not None:
+        rules[f"parts.{traits.part}"] = traits.part in own.parts
     with told_of(f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "):
         _refuse(configuration, system, rules)
+        wanted = traits.assistant
+        if (file.assistant is None) != (wanted is None) and not traits.assistant_optional:
+            kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
+            raise UserError(f"key 'assistant': found {file.assistant or 'null'}, expected {kind}")
         if file.assistant is not None:
             assistant = _Side(configuration, file.assistant)
-            chunks = own.decoder.chunk, assistant.decoder.chunk
-            hybrid = traits.decoding_order == "hybrid" and None not in chunks
+            chunks = {own.decoder.chunk, assistant.decoder.chunk} - {None}
             rules = {
-                "size positions": assistant.has_room_for(own),
-                "decoder.chunk size": not hybrid or chunks[0] == chunks[1],
+                "input": assistant.order == wanted,
+                "decoder.upsample": wanted != "parallel" or not assistant.upsampled,
+                "size positions": own.fits_into(assistant),
+                "decoder.chunk size": wanted != "hybrid" or len(chunks) == 1,
             }
             _refuse(configuration, file.assistant, rules)

@@ -34,14 +34,7 @@ if TYPE_CHECKING:
 
 
 class SystemMethods(NamedTuple):
-    """The methods of a system, with their options and traits.
-
-    Attributes:
-        input: its proxy input.
-        target: its proxy target.
-        choice: among its texts; None where it learns a single one.
-        parts: further parts of its network, by name.
-    """
+    """The methods of a system, with their options and traits; parts of its network by name."""
 
     input: ProxyInput
     target: ProxyTarget
@@ -52,19 +45,6 @@ class SystemMethods(NamedTuple):
     def order(self) -> Order:
         """In which order the system predicts tokens."""
         return self.input.decoding_order
-
-
-class View(NamedTuple):
-    """What a configuration for the tasks of a corpus knows besides.
-
-    Attributes:
-        plain: the configuration without changes by tasks; None in itself.
-        names: of each system, the name under which it is trained there; None where systems still
-            refer to others by the names of their files.
-    """
-
-    plain: "Configuration | None" = None
-    names: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +59,7 @@ class Configuration:
             after the one that it is `like`.
         origins: where each entry of `files` is defined.
         overrides: what the command line changes.
-        view: for the tasks of a corpus, see `on`.
+        names: the name under which each system is trained, in what `on` returns; None elsewhere.
     """
 
     root: Path
@@ -88,7 +68,7 @@ class Configuration:
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     origins: dict[str, dict[str, Origin]] = field(repr=False)
     overrides: Overrides = Overrides()
-    view: View = field(default=View(), repr=False)
+    names: dict[str, str] | None = field(default=None, repr=False)
 
     @property
     def run(self) -> str:
@@ -148,9 +128,7 @@ class Configuration:
         return self.tasks[families.require(task, self.tasks, "task", where)]
 
     def content(self, folder: str, name: str) -> dict[str, Any]:
-        """What a file says, with the changes of the scale and the command line.
-
-        It is not to be changed in place.
+        """What a file says with the changes of the scale and the command line, not to be changed.
 
         Raises:
             UserError: if there is no such file, nor a family of this name.
@@ -220,22 +198,17 @@ class Configuration:
         return SystemMethods(input_, target, traits, parts)
 
     def on(self, corpus: str) -> "Configuration":
-        """The configuration that applies to a corpus.
+        """The configuration with the changes of the tasks that a corpus is used for.
 
-        The changes of the tasks that the corpus is used for are applied. Systems that are the same
-        there have one name, which others refer to.
+        Systems that are the same there have one name, which others refer to.
         """
-        if self.view.names is not None:
+        if self.names is not None:
             return self
         return systems.named(self, systems.tasks_of(self, corpus))
 
     def canonical(self, corpus: str, system: str) -> str:
-        """The name under which a system is trained on a corpus.
-
-        Systems whose effective configuration is equal but for their names, and which start and
-        learn from systems of which the same holds, are one: they are trained once, under one name.
-        """
-        names = self.on(corpus).view.names
+        """The name under which a system is trained on a corpus, see `systems.named`."""
+        names = self.on(corpus).names
         assert names is not None
         if system not in names:
             self.content("systems", system)

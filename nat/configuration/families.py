@@ -75,19 +75,20 @@ def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bo
     )
 
 
-def _merged_corpus(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
+def _merged_corpus(base: Content, change: Content) -> Content:
     """A corpus with the keys of another, of some keys single entries."""
     both = [key for key in _BY_ENTRY if key in base and key in change]
     content = {**base, **change, **{key: base[key] | change[key] for key in both}}
     own = {*change, *change.get("preprocessing", {})}
     if not own.isdisjoint(_SUBWORDS):  # instead of the inherited ones
-        content = _without(content, own)
-        content["preprocessing"] = _without(content.get("preprocessing", {}), own)
+        others = [key for key in _SUBWORDS if key not in own]
+        content = _without(content, *others)
+        content["preprocessing"] = _without(content.get("preprocessing", {}), *others)
     return content
 
 
-def _without(part: Content, own: Collection[str]) -> Content:
-    return {key: part[key] for key in part if key in own or key not in _SUBWORDS}
+def _without(content: Mapping[str, Any], *keys: str) -> Content:
+    return {key: value for key, value in content.items() if key not in keys}
 
 
 def expanded(
@@ -125,17 +126,17 @@ def expanded(
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
         place = f"{written[name].place}: 'sizes"
         of_sizes = {
-            size: _written(f"{place}.{size}'", own)
+            size: _Written(f"{place}.{size}'", own.get("like"), [_without(own, "like")])
             for size, own in sizes.items()
             if isinstance(own, Mapping)
         }
-        content["sizes"] = {**sizes, **_resolved(of_sizes, "size")[0]}
+        content["sizes"] = {**sizes, **_resolved(of_sizes, "size", merged)[0]}
     return contents, {name: Origin(written[name].place, bases.get(name)) for name in contents}
 
 
 def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _Written]]:
     """Entries that a file describes: one, or its variants."""
-    place, like, [shared] = _written(file_of(folder, stem), content)
+    place, like, shared = file_of(folder, stem), content.get("like"), _without(content, "like")
     if "variants" not in content or folder not in WITH_VARIANTS:
         name = shared.pop("name", stem) if folder == "decodings" else stem
         yield str(name), _Written(place, like, [shared])
@@ -143,21 +144,14 @@ def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _W
     with told_of(f"{place}: key 'variants': "):
         variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
     for name, own in variants.items():
-        entry = _written(f"{place}: '{name}'", own)
-        if entry.like is None:
-            yield name, entry._replace(like=like, changes=[shared, *entry.changes])
-        else:  # another base, but not another description
-            described = {key: shared[key] for key in shared if key == "description"}
-            yield name, entry._replace(changes=[described, *entry.changes])
-
-
-def _written(place: str, content: Mapping[str, Any]) -> _Written:
-    own = {key: value for key, value in content.items() if key != "like"}
-    return _Written(place, content.get("like"), [own])
+        where, base = f"{place}: '{name}'", shared
+        if "like" in own:  # another base, but not another description
+            base = {key: shared[key] for key in shared if key == "description"}
+        yield name, _Written(where, own.get("like", like), [base, _without(own, "like")])
 
 
 def _resolved(
-    written: Mapping[str, _Written], kind: str, merge: Callable[..., Content] = merged
+    written: Mapping[str, _Written], kind: str, merge: Callable[..., Content]
 ) -> tuple[dict[str, Content], dict[str, str]]:
     """The full contents of entries, each after the one that it is like, and these by name."""
     contents: dict[str, Content] = {}
@@ -172,11 +166,11 @@ def _resolved(
             raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
         content: Content = {}
         if like is not None:
-            base = require(str(like), written, kind, f"{place}: key 'like'")
-            content = merged(resolve(base, (*heirs, name)), options_in(base, str(like)))
+            bases[name] = require(str(like), written, kind, f"{place}: key 'like'")
+            base = resolve(bases[name], (*heirs, name))
+            content = merged(base, options_in(bases[name], str(like)))
             if kind != "corpus":
                 content.pop("description", None)
-            bases[name] = base
         for change in changes:
             content = merge(content, change)
         contents[name] = content

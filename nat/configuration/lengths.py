@@ -5,7 +5,7 @@ starts, since the number of batches per epoch is not known earlier.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,15 +50,13 @@ def in_proportion(
 ) -> dict[str, Any]:
     """A changed recipe in which lengths that the change does not give follow its `updates`.
 
+    These are `warmup_updates`, `save_every`, `validate_every` and the updates of `keep`; `patience`
+    follows the number of validations. Each is at least 1 (a warm-up of 0 stays).
+
     Args:
         recipe: as its file gives it.
         changed: with the change.
         change: by a scale or on the command line.
-
-    Returns:
-        The changed recipe with `warmup_updates`, `save_every`, `validate_every` and the updates of
-        `keep` in proportion to its updates, and `patience` in proportion to its validations, each
-        at least 1 (a warm-up of 0 stays).
     """
     result = dict(changed)
     stated = recipe.get("updates", changed.get("reference_updates"))
@@ -96,12 +94,8 @@ def counts_epochs(recipe: Recipe) -> bool:
 def check_lengths(recipe: Recipe, where: str) -> None:
     """Check that each length is given in one unit, and that lengths fit each other.
 
-    Args:
-        recipe: with all changes.
-        where: its files, for messages.
-
     Raises:
-        UserError: names files and key.
+        UserError: names `where`, the files of the recipe, and the key.
     """
     for updates, (epochs,) in UNITS:
         missing = [key for key in updates if getattr(recipe, key) is None]
@@ -113,23 +107,17 @@ def check_lengths(recipe: Recipe, where: str) -> None:
     if not counts_epochs(recipe):
         in_updates(recipe, None, where)
     elif recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
-        raise UserError(
-            f"{where}: key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than "
-            f"'epochs', {recipe.epochs:g}"
-        )
+        raise UserError(f"{where}: key 'warmup_epochs': expected less than {recipe.epochs:g}")
 
 
 def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> Lengths:
-    """All lengths of a recipe in updates.
+    """All lengths of a recipe in updates, rounded to at least one (a warm-up to none).
 
     Args:
         recipe: as configured.
         updates_per_epoch: batches of one pass over the training text / batches of an update;
             None for a recipe that gives no length in epochs.
         where: the training, for messages.
-
-    Returns:
-        Each length, rounded to at least one update (a warm-up to none).
 
     Raises:
         UserError: if the lengths do not fit each other.
@@ -144,52 +132,39 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
         if recipe.validations_per_epoch is not None:
             save = validate = max(1, round(updates_per_epoch / recipe.validations_per_epoch))
     assert updates and warmup is not None and save and validate
-    lengths = Lengths(updates, warmup, save, validate)
-    for problem in _problems(recipe, lengths):
-        raise UserError(f"{where}: {problem}")
-    return lengths
-
-
-def _problems(recipe: Recipe, lengths: Lengths) -> Iterator[str]:
-    updates, save, validate = lengths.updates, lengths.save_every, lengths.validate_every
-    limits = {"warmup_updates": (lengths.warmup_updates, updates - 1)}
+    limits = {"warmup_updates": (warmup, updates - 1)}
     limits |= {f"keep.{name}": (update, updates) for name, update in (recipe.keep or {}).items()}
     for key, (given, most) in limits.items():
         if given > most:
-            yield f"key '{key}': found {given}, expected at most {most}: 'updates' is {updates}"
+            raise UserError(
+                f"{where}: key '{key}': found {given}, expected at most {most}: 'updates' is "
+                f"{updates}"
+            )
     if save % validate:
-        yield (
-            f"key 'validate_every': found {validate}, expected 'save_every', {save}, or a divisor "
-            "of it: every checkpoint is validated"
+        raise UserError(
+            f"{where}: key 'validate_every': found {validate}, expected 'save_every', {save}, or a "
+            "divisor of it: every checkpoint is validated"
         )
     if recipe.keep and recipe.patience is not None:
-        yield (
-            f"key 'patience': found {recipe.patience}, expected null: a training that may end "
-            "early cannot promise the checkpoints of 'keep'"
+        raise UserError(
+            f"{where}: key 'patience': found {recipe.patience}, expected null: a training that may "
+            "end early cannot promise the checkpoints of 'keep'"
         )
+    return Lengths(updates, warmup, save, validate)
 
 
 def at_length(options: Mapping[str, Any], ratio: float) -> dict[str, Any]:
-    """Options of a method for a training of another length.
+    """Options of a method for a training whose stated length is `ratio` times its own.
 
     A moving average has its time constant as a share of the training: a decay of 0.9992 in 40,000
     updates is one of 0.9992^80 in 500, so that the average forgets as much in the whole.
-
-    Args:
-        options: for the length that they are stated for.
-        ratio: that length / the length of this training.
     """
     decay = options.get("ema_decay")
     return {**options, **({} if decay is None else {"ema_decay": float(f"{decay**ratio:.6g}")})}
 
 
 def estimated_tokens(recipe: Recipe, tokens_per_epoch: float) -> float:
-    """Tokens that a training will see, before its text exists.
-
-    Args:
-        recipe: as configured.
-        tokens_per_epoch: tokens of the training text; 0 where its size is not known.
-    """
+    """Tokens that a training will see; those of an epoch are 0 where they are not known."""
     if recipe.epochs is None:
         assert recipe.updates is not None
         return float(recipe.updates * recipe.batch_tokens)

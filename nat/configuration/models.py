@@ -53,13 +53,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True)
 class _ReadAs:
-    """Reads a value that the file gives in another form.
-
-    Attributes:
-        given: type of what the file gives.
-        of: makes the value of it, JSON-able.
-        as_json: the reverse.
-    """
+    """Reads a value that the file gives as another type; `as_json` is the reverse of `of`."""
 
     given: Any
     of: Callable[[Any], Any]
@@ -81,20 +75,9 @@ class _ReadAs:
 
 Precision = Literal["auto", "fp32", "bf16"]
 
-# config/config.yaml
-
 
 class Settings(StrictModel):
-    """`config/config.yaml`: the one place where a run is chosen.
-
-    Attributes:
-        scale: a file of config/scales.
-        mirror: folder with files HOST/PATH that are used instead of downloads.
-        precision: inputs of the linear layers in training; auto: bf16 if the processor supports it.
-        threads: of one training on CPU.
-        tensorboard: whether trainings write event files, which show them as they go on.
-        distillation_engine: what translates a training text by beam search.
-    """
+    """`config/config.yaml`: the one place where a run is chosen."""
 
     scale: str
     mirror: Text | None
@@ -102,9 +85,6 @@ class Settings(StrictModel):
     threads: Count
     tensorboard: bool = False
     distillation_engine: Literal["pytorch", "ctranslate2"] = "pytorch"
-
-
-# config/recipes
 
 
 class Validation(StrictModel):
@@ -154,9 +134,6 @@ class Recipe(Inheriting):
     patience: Count | None
     average: Average
     tasks: ByTask = {}
-
-
-# config/systems
 
 
 class TeacherText(StrictModel):
@@ -222,13 +199,7 @@ Length = Literal["target", "offset", "constant"]
 
 
 class Imported(StrictModel):
-    """A trained model that is taken over from a fairseq checkpoint, see docs/checkpoints.md.
-
-    Attributes:
-        checkpoint: path of the checkpoint.
-        sha256: its checksum; None if it is not known.
-        dictionary: path of fairseq's dictionary, `dict.LANGUAGE.txt`, joint for both languages.
-    """
+    """A trained model that is taken over from a fairseq checkpoint, see docs/checkpoints.md."""
 
     checkpoint: LocalPath
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -239,21 +210,15 @@ class SystemFile(Inheriting):
     """A file of `config/systems`: what is trained.
 
     Attributes:
-        description: for readers.
         size: a size of the scale.
-        input: proxy input, a file of nat/inputs.
-        target: proxy target, a file of nat/targets.
         decoder: canvas and layers; by default a canvas of masks.
         parts: further parts of the network, files of nat/parts, with their options.
         length: what the length predictor predicts: target tokens, or target minus source, or
             constant for the mean difference.
-        text: raw, distilled from a system, or a choice among several, see nat/distillation.
         init_from: a system of the same size whose weights are the initialisation, or a checkpoint
             that its recipe keeps.
         teacher: a system whose trained model the input or the target uses.
-        recipe: a file of config/recipes.
         imported: the checkpoint that is taken over instead of a training.
-        tasks: by task, what is different on its corpus.
     """
 
     description: Text
@@ -287,12 +252,9 @@ class Training(StrictModel):
     Most keys are those of `SystemFile`, with all defaults; names of systems are canonical.
 
     Attributes:
-        architecture: of the size of the system.
         text: what is learned, with the seeds of the systems that translated it.
-        teacher: that the objective consults.
         recipe: with the changes of task, scale and command line.
         validation_decoding: with all options; None if validation measures the loss alone.
-        precision: as in `Settings`.
     """
 
     corpus: str
@@ -325,17 +287,8 @@ class Training(StrictModel):
         return self.as_written()
 
 
-# config/decodings
-
-
 class DecodingFile(Method):
-    """A file of `config/decodings`: a method of nat/decoding with its options.
-
-    Attributes:
-        assistant: a second system that the method uses.
-        tuning: values of options among which the validation set decides, by option.
-        tasks: by task, what is different on its corpus.
-    """
+    """A file of `config/decodings`: a method of nat/decoding with its options."""
 
     like: OrAbsent[str] = None
     variants: Variants = {}
@@ -353,9 +306,6 @@ class DecodingFile(Method):
         """The language model of the method; None if it uses none."""
         options = self.options.get("language_model")
         return None if options is None else validated(LanguageModelOptions, options)
-
-
-# config/corpora
 
 
 class CorpusFile(Inheriting, Corpus):

@@ -25,13 +25,11 @@ _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: bet
 
 @dataclass(frozen=True)
 class Overrides:
-    """Changes of single keys; they are validated with the files that they change.
+    """Changes of config/config.yaml and of recipes, which are validated with these files.
 
     Attributes:
         name: of the run, beside the scale; None for the configuration of the files.
         given: the changes as typed, `recipes.student.dropout=0.2`, in order.
-        settings: changes of config/config.yaml.
-        recipes: changes of recipes, by name.
     """
 
     name: str | None = None
@@ -47,13 +45,7 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a command line chooses.
-
-    Attributes:
-        scale: a file of config/scales; None for that of config/config.yaml.
-        name: of the run.
-        override: changes of single keys.
-    """
+    """What a command line chooses; without a scale, that of config/config.yaml."""
 
     scale: str | None = None
     name: str | None = None
@@ -91,16 +83,10 @@ def choice(config: Mapping[str, Any]) -> Choice:
 
 
 def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:
-    """Read the changes of a command line.
-
-    Args:
-        name: of the run, None if there is none.
-        given: changes of the form KEY=VALUE; a key is that of a file with its path,
-            `config.threads` or `recipes.NAME.KEY`, a value is YAML.
-        recipes: names of all recipes.
+    """Read changes of the form KEY=VALUE, of `config.threads` or `recipes.NAME.KEY`, say.
 
     Raises:
-        UserError: for changes without a name, and for unknown files.
+        UserError: for changes without a name, and for other keys.
     """
     given = tuple(given)
     if name is not None and (not NAME.fullmatch(name) or len(name) > _LONGEST_NAME):

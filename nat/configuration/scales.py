@@ -16,16 +16,10 @@ Variants = dict[str, dict[str, Any]]
 
 
 class Inheriting(StrictModel):
-    """A file that may be like another one; `nat.configuration.families` resolves this key.
-
-    Attributes:
-        like: the name of another one, from which missing keys are inherited.
-    """
+    """A file that may be like another one; `nat.configuration.families` resolves this key."""
 
     like: OrAbsent[str] = None
 
-
-# config/scales
 
 Stage = Literal[
     "prepare",
@@ -42,14 +36,7 @@ Stage = Literal[
 
 
 class Needs(StrictModel):
-    """What one job needs.
-
-    Attributes:
-        gpu: whether it needs a GPU; a training, one for each of its processes.
-        cores: of the processor; of a training with several processes, for each.
-        memory_mb: of a node.
-        minutes: time limit of the first attempt.
-    """
+    """What one job needs."""
 
     gpu: bool = False
     cores: Count = 1
@@ -124,17 +111,8 @@ class Scale(Inheriting):
         return its.heading if isinstance(its, TaskCorpus) else None
 
 
-# config/cluster.yaml
-
-
 class Nodes(StrictModel):
-    """Partition and limits of a kind of job.
-
-    Attributes:
-        partition: null: the default of the cluster.
-        most_minutes: of a job; null: no limit.
-        most_memory_mb: of a node; null: no limit.
-    """
+    """Partition and limits of a kind of job."""
 
     partition: Text | None = None
     most_minutes: Count | None = None
@@ -142,26 +120,14 @@ class Nodes(StrictModel):
 
 
 class GpuNodes(Nodes):
-    """The same for jobs with a GPU.
-
-    Attributes:
-        request: `gpus` uses --gpus, `gres` uses --gres.
-        type: such as a100; null: the default of the cluster.
-    """
+    """The same for jobs with a GPU."""
 
     request: Literal["gpus", "gres"] = "gpus"
     type: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
 
 
 class Cluster(StrictModel):
-    """`config/cluster.yaml`: names and limits of a Slurm cluster; null: its default.
-
-    Attributes:
-        account: charged for the jobs.
-        qos: quality of service.
-        cpu: for jobs without a GPU.
-        gpu: for jobs with one.
-    """
+    """`config/cluster.yaml`: names and limits of a Slurm cluster; null: its default."""
 
     account: Text | None = None
     qos: Text | None = None
@@ -169,17 +135,8 @@ class Cluster(StrictModel):
     gpu: GpuNodes = GpuNodes()
 
 
-# config/plan.yaml
-
-
 class OfModels(StrictModel):
-    """What the size base takes at a scale, on one device; other sizes in proportion to weights.
-
-    Attributes:
-        train: seconds for a million target tokens.
-        translate: seconds for a million sentences in each pass of the decoder.
-        symbols: of the vocabularies.
-    """
+    """Seconds for a million target tokens, or for a million sentences in a pass of the decoder."""
 
     train: Positive
     translate: Positive
@@ -189,15 +146,7 @@ class OfModels(StrictModel):
 class Assumptions(StrictModel):
     """`config/plan.yaml`: what `snakemake plan` assumes of jobs like which none was measured.
 
-    Attributes:
-        gpus: of the cluster that the plan is for, at scales with GPUs.
-        scales: what models take, by scale.
-        tokens: of one side of a pair, where the length of a training is given in epochs.
-        beam: passes of the decoder for each member of a beam.
-        settings: how many times as long as full batches latencies take where there are GPUs.
-        texts: seconds of a core for a million pairs, by rule.
-        jobs: seconds of a job of any other rule.
-        megabytes: that stay on the disk of a million sentences or pairs, by rule.
+    The file says what each number is; sizes other than base take time in proportion to weights.
     """
 
     gpus: Count

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nat import registry
-from nat.configuration.at_scale import length_ratio, replacements
+from nat.configuration.at_scale import length_ratio
 from nat.configuration.families import Origin, merged
 from nat.configuration.files import file_of
 from nat.configuration.json_values import fingerprint
@@ -101,9 +101,7 @@ def for_tasks(configuration: "Configuration", tasks: tuple[str, ...]) -> "Config
             for task in [task for task in tasks if task in content["tasks"]][:1]:
                 origin = origins[folder][name]
                 origins[folder][name] = origin._replace(place=f"{origin.place}: 'tasks.{task}'")
-    plain = for_tasks(configuration, ()) if tasks else None
-    view = configuration.view._replace(plain=plain)
-    return replace(configuration, files=files, origins=origins, view=view)
+    return replace(configuration, files=files, origins=origins)
 
 
 @lru_cache(_VIEWS)
@@ -131,7 +129,7 @@ def named(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configurat
     for folder in ("systems", "decodings"):
         contents = files[folder].items()
         files[folder] = {name: _renamed(content, names) for name, content in contents}
-    return replace(view, files=files, view=view.view._replace(names=names))
+    return replace(view, files=files, names=names)
 
 
 def _renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any:
@@ -148,35 +146,9 @@ def _renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any
     return value
 
 
-@lru_cache(_VIEWS)
-def changed(view: "Configuration") -> set[str]:
-    """Systems that are not as without tasks, by what files say of all that they refer to."""
-    plain = view.view.plain
-    if plain is None or view.files["decodings"] != plain.files["decodings"]:
-        return set(view.systems)
-    recipes = {
-        name
-        for name in view.files["recipes"]
-        if view.files["recipes"][name] != plain.files["recipes"][name]
-    }
-
-    @cache
-    def is_changed(name: str) -> bool:
-        return (
-            view.files["systems"][name] != plain.files["systems"][name]
-            or not recipes.isdisjoint(replacements(plain, plain.system(name).recipe))
-            or any(map(is_changed, dependencies(plain, name)))
-        )
-
-    return {name for name in view.systems if is_changed(name)}
-
-
-@lru_cache(_VIEWS)
 def identities(view: "Configuration") -> dict[str, str]:
     """Fingerprints of all systems and of all that they refer to, without names."""
-    plain, known = view.view.plain, {}
-    if plain is not None:
-        known = {name: its for name, its in identities(plain).items() if name not in changed(view)}
+    known: dict[str, str] = {}
 
     def identity(system: str) -> str:
         if system not in known:

@@ -1,15 +1,12 @@
 import json
-import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
-from pydantic import ValidationError
 
 from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
@@ -19,7 +16,7 @@ from nat.configuration.command_line import (
     configuration_from,
     hold_to_overrides,
 )
-from nat.configuration.configuration import all_splits, all_tasks
+from nat.configuration.configuration import all_splits
 from nat.configuration.families import example
 from nat.configuration.files import FOLDERS, read_yaml
 from nat.configuration.json_schema import KINDS, json_schema
@@ -181,28 +178,6 @@ def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
     assert configuration.scale_settings.decoding_tokens == 512
 
 
-def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None:
-    configuration = folder.load()
-    before = configuration.training("own", "dims")
-    content = before.as_json()
-    for value, key in (
-        (before, "recipe"),
-        (before.recipe, "dropout"),
-        (before.architecture, "heads"),
-        (before.target, "method"),
-        (configuration.system("dims"), "text"),
-        (configuration.system("dims").decoder, "copy"),
-        (configuration.scale_settings, "seeds"),
-        (configuration.corpus("own").preprocessing, "max_tokens"),
-    ):
-        with pytest.raises((ValidationError, FrozenInstanceError)):
-            setattr(value, key, None)
-    with pytest.raises(TypeError):
-        configuration.decoding("refine-4").options["steps"] = 9  # type: ignore[index]
-    before.as_json()["target"].clear()
-    assert configuration.training("own", "dims").as_json() == content
-
-
 def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     folder.files["recipes/student"]["keep"] = {"early": 20}
@@ -229,39 +204,6 @@ def test_a_scale_changes_single_keys_of_a_recipe(folder: Folder) -> None:
     assert folder.load("large").training("own", "nat").architecture.model_dim == 32
 
 
-def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
-    folder.files["recipes/student"]["validation"] = {
-        "decoding": "one-pass",
-        "metric": "bleu",
-        "sentences": 50,
-    }
-    training = folder.load().training("own", "dims").as_json()
-    assert json.loads(json.dumps(training)) == training
-    assert set(training) == {
-        *("corpus", "system", "architecture", "input", "target", "length", "text"),
-        *(
-            "decoder",
-            "parts",
-            "teacher",
-            "init_from",
-            "recipe",
-            "validation_decoding",
-            "precision",
-        ),
-    }
-    assert training["target"]["method"] == "dims"
-    assert training["target"]["teacher_steps"] == 2  # a default, filled in
-    assert training["architecture"]["pre_norm"] is False  # so is this
-    assert training["text"] == {"distilled": {"system": "at", "decoding": "beam", "seed": 7}}
-    assert training["validation_decoding"] == {
-        "method": "one_pass",
-        "length_beam": 1,
-        "length_factor": 1.0,
-        "deduplicate": False,
-    }
-    assert json.dumps(training) == json.dumps(folder.load().training("own", "dims").as_json())
-
-
 Change = Callable[[dict[str, Any]], Any]
 
 
@@ -271,21 +213,13 @@ Change = Callable[[dict[str, Any]], Any]
         (lambda files: files["recipes/student"].update(description="other"), set()),
         (lambda files: files["scales/tiny"].update(seeds=[7]), set()),
         (lambda files: files["scales/tiny"]["sizes"]["wide"].update(ffn_dim=9), set()),
-        (lambda files: files["config"].update(threads=2), set()),
-        (lambda files: files["recipes/student"].update(weight_decay=0.010), set()),
         (lambda files: files["decodings/beam"].update(beam=4), set()),
         (lambda files: files["systems/dims"]["target"].update(teacher_steps=2), set()),
         (lambda files: files["systems/dims"]["target"].update(teacher_steps=4), {"dims"}),
-        (lambda files: files["systems/nat"].update(text="raw"), {"nat"}),
         (lambda files: files["recipes/teacher"].update(dropout=0.2), {"at"}),
-        (lambda files: files["recipes/student"].update(dropout=0.2), {"nat", "cmlm", "dims"}),
         # the scale has 300, but the lengths that it does not give are in proportion
         (lambda files: files["recipes/student"].update(updates=900), {"nat", "cmlm", "dims"}),
         (lambda files: files["scales/tiny"].update(seeds=[8]), {"nat", "cmlm", "dims"}),
-        (
-            lambda files: files["scales/tiny"]["sizes"]["base"].update(ffn_dim=32),
-            {"at", "nat", "cmlm", "dims"},
-        ),
     ],
 )
 def test_a_fingerprint_changes_only_with_its_own_system(
@@ -327,41 +261,21 @@ def test_differences_name_keys_and_both_values() -> None:
     assert differences(old, old) == []
 
 
-def test_tasks(folder: Folder) -> None:
-    configuration = folder.load()
-    assert configuration.task("wmt14-en-de") == "own"
-    assert all_tasks(configuration) == ["wmt14-de-en", "wmt14-en-de", "wmt16-en-ro"]
-    with told("config/scales/tiny.yaml", "wmt16-en-ro"):
-        configuration.task("wmt16-en-ro")
-    with told("wmt14-en-d", "wmt14-en-de"):
-        configuration.task("wmt14-en-d")
-
-
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
         (lambda c: c.corpus("onw"), ["config/corpora", "'onw'", "'own'"]),
-        (lambda c: c.system("cmlmm"), ["'cmlmm'", "'cmlm'"]),
         (lambda c: c.decoding("refine4"), ["'refine4'", "'refine-4'"]),
         (lambda c: c.paper("dims"), ["'dims'"]),
-        (lambda c: c.recipe("techer"), ["'techer'", "'teacher'"]),
         (lambda c: c.training("own", "dim"), ["'dim'", "'dims'"]),
-        (lambda c: c.training("ow", "dims"), ["'ow'", "'own'"]),
-        (lambda c: dependencies(c, "att"), ["'att'", "'at'"]),
-        (lambda c: c.methods("att"), ["'att'", "'at'"]),
+        (lambda c: c.task("wmt14-en-d"), ["config/scales/tiny.yaml", "wmt14-en-de"]),
         (lambda c: c.check_decoding("at", "bean"), ["'bean'", "'beam'"]),
-        (lambda c: c.check_decoding("att", "beam"), ["'att'", "'at'"]),
     ],
 )
 def test_unknown_names(folder: Folder, call: Callable[[Any], Any], parts: list[str]) -> None:
     configuration = folder.load()
     with told(*parts):
         call(configuration)
-
-
-def test_a_system_that_starts_from_a_refining_one_refines(folder: Folder) -> None:
-    folder.files["systems/nat"].update(init_from="cmlm")
-    folder.load().check_decoding("nat", "refine-4")
 
 
 # Errors of a single file
@@ -378,69 +292,25 @@ def test_an_unknown_scale(folder: Folder) -> None:
     [
         ("config", {"scal": "tiny"}, ["scal", "scale"]),
         ("systems/cmlm", {"initfrom": "at"}, ["initfrom", "init_from"]),
-        ("systems/cmlm", {"text": {"distiled": {}}}, ["distiled", "text", "distilled"]),
-        (
-            "systems/cmlm",
-            {"text": {"distilled": {"system": "at", "decodng": "beam"}}},
-            ["decodng", "text.distilled", "decoding"],
-        ),
-        ("systems/cmlm", {"text": "distilled"}, ["text", "raw", "distilled, mixed, dynamic"]),
-        (
-            "systems/cmlm",
-            {"text": {"dynamic": {"candidates": [*DISTILLED.values(), "raw"], "regulariser": 7}}},
-            ["text.dynamic.regulariser", "7"],
-        ),
         ("systems/cmlm", {"lik": "nat"}, ["'lik'", "'like'"]),
-        (
-            "corpora/own",
-            {"preprocessing": {"bpe_merges": "200"}},
-            ["preprocessing.bpe_merges", "'200'"],
-        ),
-        ("systems/cmlm", {"length": "classification"}, ["length", "classification"]),
-        ("systems/cmlm", {"target": {}}, ["method", "target"]),
-        (
-            "systems/cmlm",
-            {"input": {"method": "random_maks"}},
-            ["input", "random_maks", "random_mask"],
-        ),
+        ("systems/cmlm", {"text": {"distiled": {}}}, ["distiled", "text", "distilled"]),
+        ("systems/cmlm", {"text": "distilled"}, ["text", "raw", "distilled, mixed, dynamic"]),
+        ("systems/cmlm", {"input": {"method": "random_maks"}}, ["random_maks", "random_mask"]),
         (
             "systems/cmlm",
             {"target": {"method": "cross_entropy", "label_smothing": 0.1}},
             ["target", "label_smothing", "cross_entropy", "label_smoothing"],
         ),
-        (
-            "systems/dims",
-            {"target": {"method": "dims", "teacher_steps": 0}},
-            ["target", "teacher_steps", "dims", "0", "1"],
-        ),
         ("decodings/refine-4", {"step": 4}, ["step", "mask_predict", "steps"]),
         ("recipes/student", {"learning_rate": "5e-4 "}, ["learning_rate", "5e-4 "]),
         ("recipes/student", {"updates": 1e5}, ["updates", "100000.0"]),
-        ("recipes/student", {"dropout": 1}, ["dropout", "1"]),
         ("recipes/student", {"betas": [0.9]}, ["betas", "2"]),
-        (
-            "scales/tiny",
-            {"shards": {"trian": 1, "valid": 1, "test": 1}},
-            ["shards.trian", "train"],
-        ),
-        (
-            "scales/tiny",
-            {"recipes": {"studnt": {"dropout": 0.1}}},
-            ["recipes", "studnt", "student"],
-        ),
+        ("scales/tiny", {"shards": {"trian": 1}}, ["shards.trian", "train"]),
+        ("scales/tiny", {"recipes": {"studnt": {"dropout": 0.1}}}, ["studnt", "student"]),
         ("scales/tiny", {"tasks": {"mine": "onw"}}, ["tasks.mine", "onw", "own"]),
         ("scales/tiny", {"seeds": [1, 1]}, ["seeds"]),
-        ("scales/tiny", {"seeds": [2**32]}, ["seeds"]),
-        ("scales/large", {"sizes": {"base": {**SIZE, "head": 2}}}, ["head", "sizes.base", "heads"]),
-        (
-            "scales/tiny",
-            {"sizes": {"base": {**SIZE, "heads": 3}}},
-            ["sizes.base", "heads", "model_dim"],
-        ),
-        ("corpora/own", {"generator": {"pairs": {}}}, ["splits", "generator"]),
+        ("scales/large", {"sizes": {"base": {**SIZE, "head": 2}}}, ["sizes.base.head", "heads"]),
         ("corpora/own", {"target": "en"}, ["source", "target", "en"]),
-        ("corpora/own", {"source": "de"}, ["splits.test", "files"]),
-        ("corpora/own", {"source": "../en"}, ["source", "../en"]),
     ],
 )
 def test_errors_of_one_file(
@@ -448,35 +318,6 @@ def test_errors_of_one_file(
 ) -> None:
     folder.files[name].update(change)
     check_words(folder.error(), name, words)
-
-
-def test_a_missing_key(folder: Folder) -> None:
-    del folder.files["systems/cmlm"]["recipe"]
-    check_words(folder.error(), "systems/cmlm", ["'recipe'"])
-
-
-def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder) -> None:
-    recipe = folder.files["recipes/teacher"]
-    recipe["warmup_update"] = recipe.pop("warmup_updates")
-    check_words(folder.error(), "recipes/teacher", ["'warmup_update'", "'warmup_updates'"])
-
-
-def test_splits_of_a_corpus(folder: Folder) -> None:
-    splits = folder.files["corpora/own"]["splits"]
-    splits["testing"] = splits.pop("test_2017")
-    names = ["'splits.testing'", "train", "valid", "test"]
-    check_words(folder.error(), "corpora/own", names)
-    splits["test_new"] = splits.pop("testing")
-    splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}
-    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'urls'", "'files'"])
-    del splits["test_new"]["files"]
-    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'sha256'"])
-    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 63}
-    check_words(folder.error(), "corpora/own", ["'splits.test_new.sha256.no'"])
-    splits["test_new"]["sha256"] = {"en": "0" * 64, "de": "0" * 64}
-    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'sha256'", "'urls'"])
-    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 64}
-    assert folder.load().scale_settings.shards.of("test_new") == 2
 
 
 def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
@@ -491,15 +332,6 @@ def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
     check_words(folder.error(), "corpora/noisy", ["'derived.side'", "fr", "en, no"])
 
 
-def test_a_generated_corpus(folder: Folder) -> None:
-    corpus = folder.files["corpora/own"]
-    del corpus["splits"]
-    corpus["generator"] = {"pairs": {"train": 9, "valid": 3, "test": 3}, "nuons": 3}
-    check_words(folder.error(), "corpora/own", ["nuons", "generator", "nouns"])
-    del corpus["generator"]["nuons"]
-    assert folder.load().corpus("own").generator.pairs["train"] == 9
-
-
 # Errors of YAML
 
 
@@ -507,17 +339,12 @@ def test_a_generated_corpus(folder: Folder) -> None:
     ("text", "words"),
     [
         ("method: one_pass\n  steps: 4\n", ["line 2"]),
-        ("method: [one_pass\n", ["line 2"]),
-        ("method: one_pass\nmethod: beam\n", ["line 2", "'method'", "twice"]),
         ("a: {b: 1, b: 2}\n", ["line 1", "'b'", "twice"]),
         ("? [a, b]\n: 1\n", ["line 1"]),
         ("a: !python/object:os.system x\n", ["line 1", "tag"]),
-        ("a: {<<: 1}", ["line 1", "merging"]),
         ("a: *nowhere\n", ["line 1", "alias"]),
         ("", ["nothing"]),
-        ("- a\n", ["list"]),
         (b"method: \xff\n", ["UTF-8", "byte 8"]),
-        ("a:\n\tb: 1\n", ["line 2", "tab"]),
         ("a: [\n1,\n\t2]\nb:\t1\n\tc: 2\n", ["line 5", "tab"]),
     ],
 )
@@ -570,33 +397,6 @@ def test_missing_and_misnamed_files(folder: Folder) -> None:
 # What files say of each other
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-@pytest.mark.parametrize("is_file", [False, True])
-def test_a_missing_folder(folder: Folder, name: str, is_file: bool) -> None:
-    folder.write()
-    shutil.rmtree(folder.root / "config" / name)
-    if is_file:
-        folder.write_text(name, "")
-    if name == "papers" and not is_file:  # a training needs none
-        assert load(None, folder.root).papers == []
-        return
-    with told(f"config/{name}"):
-        load(None, folder.root)
-
-
-def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
-    tasks = {"wmt14-en-de": None, "mine": "own"}
-    folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
-    folder.files["scales/wider"] = {"like": "wide", "description": "d"}
-    assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
-    tasks["wmt14-en-d"] = None
-    message = folder.error()
-    check_words(message, "scales/wide", ["tasks.wmt14-en-d", "null", "'wmt14-en-de'"])
-    del tasks["wmt14-en-d"]
-    folder.files["scales/tiny"]["tasks"]["mine"] = None
-    check_words(folder.error(), "scales/tiny", ["tasks.mine", "null"])
-
-
 def test_a_cycle_names_its_path(folder: Folder) -> None:
     folder.files["systems/at"]["init_from"] = "dims"
     circle = "at -(init_from)-> dims -(init_from)-> cmlm -(text)-> at"
@@ -608,56 +408,26 @@ def test_a_cycle_names_its_path(folder: Folder) -> None:
     check_words(folder.error(), "systems/cmlm", ["cmlm -(init_from)-> dims -(init_from)-> cmlm"])
 
 
-def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
-    for number in range(30):
-        before = "cmlm" if number == 0 else f"chain-{number - 1}"
-        folder.files[f"systems/chain-{number}"] = system(init_from=before, text=DISTILLED)
-    assert dependencies(folder.load(), "chain-29") == ["at", "chain-28"]
-
-
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        (
-            "systems/nat",
-            {"decoder": {"copy": "soft_upsampled"}},
-            ["decoder", "soft_upsampled", "upsample"],
-        ),
-        (
-            "systems/nat",
-            {"text": {"distilled": {"system": "att", "decoding": "beam"}}},
-            ["text.distilled.system", "att", "at"],
-        ),
         (
             "systems/nat",
             {"text": {"distilled": {"system": "at", "decoding": "bean"}}},
             ["text.distilled.decoding", "bean", "beam"],
         ),
         ("systems/dims", {"init_from": "cmlmm"}, ["init_from", "cmlmm", "cmlm"]),
-        ("systems/at", {"text": DISTILLED}, ["text", "'at'"]),
-        ("systems/dims", {"init_from": "dims"}, ["init_from", "'dims'"]),
-        ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["upsampel", "decoder"]),
+        ("systems/at", {"text": DISTILLED}, ["'at'", "at -(text)-> at"]),
+        ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["decoder.upsampel"]),
         ("systems/nat", {"parts": {"latent": {"dims": 8}}}, ["dims", "latent", "dim"]),
-        (
-            "systems/nat",
-            {"parts": {"latent": {"annealed_at": 0.3}}},
-            ["latent", "annealed_at", "free_until"],
-        ),
-        ("systems/nat", {"teacher": "art"}, ["teacher", "art", "at"]),
         ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
         ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),
-        (
-            "recipes/teacher",
-            {"validation": {"decoding": "bem", "metric": "bleu", "sentences": None}},
-            ["validation.decoding", "bem", "beam"],
-        ),
+        ("systems/nat", {"length": None}, ["length"]),
         (
             "recipes/teacher",
             {"validation": {"decoding": None, "metric": "bleu", "sentences": None}},
             ["validation", "'decoding'", "bleu"],
         ),
-        ("recipes/student", {"warmup_updates": 1000}, ["warmup_updates", "updates"]),
-        ("recipes/teacher", {"save_every": 30}, ["validate_every", "save_every"]),
     ],
 )
 def test_names_and_combinations_that_do_not_fit(
@@ -667,6 +437,15 @@ def test_names_and_combinations_that_do_not_fit(
     check_words(folder.error(), name, words)
 
 
+def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
+    tasks = {"wmt14-en-de": None, "mine": "own"}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
+    folder.files["scales/wider"] = {"like": "wide", "description": "d"}
+    assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
+    tasks["wmt14-en-d"] = None
+    check_words(folder.error(), "scales/wide", ["tasks.wmt14-en-d", "null", "'wmt14-en-de'"])
+
+
 # Papers
 
 
@@ -674,29 +453,6 @@ def test_names_and_combinations_that_do_not_fit(
 def with_papers(folder: Folder) -> None:
     folder.files["papers/own"] = {"title": "a"}
     folder.files["scales/paper"] = FILES["scales/tiny"]
-
-
-@pytest.mark.usefixtures("with_papers")
-def test_keys_of_papers(folder: Folder) -> None:
-    table: dict[str, Any] = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
-    paper = {
-        **{"title": "a", "description": "b", "cells": {"measure": "sacrebleu", "split": "test"}},
-        **{"systems": {"A": {"system": "at", "decoding": "beam"}}, "tables": {1: table}},
-    }
-    folder.files["papers/own"] = paper
-    assert folder.load().papers == ["own"]
-    assert list(folder.load().paper("own").tables) == ["1"]
-    table["rows"] = [{"sistem": ["A"]}]
-    check_words(folder.error(), "papers/own", ["sistem", "tables.1.rows.0", "system"])
-    table["rows"] = [{"system": ["A", 3]}]
-    check_words(folder.error(), "papers/own", ["tables.1.rows.0.system.1", "3"])
-
-
-@pytest.mark.parametrize("name", ["1-b", "1/b", ""])
-def test_tables_and_figures_have_names_that_fit_a_file(folder: Folder, name: str) -> None:
-    table = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
-    folder.files["papers/own"] = {"title": "a", "tables": {name: table}}
-    check_words(folder.error(), "papers/own", [f"'tables.{name}'"])
 
 
 @pytest.mark.parametrize(
@@ -799,17 +555,9 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
     ("given", "words"),
     [
         ("recipes.studnt.dropout=0.2", ["recipes.studnt.dropout", "studnt", "student"]),
-        ("recipes.student.droput=0.2", ["recipes/student.yaml", "droput", "dropout"]),
-        ("recipes.student.dropout=1", ["recipes/student.yaml", "dropout", "1"]),
+        ("recipes.student.droput=0.2", ["recipes/student.yaml", "override", "droput", "dropout"]),
         ("recipes.student.updates=1e5", ["recipes/student.yaml", "updates", "100000.0"]),
-        (
-            "recipes.student.validation={sentence: 3}",
-            ["recipes/student.yaml", "validation.sentence", "sentences"],
-        ),
-        (
-            "recipes.student.warmup_updates=300",
-            ["recipes/student.yaml", "override", "warmup_updates"],
-        ),
+        ("recipes.student.warmup_updates=300", ["recipes/student.yaml", "override"]),
         ("recipes.student=3", ["recipes.student"]),
         ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
         ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
@@ -960,24 +708,6 @@ def test_the_real_folder_loads(scale: str) -> None:
         assert all(
             configuration.task(task) in configuration.corpora for task in configuration.tasks
         )
-
-
-def test_a_mistake_in_a_method_is_told(folder: Folder) -> None:
-    folder.files["systems/nat"]["length"] = None
-    folder.write()
-    with told("config/systems/nat.yaml", "length"):
-        load(root=folder.root)
-
-
-def test_circles_and_unknown_names_are_told(folder: Folder) -> None:
-    folder.files["systems/at"]["text"] = {"distilled": {"system": "nat", "decoding": "one-pass"}}
-    folder.write()
-    with told("config/systems/", "at -(text)-> nat -(text)-> at"):
-        load(root=folder.root)
-    folder.files["systems/at"]["text"] = {"distilled": {"system": "nta", "decoding": "one-pass"}}
-    folder.write()
-    with told("config/systems/at.yaml", "text.distilled.system"):
-        load(root=folder.root)
 
 
 def test_dims_may_learn_from_its_teachers_own_translations(folder: Folder) -> None:

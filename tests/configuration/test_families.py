@@ -170,7 +170,6 @@ def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
         ("systems/nat", "systems/a", {"recipe": "studen"}),
         ("systems/nat", "systems/a", {"length": None}),
         ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
-        ("decodings/refine-4", "decodings/a", {"assistant": "at"}),
         ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
         ("scales/large", "scales/a", {"shards": {"train": 0, "valid": 1, "test": 1}}),
         ("corpora/own", "corpora/a", {"target": "en"}),

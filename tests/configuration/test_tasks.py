@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nat.artifacts import Distilled, Model, Score, Shard, Translations
-from nat.configuration.configuration import View
-from nat.configuration.systems import changed, for_tasks, identities, needed_systems, tasks_of
+from nat.artifacts import Score
+from nat.configuration.systems import needed_systems
 from nat.workflow.graph import inputs_of
 from tests.configuration.test_configuration import Folder, folder
 from tests.messages import must_name, told
@@ -165,10 +164,10 @@ def test_a_copy_gives_way_to_the_system_that_it_is_like(folder: Folder) -> None:
     copied = {"like": "nat", "description": "another", "recipe": "student"}
     folder.files["systems/a"] = copied
     folder.files["systems/b"] = {"like": "a", "description": "a copy of a copy"}
-    names = folder.load().on("own").view.names
+    names = folder.load().on("own").names
     assert names is not None and names["a"] == names["b"] == "nat"
     folder.files["systems/a"] = {**folder.files["systems/nat"], "description": "another"}
-    names = folder.load().on("own").view.names
+    names = folder.load().on("own").names
     assert names is not None and names["nat"] == names["b"] == "a"
 
 
@@ -179,50 +178,3 @@ def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None
     with told("'nat-2'", "'nat'", "own/nat/seed7/one-pass"):
         inputs_of(configuration, score)
     assert inputs_of(configuration, replace(score, system="nat"))
-
-
-def test_what_is_read_follows_the_task(folder: Folder) -> None:
-    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
-    folder.files["systems/nat"]["tasks"] = {
-        "wmt14-en-de": {"text": {"distilled": {"system": "at-2", "decoding": "beam"}}}
-    }
-    folder.files["decodings/best"] = {
-        "method": "length_rescoring",
-        "assistant": "at",
-        "length_beam": 9,
-        "tasks": {"wmt14-en-de": {"assistant": "at-2"}},
-    }
-    configuration = folder.load()
-    run = configuration.run
-    assert "/at-2/" in inputs_of(configuration, Model(run, "own", "nat", 7))["texts"][0]
-    found = inputs_of(configuration, Translations(run, "own", "nat", 7, "best", "test"))
-    shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
-    assert "/at-2/" in str(shard["assistant"]) and found
-    assert inputs_of(configuration, Distilled(run, "own", "at-2", 7, "beam5"))
-
-
-def test_what_a_task_does_not_change_is_as_without_it() -> None:
-    configuration = configured("paper")
-    checked = 0
-    for tasks in {tasks_of(configuration, corpus) for corpus in configuration.tasks.values()}:
-        view = for_tasks(configuration, tasks)
-        assert identities(view) == identities(replace(view, view=View()))
-        checked += 0 < len(changed(view)) < len(view.systems)
-    assert checked > 5
-
-
-def test_a_task_that_changes_a_teacher_changes_its_students() -> None:
-    configuration = configured("paper")
-    assert configuration.system("dims-cmlmc-kd").recipe == "dims"
-    recipes = dict(configuration.files["recipes"])
-    for name, content in recipes.items():
-        recipes[name] = {key: value for key, value in content.items() if key != "tasks"}
-    teacher = configuration.system("cmlmc-kd").recipe
-    recipes[teacher] |= {"tasks": {"wmt14-en-de": {"dropout": 0.25}}}
-    systems = {
-        name: {key: value for key, value in content.items() if key != "tasks"}
-        for name, content in configuration.files["systems"].items()
-    }
-    files = {**configuration.files, "recipes": recipes, "systems": systems}
-    names = changed(for_tasks(replace(configuration, files=files), ("wmt14-en-de",)))
-    assert {"cmlmc-kd", "dims-cmlmc-kd"} <= names and "at-base" not in names
