@@ -9,7 +9,6 @@ from nat.configuration.systems import needed_systems
 from nat.workflow.graph import inputs_of
 from tests.configuration.test_configuration import Folder, folder
 from tests.messages import must_name, told
-from tests.repository import configured
 
 __all__ = ["folder"]
 
