@@ -153,8 +153,8 @@ def remedy(path: Path | str) -> str:
     path = Path(path)
     if path.parent.name == CHECKPOINTS:
         return f"remove the folder {path.parent} and train again"
-    if found := command(path):
-        return f"run '{found}' to make it again"
+    if making := command(path):
+        return f"run '{making}' to make it again"
     if is_record(path):
         return f"make the files of {path.parent} again, and move those that are yours elsewhere"
     if _below_results(path) and not _is_packed(path):

@@ -1,4 +1,4 @@
-"""What each job requests from a cluster, by stage and scale; on one machine it has no effect.
+"""Requests of each job to a cluster, by stage and scale; on one machine they have no effect.
 
 A scale says what its jobs need (`stages`, `devices`, `nodes`), `config/cluster.yaml` the names and
 limits of the cluster.
@@ -39,7 +39,7 @@ ATTEMPTS = 4  # of a job: the first, and the `retries` of slurm/config.yaml
 
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
-    """What a job of a stage needs at the configuration's scale."""
+    """Needs of a job of a stage at the configuration's scale."""
     own = configuration.scale_settings.stages.get(stage, Needs())
     return DEFAULT_NEEDS[stage].model_copy(update=own.model_dump(exclude_unset=True))
 
@@ -102,7 +102,7 @@ def growing(first: int, most: int | None) -> Callable[..., int]:
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
-    """How many times as long as a shard of the training text translating a split takes, at least 1.
+    """Time of translating a split in that of a shard of the training text, rounded up.
 
     `decodings` is the number of decodings by which it is translated.
     """

@@ -1,4 +1,4 @@
-"""What a result depends on: the configuration of its job, and the results that it is made from."""
+"""Fingerprints of all that a result depends on: configuration, code of reports, other results."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -104,7 +104,7 @@ def request(asked: Mapping[str, Any], attempt: int) -> list[str]:
 
 
 def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
-    """Why Slurm would not accept the jobs of stages, in their first or their last attempt."""
+    """Reasons for which Slurm would refuse jobs in their first or last attempt, by stage."""
     reasons: dict[str, str] = {}
     for stage in DEFAULT_NEEDS:
         for attempt in (ATTEMPTS, 1):
@@ -137,7 +137,7 @@ def require_memory(first_look: int) -> None:
 
 
 def seen(root: Path, words: list[str]) -> str:
-    """What a small job says that it sees from a node; an error if it cannot work there."""
+    """Run a small job on a node, and return what it sees there."""
     with tempfile.TemporaryDirectory(prefix=".nat-doctor-", dir=root) as folder:
         log = Path(folder) / "log"
         command = ["sbatch", "--wait", "--job-name=nat_doctor", f"--output={log}", *words]
@@ -199,5 +199,5 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
 
 
 def _line(text: str) -> str:
-    """What a program has said, on one line."""
+    """Put what a program has said on one line."""
     return " ".join(re.sub(r"sbatch: (error: )?", "", text).split())

@@ -150,7 +150,7 @@ class Estimates:
         return float(options.get("steps") or 1) * float(options.get("length_beam") or 1)
 
     def gigabytes(self, job: PendingJob) -> float:
-        """What a job leaves on the disk; of a training also two full checkpoints."""
+        """Disk space of what a job makes; of a training also of two full checkpoints."""
         if is_training(job):
             training = self.configuration.training(job.wildcards["corpus"], job.wildcards["system"])
             numbers = _weights(training.architecture, self.of_models.symbols)
@@ -208,7 +208,7 @@ def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[st
 
 
 def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
-    """What the numbers rest on, and what would not end."""
+    """Sentences on the assumptions, and on trainings that would not end."""
     measured = ", ".join(sorted({rule for rule, _ in estimates.factors}))
     yield f"hours are assumed in {FILE}" + (f"; measured in this run: {measured}" * bool(measured))
     configuration = estimates.configuration
@@ -235,7 +235,7 @@ def _decodings(job: PendingJob) -> list[str]:
 
 
 def _size(configuration: Configuration, system: str) -> float:
-    """How many times as many weights as the size `base` the layers of a system have."""
+    """Weights of the layers of a system, in those of the size `base`."""
     sizes = configuration.scale_settings.sizes
     base = "base" if "base" in sizes else next(iter(sizes))
     own = _weights(sizes[configuration.system(system).size])

@@ -1,4 +1,4 @@
-"""What Slurm's own programs are asked, and the jobs of this folder in its queue.
+"""Questions to Slurm's own programs, and the jobs of this folder in its queue.
 
 Not every cluster refuses a job that requests more than its partition or account grants: some let it
 wait forever, and Snakemake cannot tell it from jobs whose turn is still to come.
@@ -90,7 +90,7 @@ def require_account(account: str | None) -> None:
 
 
 def how_it_ended(message: str | None, number: str | None) -> list[str]:
-    """How a Slurm job has ended, by the executor's message or else its number.
+    """Say how a Slurm job has ended, by the executor's message or else its number.
 
     First what to add to the name of the job, empty if it was not one of Slurm; then what it means.
     """
@@ -109,7 +109,7 @@ def how_it_ended(message: str | None, number: str | None) -> list[str]:
 
 
 def state_of(job: str) -> str:
-    """How Slurm calls the state of a job, such as `TIMEOUT`; nothing if it does not say so."""
+    """State of a job in Slurm's words, such as `TIMEOUT`; nothing if it does not say so."""
     asked = (
         ["squeue", "--noheader", "--states", "all", "--jobs", job, "--format", "%T"],
         ["sacct", "--allocations", "--noheader", "--parsable2", "--jobs", job, "--format", "State"],

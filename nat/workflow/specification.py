@@ -1,4 +1,4 @@
-"""What each job of a run is handed, written as a file that its program is called with.
+"""Specifications of the jobs of a run, files that their programs are called with.
 
     python workflow_scripts/train.py results/jobs/train/1f3a5c7e9b2d4f60.json
 
@@ -58,14 +58,14 @@ class Specification:
 
 
 def job(configuration: Configuration, artifact: Artifact, processes: int = 1) -> Job[Any]:
-    """What the job that makes a result is handed."""
+    """Specify the job that makes a result."""
     return jobs(configuration, [artifact], processes)[0]
 
 
 def jobs(
     configuration: Configuration, artifacts: Sequence[Artifact], processes: int = 1
 ) -> list[Job[Any]]:
-    """What a job is handed that makes several results by the same program.
+    """Specify a job that makes several results by the same program.
 
     A job that measures latencies is also told what each system reads that is timed.
     """

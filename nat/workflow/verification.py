@@ -16,7 +16,7 @@ _WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard")
 
 @dataclass
 class Verification:
-    """How many files are what was written, what is wrong with others, and what helps, each once."""
+    """Number of files that are what was written, faults of others, and what helps, each once."""
 
     intact: int = 0
     faults: dict[Path, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the rules are made of: the inputs and the parameters of the job that makes a result."""
+"""Parts of the rules: the inputs and the parameters of the job that makes a result."""
 
 import gc
 import os
