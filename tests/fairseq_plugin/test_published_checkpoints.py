@@ -324,14 +324,6 @@ def test_a_dictionary_that_does_not_fit_is_refused(folder: Path) -> None:
         imported()
 
 
-def test_a_corpus_with_separate_vocabularies_is_refused(folder: Path) -> None:
-    corpus = Path(f"config/corpora/{CORPUS}.yaml")
-    separate = "bpe_merges: {ka: 50, lu: 50}"
-    corpus.write_text(corpus.read_text().replace("bpe_merges: 100", separate))
-    with told("published.yaml", "imported", CORPUS):
-        MODEL.inputs(read("micro", Path()))
-
-
 def test_another_checksum_is_refused(folder: Path) -> None:
     write(Path("published.pt"), released())
     system = Path("config/systems/published.yaml")
@@ -340,32 +332,29 @@ def test_another_checksum_is_refused(folder: Path) -> None:
         imported()
 
 
-def with_upsampler(model: Released) -> nn.Module:
+def with_upsampler(model: Released) -> None:
     model.decoder.upsampler = nn.Linear(16, 48)
-    return model
 
 
-def without_attention(model: Released) -> nn.Module:
+def without_attention(model: Released) -> None:
     del model.decoder.layers[0].encoder_attn
-    return model
 
 
-def with_projection(model: Released) -> nn.Module:
+def with_projection(model: Released) -> None:
     model.decoder.output_projection.weight = nn.Parameter(torch.randn(ROWS, 16))
-    return model
 
 
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (with_upsampler, ["decoder.upsampler"]),
-        (without_attention, ["decoder.layers.0.encoder_attn.", "missing"]),
-        (with_projection, ["decoder.output_projection.weight"]),
-        # as PyTorch names the weights of a model that it runs on several devices
-        (lambda model: nn.ModuleDict({"module": model}), ["is missing"]),
+        (with_upsampler, "decoder.upsampler"),
+        (without_attention, "decoder.layers.0.encoder_attn."),
+        (with_projection, "decoder.output_projection.weight"),
     ],
 )
-def test_other_weights_are_refused(folder: Path, change: Any, named: list[str]) -> None:
-    write(Path("published.pt"), change(released()))
-    with told("published.pt", *named):
+def test_other_weights_are_refused(folder: Path, change: Any, named: str) -> None:
+    model = released()
+    change(model)
+    write(Path("published.pt"), model)
+    with told("published.pt", named):
         imported()

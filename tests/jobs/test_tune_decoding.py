@@ -13,7 +13,6 @@ import torch
 
 from nat.artifacts import Converted, Model, Shard, TunedOptions
 from nat.checksums import sha256_of
-from nat.configuration import load
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.binarised import BinarisedText, write_binarised
@@ -156,23 +155,3 @@ def test_options_of_another_model_are_refused(tmp_path: Path) -> None:
                 chosen_options(file, model)
         else:
             assert chosen_options(file, model) == {"word_bonus": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("tuning", "words"),
-    [
-        ("{word_bonus: []}", ["'tuning.word_bonus'", "1"]),
-        ("{word_bonuses: [1.0]}", ["'tuning.word_bonuses'", "word_bonus"]),
-        ("{language_model.weight: [0.5]}", ["'tuning.language_model.weight'", "'language_model'"]),
-        ("{beam: [2, 4]}\nname: 'tried-{beam}'", ["'tuning.beam'", "'tried-{beam}'"]),
-    ],
-)
-def test_a_senseless_grid_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: str, words: list[str]
-) -> None:
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "config/decodings/tried.yaml"
-    file.write_text(f"method: ctc_beam\ntuning: {tuning}\n")
-    with told("config/decodings/tried.yaml", *words):
-        load("micro")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nat.artifacts import Model, TunedGamma
-from nat.configuration.configuration import Configuration
+from nat.artifacts import TunedGamma
 from nat.configuration.reading import read
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
@@ -76,32 +75,9 @@ def test_translations_of_another_text_are_refused(
     assert not Path(GAMMA.path).exists()
 
 
-def training_reads(configuration: Configuration, corpus: str, system: str) -> TunedGamma | None:
-    return Model(configuration.run, corpus, system, 1).inputs_of_training(configuration).gamma
-
-
-def test_the_scale_says_what_is_tuned() -> None:
-    demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
-    assert training_reads(demo, CORPUS, "dynamic-kd") == GAMMA
-    assert training_reads(demo, CORPUS, "dynamic-kd-no-regulariser") is None
-    # where nothing is said, the paper's values are used
-    assert training_reads(paper, "wmt14-en-de", "dynamic-kd") is None
-    regulariser = paper.training("wmt17-zh-en", "dynamic-kd").text.regulariser
-    assert regulariser == {"beta": 0.1, "gamma": [0.9, 1.4, 1.3, 0.9, 2.0]}
-    # and beta is that of the scale, too
-    assert demo.training("toy-zi-ve", "dynamic-kd").text.regulariser["beta"] == 0.05
-
-
 def test_the_split_is_the_first_with_references() -> None:
     demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
     assert GAMMA.split(demo) == "valid"
     assert replace(GAMMA, corpus="wmt14-en-de").split(paper) == "test"
     with told("toy-synthetic-a.yaml", "references", "gamma"):
         replace(GAMMA, corpus="toy-synthetic-a").split(demo)
-
-
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "gamma.json"
-    path.write_text('{"gamma": "tuned"}')
-    with told("gamma.json", "'gamma'"):
-        tuned_gamma(path)

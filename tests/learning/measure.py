@@ -85,7 +85,7 @@ def show_worth(share: float) -> int:
 def everything() -> list[str]:
     """A system of each kind."""
     with fresh():
-        return systems(configuration())
+        return systems(configuration(), points.read_all())
 
 
 def train(system: str, seeds: Sequence[int]) -> list[list[Point]]:

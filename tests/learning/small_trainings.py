@@ -5,12 +5,11 @@ teachers are drawn from the same language with fewer alternatives, so that no te
 trained for them. Models that a system starts from or consults are trained, with the same seed.
 """
 
+import contextlib
 import csv
 import json
-import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pytest
 import yaml
 
 from nat.artifacts import Model, target_text
@@ -138,29 +138,19 @@ def recipe(name: str) -> dict[str, Any]:
     return found
 
 
-@contextmanager
+@contextlib.contextmanager
 def workplace(folder: Path) -> Iterator[None]:
     """Make a folder with the configuration and the texts the working directory."""
-    before, threads = Path.cwd(), os.environ.get("OMP_NUM_THREADS")
     shutil.copytree(REPOSITORY / "config", folder / "config", dirs_exist_ok=True)
-    os.chdir(folder)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    try:
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
         described = yaml.safe_load(Path("config/scales/demo.yaml").read_text())
         _write(f"config/scales/{SCALE}.yaml", scale(described["recipes"], described["sizes"]))
         corpus = yaml.safe_load(Path("config/corpora/toy-words.yaml").read_text())
         _write(f"config/corpora/{CORPUS}.yaml", {**corpus, "generator": LANGUAGE})
-        _write(
-            "config/config.yaml",
-            {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1},
-        )
+        settings = {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1}
+        _write("config/config.yaml", settings)
         yield
-    finally:
-        os.chdir(before)
-        if threads is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = threads
 
 
 def configuration() -> Configuration:
@@ -168,14 +158,14 @@ def configuration() -> Configuration:
     return read(SCALE, Path())
 
 
-def systems(configuration: Configuration) -> list[str]:
-    """A system of each kind, of those that can be trained here.
+def systems(configuration: Configuration, known: Collection[str]) -> list[str]:
+    """A system of each kind, of those that can be trained here, a known one where there is one.
 
     Systems are of one kind if nothing but their size, their recipe, their text or a number is
     different.
     """
     kinds: dict[str, str] = {}
-    for name in configuration.systems:
+    for name in sorted(configuration.systems, key=lambda name: name not in known):
         if (
             configuration.canonical(CORPUS, name) == name
             and not SWEEPS.fullmatch(name)

@@ -1,6 +1,5 @@
 """Training as a user starts it, on a corpus of a few sentences: it ends, goes on, and adds up."""
 
-import ast
 import csv
 import json
 import resource
@@ -433,17 +432,6 @@ def test_what_a_user_puts_beside_checkpoints_stays(
     assert [path.name for path in checkpoints.iterdir()] == ["notes.tmp"]
 
 
-def test_event_files_of_an_earlier_training_are_removed(folder: Path) -> None:
-    write_yaml("config/config.yaml", {**SETTINGS, "tensorboard": True})
-    events = model_file("at").parent / "tensorboard"
-    old, mine = events / "valid/events.out.tfevents.1.host", events / "notes.txt"
-    for path in (old, mine):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    train("at")
-    assert not old.exists() and mine.exists()
-
-
 def test_counts_and_report(folder: Path) -> None:
     train("at")
     found = report("at")
@@ -545,7 +533,7 @@ def test_distilled_text_is_checked_and_used(folder: Path) -> None:
     binarise(sentences(47, 2)[1], DISTILLED)
     assert not same(with_distilled, train("cmlm"))
     binarise(sentences(46, 0)[1], DISTILLED)
-    with told("47", "46", "snakemake --force", "train.lu"):
+    with told("47", "46", "train.lu"):
         train("cmlm")
 
 
@@ -620,7 +608,6 @@ def test_patience_waits_for_weights_that_are_saved(folder: Path, save_every: int
     found = report("cmlm")
     assert (found["updates"], found["averaged_updates"]) == (save_every, [save_every])
     # a model that stays as it is: the same masks give the same loss, and the first one is the best
-    assert len({row["loss"] for row in curve("cmlm") if row["split"] == "valid"}) == 1
     assert found["validation"]["best_update"] == 1
 
 
@@ -700,23 +687,31 @@ def test_fairseq_is_told_what_the_recipe_says(
     folders = {"events": "events", "checkpoints": "run/checkpoints"}
     batches = {"tokens_per_batch": 321, "accumulation": 3, "devices": devices}
     run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders)
-    found: Any = launcher._configuration(run)
-    common, dataset, optimization = found.common, found.dataset, found.optimization
-    assert (common.seed, common.tensorboard_logdir) == (4, "events")
-    assert common.cpu != torch.cuda.is_available()
-    assert dataset.max_tokens == dataset.max_tokens_valid == 321
-    assert (dataset.validate_interval_updates, found.checkpoint.save_interval_updates) == (9, 5)
-    assert (optimization.lr, optimization.update_freq) == ([4e-4], [3])
-    assert (optimization.clip_norm, optimization.max_update) == (6.5, 77)
-    assert ast.literal_eval(found.optimizer.adam_betas) == (0.7, 0.8)
-    assert (found.optimizer.adam_eps, found.optimizer.weight_decay) == (3e-7, 0.03)
-    scheduler, spread = found.lr_scheduler, found.distributed_training
-    assert (scheduler["_name"], scheduler.warmup_updates) == (schedule, max(warmup, 1))
-    assert schedule == "fixed" or scheduler.warmup_init_lr == 1e-7
-    assert (spread.distributed_world_size, spread.ddp_backend) == (devices, "legacy_ddp")
-    assert spread.distributed_rank == devices - 1
-    assert found.checkpoint.save_dir == "run/checkpoints"
-    assert found.checkpoint.load_checkpoint_on_all_dp_ranks == (devices == 2)
+    expected = {
+        "common": {
+            "seed": 4,
+            "tensorboard_logdir": "events",
+            "cpu": not torch.cuda.is_available(),
+        },
+        "dataset": {"max_tokens": 321, "max_tokens_valid": 321, "validate_interval_updates": 9},
+        "optimization": {"lr": [4e-4], "update_freq": [3], "clip_norm": 6.5, "max_update": 77},
+        "optimizer": {"adam_betas": "(0.7, 0.8)", "adam_eps": 3e-7, "weight_decay": 0.03},
+        "lr_scheduler": {"_name": schedule, "warmup_updates": max(warmup, 1)}
+        | ({"warmup_init_lr": 1e-7} if schedule == "inverse_sqrt" else {}),
+        "distributed_training": {
+            "distributed_world_size": devices,
+            "ddp_backend": "legacy_ddp",
+            "distributed_rank": devices - 1,
+        },
+        "checkpoint": {
+            "save_dir": "run/checkpoints",
+            "save_interval_updates": 5,
+            "load_checkpoint_on_all_dp_ranks": devices == 2,
+        },
+    }
+    found = launcher._configuration(run)
+    for group, options in expected.items():
+        assert {key: found[group][key] for key in options} == options
 
 
 def test_two_processes_do_not_train_into_one_folder(folder: Path) -> None:

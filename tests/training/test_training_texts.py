@@ -10,6 +10,7 @@ import pytest
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
+from nat.fairseq_plugin.dataset import Pairs
 from nat.training.model_file import load_model
 from tests.messages import must_name, told
 from tests.training.test_training import (
@@ -126,8 +127,6 @@ def test_tuned_weights_are_read_and_recorded() -> None:
 
 
 def test_pairs_whose_candidates_are_partly_there() -> None:
-    from nat.fairseq_plugin.dataset import Pairs
-
     source = BinarisedText(RAW.with_suffix(".ka"))
     texts = [BinarisedText(OF_TEACHER), BinarisedText(RAW)]
     pairwise_bleu = np.arange(len(source) * 2, dtype=np.float32).reshape(-1, 2)
@@ -150,30 +149,22 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
 
 
 def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() -> None:
-    from nat.fairseq_plugin.dataset import Pairs
-
     source, raw = BinarisedText(RAW.with_suffix(".ka")), BinarisedText(RAW)
     vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
     write_binarised(["w1"] * (len(raw) - 1) + [""], vocabulary, Path("short.lu"))
     pairs = Pairs(source, [BinarisedText("short.lu"), raw], (19, 19), 40, "test")
-    missing = raw.lengths[pairs.ids] == 0
-    assert missing.sum() == 1
-    expected = np.where(missing, 1, (1 + raw.lengths[pairs.ids]) / 2)
-    expected[-1] = raw.lengths[-1]
+    lengths = raw.lengths[pairs.ids]
+    expected = np.where(lengths == 0, 1, (1 + lengths) / 2)
+    expected[-1] = lengths[-1]
     assert pairs.mean_lengths.tolist() == expected.tolist()
-    lengths = source.lengths[pairs.ids]
-    assert pairs.mean_difference == pytest.approx(expected.mean() - lengths.mean())
+    difference = expected.mean() - source.lengths[pairs.ids].mean()
+    assert pairs.mean_difference == pytest.approx(difference)
 
 
-def test_what_does_not_belong_together_is_told() -> None:
-    write_likeness(46)
-    with told("[46, 2, 2]", "47 sentences", "2 candidates"):
-        train("dynamic")
-    write_likeness(47, 3)
-    with told("[47, 3, 3]"):
-        train("dynamic")
-    PAIRWISE_BLEU.unlink()
-    with told("bleu.npy"):
+@pytest.mark.parametrize("shape", [(46, 2), (47, 3)])
+def test_what_does_not_belong_together_is_told(shape: tuple[int, int]) -> None:
+    write_likeness(*shape)
+    with told("47 sentences", "2 candidates", str([*shape, shape[1]])):
         train("dynamic")
     assert not model_file("dynamic").exists()
 
