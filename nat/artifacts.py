@@ -48,7 +48,7 @@ class OfSystem(Artifact):
     seed: int
 
 
-class Training(OfSystem):
+class OfTraining(OfSystem):
     """A file that a training makes, or that stands for one of a model that is taken over."""
 
     def inputs_of_training(self, configuration: Configuration) -> Inputs:
@@ -90,7 +90,7 @@ class Training(OfSystem):
         )
 
 
-class Model(Training, path=MODEL + "/model.pt"):
+class Model(OfTraining, path=MODEL + "/model.pt"):
     """The weights of a trained system."""
 
     @property
@@ -99,7 +99,7 @@ class Model(Training, path=MODEL + "/model.pt"):
         return self.path
 
 
-class KeptModel(Training, path=MODEL + "/kept"):
+class KeptModel(OfTraining, path=MODEL + "/kept"):
     """The folder of the models that a training keeps on its way, and the name of one of them."""
 
     kept: str
@@ -110,11 +110,11 @@ class KeptModel(Training, path=MODEL + "/kept"):
         return f"{self.path}/{self.kept}.pt"
 
 
-class TrainingRecord(Training, path=MODEL + "/training.json"):
+class TrainingRecord(OfTraining, path=MODEL + "/training.json"):
     """The record of a training that has ended."""
 
 
-class TrainingCurve(Training, path=MODEL + "/training.csv"):
+class TrainingCurve(OfTraining, path=MODEL + "/training.csv"):
     """Losses and validations of a training over its updates."""
 
 

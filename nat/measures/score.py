@@ -81,7 +81,7 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoredText:
     """What was measured on the translations of a test set.
 
     Attributes:
@@ -120,7 +120,7 @@ def score_translations(job: Job[artifacts.Score]) -> None:
     measured.write(job.path, {name: getattr(artifact, name) for name in names} | {"model": model})
 
 
-def score(hypotheses: Path, references: References) -> Score:
+def score(hypotheses: Path, references: References) -> ScoredText:
     """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
 
     `multi_reference_bleu` and `multi_reference_tokenised_bleu` are only measured if the corpus has
@@ -196,7 +196,7 @@ def score(hypotheses: Path, references: References) -> Score:
             for name, path in {"hypotheses": hypotheses, **references.files}.items()
         },
     }
-    return Score(report, arrays)
+    return ScoredText(report, arrays)
 
 
 def _repetition(sentences: Sequence[str]) -> np.ndarray:

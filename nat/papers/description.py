@@ -34,13 +34,13 @@ Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$")]
 """A number of decoding steps, or all others."""
 
 
-class Model(StrictModel):
+class PaperModel(StrictModel):
     """A mapping in a paper's file."""
 
     model_config = ConfigDict(populate_by_name=True)
 
 
-class OneOf(Model):
+class OneOf(PaperModel):
     """A mapping that has one of several keys."""
 
     choices: ClassVar[tuple[str, ...]]
@@ -57,7 +57,7 @@ class OneOf(Model):
         return next(name for name in self.choices if getattr(self, name) is not None)
 
 
-class Coordinates(Model):
+class Coordinates(PaperModel):
     """One value or several for each coordinate; lists stand for their product.
 
     `variables`, under the key `with`, are what `{name}` stands for in templates.
@@ -93,7 +93,7 @@ Defaults = Annotated[Coordinates, AfterValidator(_single)]
 """Coordinates with one value each."""
 
 
-class TaskSystem(Model):
+class TaskSystem(PaperModel):
     """What differs on one task."""
 
     system: Text | None = None
@@ -212,7 +212,7 @@ class Axis(Coordinates):
     column: Text | None = None
 
 
-class Matrix(Model):
+class Matrix(PaperModel):
     """Keys of a matrix in the file of an analysis, and the label of its values."""
 
     values: Text
@@ -222,7 +222,7 @@ class Matrix(Model):
     caption: Text | None = None
 
 
-class Footnote(Model):
+class Footnote(PaperModel):
     """A note at a row's label, at a column's heading or, with both, at a cell."""
 
     row: Text | None = None
@@ -247,7 +247,7 @@ KINDS = {
 """The keys that each kind of table or figure must have, and those that it may have."""
 
 
-class Part(Model):
+class Part(PaperModel):
     """A table or figure; keys of parts of an analysis (`first` ...) are those in its file.
 
     Attributes:
@@ -346,7 +346,7 @@ class Case(Coordinates):
     where: dict[str, Text | Number | Side] = {}
 
 
-class Largest(Model):
+class Largest(PaperModel):
     """Of several cells, the named one is the largest."""
 
     of: list[Text | Case] = []
@@ -359,7 +359,7 @@ class Trend(Largest):
     relation: Literal["rising", "falling", "flat"] = Field(alias="is")
 
 
-class Gains(Model):
+class Gains(PaperModel):
     """Of what one system gains over another in several cases, the named gain is the largest."""
 
     system: Text
@@ -368,7 +368,7 @@ class Gains(Model):
     relation: Text = Field(alias="is")
 
 
-class Correlation(Model):
+class Correlation(PaperModel):
     """Pearson's r of two measures over systems, compared with zero and a margin."""
 
     of: Defaults
@@ -424,7 +424,7 @@ class Claim(Case, OneOf):
         return left, _RELATIONS[sign], right, f"{'-' * opposite}{margin or 0}"
 
 
-class Paper(Model):
+class Paper(PaperModel):
     """One file of `config/papers`; `where` says what names in all of its claims stand for."""
 
     title: Label

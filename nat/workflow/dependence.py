@@ -19,10 +19,10 @@ from nat.artifacts import (
     Latency,
     Model,
     Ngrams,
+    OfTraining,
     Score,
     Statistics,
     Trace,
-    Training,
     TunedGamma,
     TunedOptions,
 )
@@ -59,7 +59,7 @@ def depends_on(configuration: Configuration, artifact: Artifact) -> str:
 def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
     if isinstance(artifact, CorpusStep):
         return _preparation(configuration, artifact)
-    if isinstance(artifact, Training):
+    if isinstance(artifact, OfTraining):
         return configuration.training(artifact.corpus, artifact.system).as_json()
     if isinstance(artifact, Analysis):
         # the toy of an objective is trained by the analysis
@@ -146,7 +146,7 @@ def taken_over(configuration: Configuration, artifacts: Iterable[Artifact]) -> d
 
 def _made_with(artifact: Artifact) -> Artifact:
     """The result by which the job that makes this one is known."""
-    for kind, by in ((Training, Model), (DistilledText, Distilled), (Statistics, Score)):
+    for kind, by in ((OfTraining, Model), (DistilledText, Distilled), (Statistics, Score)):
         if isinstance(artifact, kind):
             return by.of(vars(artifact))
     return artifact

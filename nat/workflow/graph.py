@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from nat.artifact import Artifact, CorpusStep, File, is_generated, step_of
-from nat.artifacts import Comparison, Distilled, Model, Score, Trace, Training
+from nat.artifacts import Comparison, Distilled, Model, OfTraining, Score, Trace
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
@@ -177,7 +177,7 @@ class Graph:
     def models(self, of_teachers: bool) -> list[str]:
         """Every model that others learn from, or every other model."""
         made = with_inputs(self.configuration, self.results())
-        trainings = [each for each in made if isinstance(each, Training)]
+        trainings = [each for each in made if isinstance(each, OfTraining)]
         return _paths(
             Model.of(vars(each))
             for each in trainings

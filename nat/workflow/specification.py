@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifact import Artifact
-from nat.artifacts import Analysis, DistilledText, Latency, Training, published_by
+from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
 from nat.configuration import Configuration, snapshot
 from nat.configuration.compatibility import refines
 from nat.files import atomic_write_text
@@ -96,7 +96,7 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
             continue
         there = configuration.on(corpus)
         corpora[corpus] = configuration.corpus(corpus)
-        if isinstance(artifact, Training | Analysis):
+        if isinstance(artifact, OfTraining | Analysis):
             systems[artifact.system] = _system(there, corpus, artifact.system)
         if (decoding := names.get("decoding")) is not None:
             decodings[decoding] = _decoding(there, decoding)
