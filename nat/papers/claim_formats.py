@@ -120,7 +120,7 @@ def notes(records: Sequence[Record]) -> list[str]:
 
 def markdown(claims: ResolvedClaims, records: Sequence[Record]) -> str:
     """Write the judgements in GitHub's Markdown, below their number by verdict."""
-    rows = [[escape_markdown(text) for text in lines(record).values()] for record in records]
+    rows = [list(lines(record).values()) for record in records]
     # The claim is printed once, before the first of its cases.
     previous = ""
     for row in rows:

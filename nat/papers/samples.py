@@ -6,7 +6,6 @@ in sentence BLEU are shown. Repeated words are marked; missing words are listed 
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU
 
@@ -14,7 +13,6 @@ from nat.artifacts import Score
 from nat.data.lines import read_lines
 from nat.data.subwords import merge
 from nat.data.translations import read_in_order
-from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
 from nat.papers.cells import STUDENT, TEACHER, Cell
@@ -33,53 +31,30 @@ NOTES = [
 ]
 
 
-class Sentence(NamedTuple):
-    """A sentence of a test set and two translations of it, tokenised, with sentence BLEU."""
-
-    sentence: int
-    source: str
-    reference: str
-    teacher: str
-    student: str
-    teacher_bleu: float
-    student_bleu: float
-
-    @property
-    def gain(self) -> float:
-        """Sentence BLEU of the student minus that of the teacher."""
-        return self.student_bleu - self.teacher_bleu
-
-
 def make(table: ResolvedPart, root: Path) -> TableText:
-    """Make a table of samples: source, reference, teacher and student below each other.
-
-    Raises:
-        UserError: for files that do not belong together.
-    """
+    """Make a table of samples: source, reference, teacher and student below each other."""
     pairs: dict[str, dict[str, list[Cell]]] = {}
     for cell in table.cells:
         pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
     records: list[Record] = []
     rows: list[list[str]] = []
     for pair, sides in pairs.items():
-        cell = sides[STUDENT][0]
+        cell, sentences = sides[STUDENT][0], _sentences(sides, table.keys.get(pair, {}), root)
         base = {"paper": table.paper, "table": table.number, "pair": pair, "scale": table.scale}
-        base |= {"task": cell.task, "stand_in": cell.stand_in}
-        sentences = _pair(sides, table.keys.get(pair, {}), root)
+        base |= {"task": cell.task, "stand_in": cell.stand_in if sentences else ""}
         if not sentences:
-            records.append(base | {"stand_in": "", "status": NOT_RUN, "remark": cell.reason})
+            records.append(base | {"status": NOT_RUN, "remark": cell.reason})
             rows.append([pair, NOT_RUN, cell.reason or NOTHING])
-        for rule, each in zip(RULES, choose(sentences), strict=False):
-            texts = {
-                side: marked(getattr(each, side), each.reference) for side in (TEACHER, STUDENT)
-            }
-            chosen = {**each._asdict(), "gain": round(each.gain, 6), **texts}
-            records.append({**base, "status": "run", "remark": "", "rule": rule, **chosen})
-            head = f"{pair}: {rule}, {signed(each.gain, 1)} (sentence {each.sentence + 1})"
-            rows.append([head, "source", each.source])
-            rows.append(["", "reference", each.reference])
+            continue
+        for rule, at in zip(RULES, chosen([each["gain"] for each in sentences]), strict=True):
+            each = sentences[at]
+            texts = {side: marked(each[side], each["reference"]) for side in (TEACHER, STUDENT)}
+            records.append({**base, "status": "run", "remark": "", "rule": rule, **each, **texts})
+            head = f"{pair}: {rule}, {signed(each['gain'], 1)} (sentence {at + 1})"
+            rows.append([head, "source", each["source"]])
+            rows.append(["", "reference", each["reference"]])
             for side, text in texts.items():
-                rows.append(["", f"{side}, BLEU {chosen[f'{side}_bleu']:.1f}", text])
+                rows.append(["", f"{side}, BLEU {each[f'{side}_bleu']:.1f}", text])
     return TableText(
         title=table.title,
         origin=table.origin,
@@ -91,16 +66,10 @@ def make(table: ResolvedPart, root: Path) -> TableText:
     )
 
 
-def choose(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Choose the sentences of `RULES`, in order; none without sentences.
-
-    Of equal gains, and with an even number of sentences, the earlier one.
-    """
-    if not sentences:
-        return []
-    best = min(sentences, key=lambda sentence: (-sentence.gain, sentence.sentence))
-    ordered = sorted(sentences, key=lambda sentence: (sentence.gain, sentence.sentence))
-    return [best, ordered[(len(ordered) - 1) // 2], ordered[0]]
+def chosen(gains: Sequence[float]) -> list[int]:
+    """Choose the sentences of `RULES`, in order; of equal gains the earlier one."""
+    in_order = sorted(range(len(gains)), key=lambda at: gains[at])
+    return [gains.index(max(gains)), in_order[(len(gains) - 1) // 2], in_order[0]]
 
 
 def marked(translation: str, reference: str) -> str:
@@ -114,36 +83,32 @@ def marked(translation: str, reference: str) -> str:
     return f"{text} (missing: {' '.join(missing)})" if missing else text
 
 
-def _pair(
+def _sentences(
     sides: Mapping[str, Sequence[Cell]], texts: Mapping[str, str], root: Path
-) -> list[Sentence]:
-    """All sentences of the first seed that both systems have; none if there is no such seed."""
+) -> list[Record]:
+    """All sentences of the first seed that both systems have, with sentence BLEU; none without."""
     teachers = {cell.seed: cell for cell in sides[TEACHER]}
     for student in sides[STUDENT]:
         scores = [each and each.source for each in (teachers.get(student.seed), student)]
         paths = [root / each.translations.path for each in scores if isinstance(each, Score)]
-        if len(paths) < 2 or not all(path.exists() for path in paths):
-            continue
-        columns = [
-            *(list(read_lines(root / texts[name])) for name in ("source", "reference")),
-            *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
-        ]
-        if len({len(column) for column in columns}) > 1:
-            raise UserError(
-                f"{', '.join(map(str, paths))} and {root / texts['source']} have different numbers "
-                "of sentences; remove the translations and decode again"
-            )
-        # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
-        # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
-        metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
-
-        def bleu(text: str, reference: str, metric: BLEU = metric) -> float:
-            return round(metric.sentence_score(text, [reference]).score, 6)
-
-        return [
-            Sentence(
-                number, *of_sentence, *(bleu(text, of_sentence[1]) for text in of_sentence[2:])
-            )
-            for number, of_sentence in enumerate(zip(*columns, strict=True))
-        ]
-    return []
+        if len(paths) == 2 and all(path.exists() for path in paths):
+            break
+    else:
+        return []
+    columns: Record = {name: list(read_lines(root / path)) for name, path in texts.items()}
+    for side, path in zip((TEACHER, STUDENT), paths, strict=True):
+        columns[side] = [merge(row["tokens"]) for row in read_in_order(path)]
+    # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
+    # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
+    metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
+    for side in (TEACHER, STUDENT):
+        pairs = zip(columns[side], columns["reference"], strict=True)
+        scores_ = (metric.sentence_score(text, [reference]).score for text, reference in pairs)
+        columns[f"{side}_bleu"] = [round(each, 6) for each in scores_]
+    sentences = [
+        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ]
+    for number, each in enumerate(sentences):
+        gain = each[f"{STUDENT}_bleu"] - each[f"{TEACHER}_bleu"]
+        each |= {"sentence": number, "gain": round(gain, 6)}
+    return sentences

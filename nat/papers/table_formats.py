@@ -4,6 +4,7 @@ The CSV is long: one line a number, with everything that is known of it, down to
 comes from. The others are for reading, and made from the same records.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,9 +66,6 @@ def with_groups(
     return [("", "")], [[start, *row] for start, row in zip(starts, rows, strict=True)]
 
 
-# Numbers as text
-
-
 def given(value: Any) -> bool:
     """Tell whether a number of a record is there: neither `None` nor not a number."""
     return value is not None and value == value
@@ -89,9 +87,6 @@ def superscript(number: int) -> str:
     return "".join(SUPERSCRIPTS[int(digit)] for digit in str(number))
 
 
-# Files
-
-
 def write(table: TableText, csv: Path) -> None:
     """Write `csv`, and Markdown and LaTeX beside it; each appears whole or not at all."""
     atomic_write_text(csv.with_suffix(".md"), markdown(table))
@@ -105,44 +100,34 @@ def write_records(records: Sequence[Record], csv: Path) -> None:
         pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
 
 
-# Markdown
-
-
 def heading(column: tuple[str, str]) -> str:
     """Write a column's heading on one line."""
-    return ": ".join(part for part in column if part)
+    return ": ".join(filter(None, column))
 
 
 def markdown(table: TableText) -> str:
     """Write the table in GitHub's Markdown, with its title above and its notes below."""
     side = "left" if table.prose else "right"
     align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
-    headers = [escape_markdown(heading(column)) for column in table.columns]
-    rows = [[escape_markdown(text) for text in row] for row in table.rows]
-    grid = markdown_grid(rows, headers, align)
+    grid = markdown_grid(table.rows, [heading(column) for column in table.columns], align)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
-    title, origin = escape_markdown(table.title), escape_markdown(table.origin)
-    return f"**{title}** ({origin})\n\n{grid}\n{notes}\n"
+    return (
+        f"**{escape_markdown(table.title)}** ({escape_markdown(table.origin)})\n\n{grid}\n{notes}\n"
+    )
 
 
 def markdown_grid(
     rows: Sequence[Sequence[str]], headers: Sequence[str], align: Sequence[str]
 ) -> str:
     """Write rows of texts in GitHub's Markdown; `align` has left or right for each column."""
-    found: str = pd.DataFrame(rows).to_markdown(
-        index=False, headers=headers, disable_numparse=True, colalign=align
-    )
-    return found
+    frame = pd.DataFrame(rows, columns=headers).map(escape_markdown)
+    names = list(map(escape_markdown, headers))
+    return str(frame.to_markdown(index=False, headers=names, disable_numparse=True, colalign=align))
 
 
 def escape_markdown(text: str) -> str:
     """Escape a text so that Markdown shows it as it is, inside a table too."""
-    for character in "\\|*_<":
-        text = text.replace(character, f"\\{character}")
-    return text
-
-
-# LaTeX
+    return re.sub(r"([\\|*_<])", r"\\\1", text)
 
 
 def latex(table: TableText) -> str:
@@ -150,34 +135,36 @@ def latex(table: TableText) -> str:
 
     What is wider than a line is made as wide.
     """
-    caption = escape_latex(f"{table.title} ({table.origin}).")
-    text = f"\\begin{{table}}[t]\n\\centering\n\\caption{{{caption}}}\n{_latex_grid(table)}"
-    notes = r" \\ ".join(escape_latex(note) for note in table.notes + table.signatures)
-    if notes:
-        # signatures of sacreBLEU have no space to break a line at
-        notes = notes.replace("|", r"|\allowbreak{}")
-        notes = f"\\footnotesize\\raggedright {notes}"
-        text += f"\n\\smallskip\n\\parbox{{\\linewidth}}{{{notes}}}\n"
-    return f"{text}\\end{{table}}\n"
-
-
-def _latex_grid(table: TableText) -> str:
-    """Write the rows of a table as a tabular, at most as wide as a line."""
-    frame = pd.DataFrame([[escape_latex(text) for text in row] for row in table.rows])
+    frame = pd.DataFrame(table.rows).map(escape_latex)
     headings = [tuple(map(escape_latex, column)) for column in table.columns]
     parted = any(part for _, part in headings)
-    frame.columns = (
-        pd.MultiIndex.from_tuples(headings) if parted else pd.Index([name for name, _ in headings])
-    )
+    names = [name for name, _ in headings]
+    frame.columns = pd.MultiIndex.from_tuples(headings) if parted else pd.Index(names)
     others = len(table.columns) - table.labels
     column = f"p{{{0.7 / max(others, 1):.2f}\\linewidth}}" if table.prose else "r"
     grid = frame.style.hide(axis="index").to_latex(
         column_format="l" * table.labels + column * others, hrules=True, multicol_align="c"
     )
-    return f"\\resizebox{{{NO_WIDER}}}{{!}}{{%\n{grid}}}\n"
+    notes = r" \\ ".join(map(escape_latex, table.notes + table.signatures))
+    # signatures of sacreBLEU have no space to break a line at
+    notes = notes.replace("|", r"|\allowbreak{}")
+    return "\n".join(
+        [
+            r"\begin{table}[t]",
+            r"\centering",
+            rf"\caption{{{escape_latex(f'{table.title} ({table.origin}).')}}}",
+            rf"\resizebox{{{NO_WIDER}}}{{!}}{{%",
+            f"{grid}}}",
+            "",
+            r"\smallskip",
+            rf"\parbox{{\linewidth}}{{\footnotesize\raggedright {notes}}}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
-LATEX = {
+LATEX: dict[str, str] = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
@@ -204,4 +191,4 @@ LATEX = {
 
 def escape_latex(text: str) -> str:
     """Replace what LaTeX would take for a command, and what is not ASCII."""
-    return "".join(LATEX.get(character, character) for character in text)
+    return text.translate({ord(each): LATEX[each] for each in LATEX})
