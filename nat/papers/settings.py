@@ -7,7 +7,7 @@ about the configuration. `deviations.yaml` says where we differ, and why.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -152,27 +152,26 @@ class StatedSettings:
             self.entries[key] = self._first(key)
 
     def _first(self, key: str) -> dict[int, AboutRows]:
-        found: dict[int, AboutRows] = {}
+        first: dict[int, AboutRows] = {}
+        everything, outside = {row.line for row in self.rows}, self.entries.get("outside", {})
+        of_method = {line for line, each in outside.items() if each.reason == "method"}
         for number, entry in enumerate(getattr(self.map, key)):
             where = f"{DEVIATIONS if key == 'deviations' else MAP}: key '{key}.{number}'"
-            lines = {row.line for row in self.rows}
+            lines = everything
             if key == "deviations":
-                outside = self.entries["outside"]
-                methods = {line for line, each in outside.items() if each.reason == "method"}
-                lines = methods if entry.ours else lines - outside.keys()
+                lines = of_method if entry.ours else everything - outside.keys()
             for field in entry.model_fields_set.intersection(FIELDS):
                 given = getattr(entry, field)
                 patterns = [given] if isinstance(given, str) else given
-                fitting = [self._fitting(field, pattern) for pattern in patterns]
-                for pattern, of_pattern in zip(patterns, fitting, strict=True):
-                    if not of_pattern:
-                        near = hint(pattern, self._lines[field])
-                        self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
-                lines &= set().union(*fitting)
-            if lines <= found.keys():
+                fitting = {pattern: self._fitting(field, pattern) for pattern in patterns}
+                lines = lines & set().union(*fitting.values())
+                for pattern in patterns:
+                    near = "" if fitting[pattern] else hint(pattern, self._lines[field])
+                    self.idle += [f"{where}: unknown {field} '{pattern}'; {near}"] * bool(near)
+            if lines <= first.keys():
                 self.idle.append(f"{where}: counts for no row; correct, move or remove it")
-            found = dict.fromkeys(lines, entry) | found
-        return found
+            first = dict.fromkeys(lines, entry) | first
+        return first
 
     def _fitting(self, field: str, pattern: str) -> set[int]:
         """The lines of the rows that fit a pattern."""
@@ -291,36 +290,32 @@ def check(configuration: Configuration) -> None:
             without effect; names the file, and key or line.
     """
     compared = at_paper_scale(configuration)
-    for what, where, names, known in _names(compared):
+    map_, here, outside = compared.map, compared.configuration, compared.entries["outside"]
+
+    def known(what: str, where: str, names: Iterable[str], all_: Collection[str]) -> None:
         for name in names:
-            if name not in known:
-                raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, known)}")
+            if name not in all_:
+                raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, all_)}")
+
     for row in compared.rows:
-        if row.line not in compared.entries["outside"] and not compared.named(row):
-            raise UserError(f"{ROWS} line {row.line}: {MAP} does not say what it is about")
+        known("paper", f"{ROWS} line {row.line}", [row.paper], map_.tasks)
+        known("source", f"{ROWS} line {row.line}", [row.source], SOURCES)
+        if row.line not in outside:
+            known("task", f"{ROWS} line {row.line}", [row.task], ["all", *map_.tasks[row.paper]])
+            if not compared.named(row):
+                raise UserError(f"{ROWS} line {row.line}: {MAP} does not say what it is about")
+    for paper, tasks in map_.tasks.items():
+        known("task", f"{MAP}: key 'tasks.{paper}'", tasks.values(), here.tasks)
+    known("reason", f"{MAP}: key 'outside'", (e.reason for e in map_.outside), map_.reasons)
+    for each in map_.systems:
+        known("system", f"{MAP}: key 'systems'", each.ours or (), here.systems)
+        known("task", f"{MAP}: key 'systems'", each.tasks or (), here.tasks)
+    decodings = (name for each in map_.decodings for name in each.ours or ())
+    unknown = [name for name in decodings if not has_decoding(here, name)]
+    known("decoding", f"{MAP}: key 'decodings'", unknown, here.decodings)
+    stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
+    known("key", f"{MAP}: key 'keys'", map_.keys, stated)
+    ours = [*Training.model_fields, "size", "validation", "decoding"]
+    known("key", f"{MAP}: key 'keys'", (key.split(".")[0] for key in map_.keys.values()), ours)
     if compared.idle:
         raise UserError(compared.idle[0])
-
-
-def _names(compared: StatedSettings) -> Iterator[tuple[str, str, Iterable[str], Collection[str]]]:
-    """What is named, where, the names, and those that are known."""
-    map_, here = compared.map, compared.configuration
-    rows = [row for row in compared.rows if row.line not in compared.entries["outside"]]
-    yield "paper", f"{ROWS}: column 'paper'", {row.paper for row in compared.rows}, map_.tasks
-    yield "source", f"{ROWS}: column 'source'", {row.source for row in compared.rows}, SOURCES
-    for paper, tasks in map_.tasks.items():
-        named = {row.task for row in rows if row.paper == paper}
-        yield "task", f"{ROWS}: column 'task'", named, ["all", *tasks]
-        yield "task", f"{MAP}: key 'tasks.{paper}'", tasks.values(), here.tasks
-    for each in map_.outside:
-        yield "reason", f"{MAP}: key 'outside'", [each.reason], map_.reasons
-    for each in map_.systems:
-        yield "system", f"{MAP}: key 'systems'", each.ours or (), here.systems
-        yield "task", f"{MAP}: key 'systems'", each.tasks or (), here.tasks
-    for each in map_.decodings:
-        unknown = [name for name in each.ours or () if not has_decoding(here, name)]
-        yield "decoding", f"{MAP}: key 'decodings'", unknown, here.decodings
-    stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
-    yield "key", f"{MAP}: key 'keys'", map_.keys, stated
-    ours = [*Training.model_fields, "size", "validation", "decoding"]
-    yield "key", f"{MAP}: key 'keys'", [path.split(".")[0] for path in map_.keys.values()], ours

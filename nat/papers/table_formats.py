@@ -120,7 +120,7 @@ def markdown_grid(
     rows: Sequence[Sequence[str]], headers: Sequence[str], align: Sequence[str]
 ) -> str:
     """Write rows of texts in GitHub's Markdown; `align` has left or right for each column."""
-    frame = pd.DataFrame(rows, columns=headers).map(escape_markdown)
+    frame = pd.DataFrame(rows, columns=list(headers)).map(escape_markdown)
     names = list(map(escape_markdown, headers))
     return str(frame.to_markdown(index=False, headers=names, disable_numparse=True, colalign=align))
 
