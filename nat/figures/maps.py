@@ -8,7 +8,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
-from nat.figures.drawing import COLUMN_WIDTH, GREY, LABEL_SIZE, Panel, look, ticks
+from nat.figures.drawing import COLUMN_WIDTH, LABEL_SIZE, Panel, look, ticks
 from nat.measures.known import MEASURES
 
 COLOUR_MAP = "viridis"
@@ -54,17 +54,10 @@ def contour(axes: Axes, panel: Panel) -> float:
     """
     _label(axes, panel, panel.description.y.label)
     axes.locator_params(nbins=6, steps=[1, 2, 5, 10])
-    for name, axis in (("x", panel.description.x), ("y", panel.description.y)):
-        if axis.log:
-            axes.set(**{f"{name}scale": "log"})
     if panel.ran.empty:
         return HEIGHT
     named = panel.ran["point"] != ""
     image = panel.ran[~named].pivot(index="y", columns="x", values="ours")
-    if min(image.shape) < 2:
-        text: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "color": GREY}
-        axes.text(0.5, 0.5, "too few points for contours", **text)
-        return HEIGHT
     drawn = axes.contourf(image.columns, image.index, image, levels=LEVELS, cmap=COLOUR_MAP)
     thin: dict[str, Any] = {"colors": "white", "linewidths": 0.5, "linestyles": "solid"}
     # not at the lowest level: what is flat there would be full of lines

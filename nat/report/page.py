@@ -66,7 +66,6 @@ class Section:
     text: str = ""
     state: Entry | None = None
     columns: Sequence[str] = ()
-    above: Sequence[tuple[str, int]] = ()  # headings of several columns, each with their number
     rows: Sequence[Row] = ()
     picture: str = ""  # of which the rows are the points
     code: str = ""  # shown on demand

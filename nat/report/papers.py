@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
-from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given
+from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given, heading
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.report.details import details
 from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper
@@ -132,15 +130,10 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
         group = texts[0] or group
         of_group = [Entry(group, look="" if texts[0] else "again")] * (labels > 1)
         rows.append([*of_group, Entry(texts[labels - 1], look="label"), *own])
-    parted = any(part for _, part in table.columns)
-    above = [(name, len([*same])) for name, same in groupby(table.columns[labels:], itemgetter(0))]
-    columns = [name or "group" for name, _ in table.columns[:labels]]
-    columns += [part or "ours" if parted else name for name, part in table.columns[labels:]]
     return replace(
         _section(results, target, described.title),
         text=table.origin,
-        columns=columns,
-        above=[("", labels), *above] if parted else [],
+        columns=[heading(column) or "group" for column in table.columns],
         rows=rows,
         notes=(_notes(table) if is_grid else table.notes) + table.signatures,
         files=files,

@@ -12,14 +12,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from nat.artifacts import Score, Trace, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.runnable import is_traced
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines
-from nat.data.references import are_complete
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
@@ -32,7 +29,6 @@ from nat.report.results import Results
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
 UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
-NOISY = f"sampled with noise; {UNLISTED}"
 """What is said of a single reference that is not one of the several ones."""
 
 
@@ -60,20 +56,15 @@ def page(results: Results, folder: Path) -> Page:
 
 def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
     """Scores that reports show and that exist, by corpus and split, with the first seed."""
-    firsts: dict[tuple[str, str, str, str], Score] = {}
-    for cell in itertools.chain.from_iterable(results.cells.values()):
-        score = cell.source
-        if not isinstance(score, Score) or score.split == TRAIN:
-            continue
-        names = score.corpus, score.split, score.system, score.decoding
+    every = (cell.source for cells in results.cells.values() for cell in cells)
+    scores = {each for each in every if isinstance(each, Score) and each.split != TRAIN}
+    by_set: dict[tuple[str, str], dict[tuple[str, str], Score]] = {}
+    for score in sorted(scores, key=lambda each: (each.system, each.decoding, each.seed)):
         files = score.path, score.statistics.path, score.translations.path
-        first = names not in firsts or score.seed < firsts[names].seed
-        if first and all((results.root / path).exists() for path in files):
-            firsts[names] = score
-    by_set: dict[tuple[str, str], list[Score]] = {}
-    for _, score in sorted(firsts.items()):
-        by_set.setdefault((score.corpus, score.split), []).append(score)
-    return by_set
+        if all((results.root / path).exists() for path in files):
+            firsts = by_set.setdefault((score.corpus, score.split), {})
+            firsts.setdefault((score.system, score.decoding), score)
+    return {place: [*firsts.values()] for place, firsts in by_set.items()}
 
 
 def _test_set(
@@ -110,10 +101,13 @@ def _test_set(
         if several:
             of_bleu[sorted(several)] = counts["multi_reference_bleu"]
         rows = list(itertools.islice(read_in_order(root / score.translations.path), shown))
-        systems.append(
-            _texts(configuration, score, rows, folder) | _numbers(counts, of_bleu[:shown])
-        )
-    complete = are_complete(configuration.corpus(corpus), split)
+        numbers = {
+            "bleu": bleu.of_sentences(of_bleu[:shown]).round(1).tolist(),
+            "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
+            "ratio": statistics.ratio(of_bleu[:shown]).round(2).tolist(),
+            "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
+        }
+        systems.append(_translations(configuration, score, rows, folder) | numbers)
     return {
         "chosen": _chosen(systems),
         "languages": [source, target],
@@ -121,7 +115,7 @@ def _test_set(
         "sources": sources[:shown],
         "references": correct[:shown],
         "uncounted": uncounted,
-        "why_uncounted": NOISY if complete else UNLISTED,
+        "why_uncounted": UNLISTED,
         "systems": systems,
     }
 
@@ -141,7 +135,7 @@ def _chosen(systems: list[dict[str, Any]]) -> list[str]:
     return [f"{each['system']}/{each['decoding']}" for each in (first, best)]
 
 
-def _texts(
+def _translations(
     configuration: Configuration, score: Score, rows: list[dict[str, Any]], folder: Path
 ) -> dict[str, Any]:
     """The translations of the sentences that are shown, and how they were made."""
@@ -162,17 +156,6 @@ def _texts(
         "outputs": [row["text"] for row in rows],
         "passes": [row["steps"] for row in rows],
         "lost": {row["id"]: row["status"] for row in rows if row["status"] != OK},
-    }
-
-
-def _numbers(counts: dict[str, np.ndarray], of_bleu: np.ndarray) -> dict[str, Any]:
-    """What is measured of each sentence that is shown."""
-    shown = len(of_bleu)
-    return {
-        "bleu": bleu.of_sentences(of_bleu).round(1).tolist(),
-        "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
-        "ratio": statistics.ratio(of_bleu).round(2).tolist(),
-        "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
     }
 
 

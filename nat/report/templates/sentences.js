@@ -251,6 +251,11 @@ const sentenceBrowser = (() => {
 
   // The test set and the address
 
+  /** Choose an option, if there is one of this value. */
+  function select(field, value) {
+    if ([...field.options].some((option) => option.value === value)) field.value = value;
+  }
+
   /** Show the test set that is chosen, with the systems, sentence and step that are wanted. */
   function open(wanted) {
     const { file } = byId("test-set").selectedOptions[0].dataset;
@@ -261,12 +266,11 @@ const sentenceBrowser = (() => {
       const text = `${system.system}, ${system.decoding} (${mean(system.bleu).toFixed(1)})`;
       return html`<option value="${nameOf(system)}">${text}</option>`;
     });
-    const known = (id) => data.systems.map(nameOf).find((name) => name === wanted.get(id));
-    const b = known("b") ?? data.chosen[1];
-    const a = known("a") ?? data.chosen.find((name) => name !== b) ?? b;
-    for (const [id, name] of [["a", a], ["b", b]]) {
+    for (const id of ["b", "a"]) {
       byId(id).innerHTML = escaped(options);
-      byId(id).value = name;
+      const others = data.chosen.filter((name) => id === "b" || name !== byId("b").value);
+      byId(id).value = others.at(-1) ?? data.chosen[0];
+      select(byId(id), wanted.get(id));
     }
     step = Number(wanted.get("step")) || null;
     current = wanted.has("sentence") ? Number(wanted.get("sentence")) - 1 : null;
@@ -284,10 +288,7 @@ const sentenceBrowser = (() => {
   function restore() {
     if (data && !location.hash.includes("=")) return; // a place of the page, no choice
     const wanted = new URLSearchParams(location.hash.slice(1));
-    for (const id of ["test-set", "order", "against"]) {
-      const known = [...byId(id).options].map((option) => option.value);
-      if (known.includes(wanted.get(id))) byId(id).value = wanted.get(id);
-    }
+    for (const id of ["test-set", "order", "against"]) select(byId(id), wanted.get(id));
     byId("query").value = wanted.get("query") ?? "";
     byId("differing").checked = wanted.has("differing");
     open(wanted);
@@ -298,8 +299,8 @@ const sentenceBrowser = (() => {
     if (to !== undefined) choose(to);
   }
 
-  function move(to) {
-    step = Math.min(Math.max(to, 1), Number(byId("step").max));
+  function move(by) {
+    step = Math.min(Math.max(Number(byId("step").value) + by, 1), Number(byId("step").max));
     show();
   }
 
@@ -310,7 +311,7 @@ const sentenceBrowser = (() => {
       if (event.target.id === "test-set") open(new URLSearchParams());
       else list();
     });
-    byId("step").addEventListener("input", (event) => move(Number(event.target.value)));
+    byId("step").addEventListener("input", () => move(0));
     byId("swap").addEventListener("click", () => {
       [byId("a").value, byId("b").value] = [byId("b").value, byId("a").value];
       list();
@@ -330,7 +331,7 @@ const sentenceBrowser = (() => {
       const moves = { j: 1, k: -1, ...(inList && { ArrowDown: 1, ArrowUp: -1 }) };
       const shifts = event.target.closest(".steps") ? {} : { ArrowLeft: -1, ArrowRight: 1 };
       if (event.key === "/") byId("query").focus();
-      else if (event.key in shifts) move(Number(byId("step").value) + shifts[event.key]);
+      else if (event.key in shifts) move(shifts[event.key]);
       else if (event.key in moves) next(moves[event.key]);
       else return;
       event.preventDefault();
