@@ -33,13 +33,12 @@ def main() -> None:
     parser.add_argument("paper", nargs="?", default="dims")
     parser.add_argument("number", nargs="?", default="2")
     chosen = parser.parse_args()
-    target: reports.Target = (chosen.paper, "table", chosen.number)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "config").symlink_to(ROOT / "config")
         configuration = read(Choice("demo"), root=root)
         specification = root / "specification.json"
-        made = reports.report(configuration, target)
+        made = reports.Report(configuration.run, chosen.paper, "table", chosen.number)
         specification.write_text(write_jobs([job(configuration, made)]), encoding="utf-8")
 
         def fill() -> None:

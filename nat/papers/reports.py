@@ -16,7 +16,6 @@ from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
 from nat.papers.cells import OWN, Cell, shown, training_of
-from nat.papers.coordinates import Resolver
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
@@ -80,11 +79,6 @@ class Site(Artifact, path="results/{run}/report/index.html"):
     run: str
 
 
-def report(configuration: Configuration, target: Target) -> Report:
-    """Find the report of a target."""
-    return Report(configuration.run, *target)
-
-
 def targets(configuration: Configuration) -> list[Target]:
     """List every report of every paper."""
     found: list[Target] = []
@@ -99,13 +93,6 @@ def targets(configuration: Configuration) -> list[Target]:
 def name(target: Target) -> str:
     """Name a report as a target: `dims_table_1`, `dims_claims`."""
     return "_".join(part for part in target if part)
-
-
-def title(configuration: Configuration, target: Target) -> str:
-    """Say what a report is about."""
-    paper, kind, number = target
-    part = configuration.paper(paper).parts.get(f"{kind} {number}")
-    return "claims" if part is None else f"{kind} {number}, {part.title}"
 
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
@@ -133,28 +120,27 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
 
 def files(configuration: Configuration, target: Target) -> list[Artifact]:
     """List the results that a report is made of, and what its samples and tests are read from."""
-    paper, kind, number = target
+    paper, form, number = target
     found: list[Artifact | None] = []
-    if kind == "claims":
-        for check in claims.checks(configuration, paper):
-            for cell in check.cells:
-                found += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
-        return [each for each in dict.fromkeys(found) if each is not None]
-    part = configuration.paper(paper).parts[f"{kind} {number}"]
-    groups = shown(all_cells(configuration, target)).values()
-    tested = {own[0].row for own, _ in groups if own[0].baseline}
-    tested |= {own[0].baseline for own, _ in groups}
-    for own, over in groups:
-        for cell in (*own, *over):
-            found.append(cell.source)
-            if part.kind == "samples" and isinstance(cell.source, Score):
-                found += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
-            elif cell.row in tested or over:
-                found.append(_statistics(cell))
-            if part.kind == "curves" and cell.source is not None:
-                found.append(TrainingCurve(**vars(cell.source)))
-        if kind == "figure" and not part.keys:  # which trainings collapsed
-            found += map(training_of, own)
+    for check in claims.checks(configuration, paper) if form == "claims" else ():
+        for cell in check.cells:
+            found += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
+    if form != "claims":
+        part = relation(configuration, paper)[f"{form} {number}"]
+        kind, groups = part.described.kind, shown(part.cells).values()
+        tested = {own[0].row for own, _ in groups if own[0].baseline}
+        tested |= {own[0].baseline for own, _ in groups}
+        for own, over in groups:
+            for cell in (*own, *over):
+                found.append(cell.source)
+                if kind == "samples" and isinstance(cell.source, Score):
+                    found += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
+                elif cell.row in tested or over:
+                    found.append(_statistics(cell))
+                if kind == "curves" and cell.source is not None:
+                    found.append(TrainingCurve(**vars(cell.source)))
+            if form == "figure" and not part.keys:  # which trainings collapsed
+                found += map(training_of, own)
     return [each for each in dict.fromkeys(found) if each is not None]
 
 
@@ -206,8 +192,6 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
 def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
     """Resolve the claims of a paper, and find deviations from its settings."""
     checks = claims.checks(configuration, paper)
-    if not checks:
-        raise Resolver(configuration, paper).error("claims", "there are none")
     return ResolvedClaims(
         paper=paper,
         scale=configuration.scale,
@@ -218,9 +202,6 @@ def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
     )
 
 
-# Tables of any kind
-
-
 def make_table(table: ResolvedPart, root: Path) -> TableText:
     """Make a table from the results below a folder.
 
@@ -229,11 +210,3 @@ def make_table(table: ResolvedPart, root: Path) -> TableText:
     """
     made: TableText = TABLES[table.described.kind].make(table, root)
     return made
-
-
-def module(configuration: Configuration, target: Target) -> str:
-    """Name the module that makes a report."""
-    paper, kind, number = target
-    if kind == "table":
-        return TABLES[configuration.paper(paper).tables[number].kind].__name__
-    return "nat.papers.claim_formats" if kind == "claims" else "nat.figures.figures"

@@ -38,7 +38,7 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
     places = []
     for target in reports.targets(configuration):
         paper, kind, number = target
-        report = reports.report(configuration, target)
+        report = reports.Report(configuration.run, *target)
         path = configuration.root / report.path
         if (papers and paper not in papers) or not path.exists():
             continue

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nat.papers import claim_formats, reports
+from nat.papers import claim_formats
 from nat.papers.reports import snakemake
 from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
@@ -67,11 +67,11 @@ def _reports(results: Results) -> Section:
         paper, kind, number = target
         if kind == "claims":
             continue
-        title = reports.title(configuration, target).partition(", ")[2]
         address = f"{of_paper(paper)}#{papers.section_name(target)}"
         label = Entry(papers.label(kind, number), link=address, look="label")
         described = configuration.paper(paper)
-        rows.append([described.title, label, papers.titled(title), results.state(target)])
+        title = papers.titled(described.parts[f"{kind} {number}"].title)
+        rows.append([described.title, label, title, results.state(target)])
     for paper in results.papers:
         described = configuration.paper(paper)
         for name, what in described.diagrams.items():

@@ -48,7 +48,7 @@ class Graph:
         self.cells: dict[str, list[Cell]] = {}
         for target in reports.targets(configuration):
             name = reports.name(target)
-            self.reports[name] = reports.report(configuration, target)
+            self.reports[name] = Report(configuration.run, *target)
             self.cells[name] = reports.cells(configuration, target)
         views = {configuration, *map(configuration.on, configuration.tasks.values())}
         both = [(view, name, view.system(name)) for view in views for name in configuration.systems]

@@ -34,7 +34,7 @@ def test_every_table_figure_and_claim_is_there(run: tuple[Path, str]) -> None:
     papers = set()
     for target in reports.targets(configuration):
         papers.add(target[0])
-        made = repository / reports.report(configuration, target).path
+        made = repository / reports.Report(configuration.run, *target).path
         assert made.stat().st_size, target
     assert papers == set(configuration.papers)
 

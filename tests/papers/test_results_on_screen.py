@@ -23,8 +23,9 @@ def test_what_was_made_is_shown_and_what_is_missing_is_named_with_its_command(
     with told("results/demo/papers", "snakemake all --config scale=demo"):
         show(plain, [], Console())
     table, claims = (
-        reports.report(plain, ("other", kind, number))
-        for kind, number in (("table", "1"), ("claims", ""))
+        reports.Report(plain.run, *target)
+        for target in reports.targets(plain)
+        if target[0] == "other" and target[1] != "figure"
     )
     table_formats.write(made_up_run.make_table(plain, "other", "1"), tmp_path / table.path)
     resolved = reports.resolve_claims(plain, "other")
