@@ -88,6 +88,5 @@ def _colours(axes: Axes, panel: Panel, drawn: ScalarMappable) -> None:
     """Say what the colours mean, to the right."""
     bar = axes.figure.colorbar(drawn, ax=axes)
     bar.ax.grid(visible=False)
-    matrix = panel.description.matrix
     label = MEASURES[panel.points["measure"].iloc[0]].label
-    bar.set_label((matrix and matrix.label) or label, fontsize=LABEL_SIZE)
+    bar.set_label(panel.description.colours or label, fontsize=LABEL_SIZE)

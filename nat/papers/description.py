@@ -127,10 +127,8 @@ def _like_those_above(systems: dict[str, PrintedSystem]) -> dict[str, PrintedSys
 class Operation(OneOf):
     """How a row or column is computed from others of its table, named by their labels.
 
-    Attributes:
-        correlation: Pearson's r of each column with this one, over the rows `over` or all.
-        reaching: of the rows `among`, what belongs to the first that is not below this one.
-        short_of: what belongs to the row before that one.
+    `reaching` is what belongs to the first of the rows `among` that is not below this one,
+    `short_of` what belongs to the row before that one.
     """
 
     choices = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
@@ -195,10 +193,8 @@ LINES = {
 class Axis(Coordinates):
     """An axis of a figure; in a scatter plot with the coordinates of its cells.
 
-    Attributes:
-        of: the coordinate or variable that runs along it.
-        category: template of the names of categories.
-        column: of the quoted table, where quoted rows have their values.
+    `of` is the coordinate or variable that runs along it; quoted rows have their values in the
+    `column` of the quoted table.
     """
 
     label: Label | None = None
@@ -210,16 +206,6 @@ class Axis(Coordinates):
     ticks: Annotated[list[Number], Field(min_length=2)] | None = None
     over: Text | None = None
     column: Text | None = None
-
-
-class Matrix(PaperModel):
-    """Keys of a matrix in the file of an analysis, and the label of its values."""
-
-    values: Text
-    rows: Text
-    columns: Text
-    label: Label | None = None
-    caption: Text | None = None
 
 
 class Footnote(PaperModel):
@@ -239,22 +225,23 @@ KINDS = {
     "bars": ("panels series", "x quotes"),
     "curves": ("panels series", "x"),
     "scatter": ("panels series", "x y quotes front"),
-    "heat_map": ("panels matrix", "x"),
-    "contour": ("panels matrix", "x y points"),
-    "alignment": ("panels first second links", "captions"),
-    "steps": ("panels passes", "source reference"),
+    "heat_map": ("panels analysis values rows columns", "x colours caption"),
+    "contour": ("panels analysis values rows columns", "x y colours caption points"),
+    "alignment": ("panels analysis first second links", "captions"),
+    "steps": ("panels analysis passes", "source reference"),
 }
-"""The keys that each kind of table or figure must have, and those that it may have."""
+"""The keys that each kind of table or figure, or its `analysis`, must have, and may have."""
 
 
 class Part(PaperModel):
-    """A table or figure; keys of parts of an analysis (`first` ...) are those in its file.
+    """A table or figure.
 
     Attributes:
         groups: new names of the row groups that the paper prints.
         quotes: tables, the most precise first, whose values of the paper's own runs are drawn
             beside our points for the same cells.
         front: whether a line joins the points of the Pareto front.
+        analysis: templates of keys in the file of the analysis of a panel, by what they stand for.
     """
 
     title: Label
@@ -273,39 +260,24 @@ class Part(PaperModel):
     log: bool = False
     quotes: list[PositiveInt] = []
     front: bool = False
-    matrix: Matrix | None = None
-    points: Text | None = None
-    first: Text | None = None
-    second: Text | None = None
-    links: Text | None = None
-    captions: Text | None = None
-    passes: Text | None = None
-    source: Text | None = None
-    reference: Text | None = None
+    analysis: dict[str, Text] = {}
+    colours: Label | None = None
 
     @model_validator(mode="after")
     def _of_its_kind(self) -> Self:
         required, optional = (keys.split() for keys in KINDS[self.kind])
-        known = ["title", "kind", "cells", "notes", *required, *optional]
-        _only(f"kind '{self.kind}'", self.model_fields_set, known)
-        missing = [key for key in required if not getattr(self, key)]
-        if missing:
-            raise ValueError(f"missing key '{missing[0]}'")
+        given = [key for key in self.model_fields_set if getattr(self, key)]
+        shared = ["title", "kind", "cells", "notes"]
+        _only(f"kind '{self.kind}'", [*given, *self.analysis], [*shared, *required, *optional])
+        for key in required:
+            if key not in given and key not in self.analysis:
+                raise ValueError(f"missing key '{key}'")
         for place, keys in LINES.items():
             its = [*Coordinates.model_fields, "label", *keys.split()]
             for number, line in enumerate(getattr(self, place)):
                 if isinstance(line, Line):
                     _only(f"'{place}.{number}'", line.model_fields_set, its)
         return self
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """Templates of keys in the file of the analysis that each panel shows; none of cells."""
-        of_matrix = ("values", "rows", "columns", "caption") if self.matrix is not None else ()
-        names = ("points", "first", "second", "links", "captions", "passes", "source", "reference")
-        keys = {name: getattr(self.matrix, name) for name in of_matrix}
-        keys |= {name: getattr(self, name) for name in names}
-        return {name: key for name, key in keys.items() if key is not None}
 
 
 def _only(what: str, given: Collection[str], known: Sequence[str]) -> None:
@@ -387,10 +359,7 @@ class Claim(Case, OneOf):
     Values of lists, tasks of the table that it is in, and the items of `each` are cases that are
     judged separately; with `majority`, the comparison need hold in more than half of them only.
 
-    Attributes:
-        compare: such as `A >= B - 0.5` or `A ~ B ± 10%`.
-        margin: of a correlation, its least size.
-        over: of speed-ups the row or system that they are over.
+    `compare` is such as `A >= B - 0.5` or `A ~ B ± 10%`.
     """
 
     choices = ("compare", "trend", "largest", "gains", "correlation")

@@ -34,7 +34,7 @@ class ExpandedFigure(Expanded):
         if kind in ("lines", "bars", "curves"):
             along = described.x.of if kind != "curves" else ""
             self.rows = resolver.headings(described.series, f"{self.at}.series", along)
-        if described.keys:
+        if described.analysis:
             self._analyses()
         elif kind == "scatter":
             self._scatter()
@@ -59,7 +59,8 @@ class ExpandedFigure(Expanded):
         for panel in self.columns:
             self._mark(panel.label, panel)
             self.keys[panel.label] = {
-                name: self.filled(key, panel.chosen) for name, key in self.described.keys.items()
+                name: self.filled(key, panel.chosen)
+                for name, key in self.described.analysis.items()
             }
 
     def _curves(self) -> None:

@@ -37,7 +37,7 @@ kind: heat_map
 cells: {measure: state_cosine}
 panels: [{label: NAT, system: nat-kd}, {label: CMLM, system: cmlm-kd}]
 x: {label: position}
-matrix: {values: map.cosines, rows: map.labels, columns: map.labels}
+analysis: {values: map.cosines, rows: map.labels, columns: map.labels}
 """
 
 
@@ -66,8 +66,7 @@ cells: {system: nat-kd}
 panels: [{label: NLL, measure: nll}, {label: bits, measure: nll_bits}]
 x: {label: towards GLAT + KD}
 y: {label: towards MLE}
-matrix: {values: 'plane.{measure}', rows: plane.y, columns: plane.x}
-points: plane.points
+analysis: {values: 'plane.{measure}', rows: plane.y, columns: plane.x, points: plane.points}
 """
 PLANE: dict[str, Any] = {
     "x": [-0.5, 0.0, 0.5, 1.0],
@@ -106,10 +105,11 @@ ALIGNMENT = described(
     kind: alignment
     cells: {measure: latent_moved, system: vae-kd}
     panels: [{label: 'sentence {example}', with: {example: [0, 1]}}]
-    first: examples.{example}.source
-    second: examples.{example}.source
-    links: examples.{example}.assignment
-    captions: examples.{example}.references
+    analysis:
+      first: examples.{example}.source
+      second: examples.{example}.source
+      links: examples.{example}.assignment
+      captions: examples.{example}.references
     """
 )
 
@@ -145,9 +145,10 @@ STEPS = described(
     kind: steps
     cells: {measure: changed_tokens_10, system: cmlm-kd, steps: 10}
     panels: [{label: 'sentence {example}', with: {example: [0, 1]}}]
-    passes: examples.{example}.passes.{steps}
-    source: examples.{example}.source
-    reference: examples.{example}.reference
+    analysis:
+      passes: examples.{example}.passes.{steps}
+      source: examples.{example}.source
+      reference: examples.{example}.reference
     """
 )
 
