@@ -199,11 +199,11 @@ def collapse(path: Path) -> str:
     return flag
 
 
-SCORED: dict[tuple[bytes | None, ...], score.Score] = {}
+SCORED: dict[tuple[bytes | None, ...], score.ScoredText] = {}
 """Scores by the content of the files that they are of."""
 
 
-def scored(translations: Path, references: score.References) -> score.Score:
+def scored(translations: Path, references: score.References) -> score.ScoredText:
     """The score of translations. The same content is scored once, which takes longest, and the
     files that are named are these.
     """

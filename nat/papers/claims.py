@@ -110,15 +110,6 @@ class _Source:
         """A cell with the value that the paper prints for it here."""
         return with_published(cell, self._printed.get(self._key(cell, called)))
 
-    def timed(self, cell: Cell) -> Cell | None:
-        """A latency as it was measured among those that are shown here; None without one."""
-        for each in self.shown:
-            source = each.source
-            same = (each.corpus, each.seed, each.setting) == (cell.corpus, cell.seed, cell.setting)
-            if same and isinstance(source, Latency) and cell.part in source.names:
-                return cell._replace(source=source)
-        return None
-
 
 class _Claim:
     """Resolves the cases and sides of one claim."""
@@ -294,9 +285,11 @@ class _Claim:
         """A latency as it was measured among those of the table or figure of the claim."""
         if not isinstance(cell.source, Latency):
             return cell
-        timed = source.timed(cell) if source is not None else None
-        if timed is None:
-            where = "no table or figure (key 'in')" if source is None else source.name
-            text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
-            raise self.resolver.error(f"{self.at}: '{cell.row}'", text)
-        return timed
+        place = cell.corpus, cell.seed, cell.setting
+        for each in source.shown if source is not None else []:
+            same = (each.corpus, each.seed, each.setting) == place
+            if same and isinstance(each.source, Latency) and cell.part in each.source.names:
+                return cell._replace(source=each.source)
+        where = "no table or figure (key 'in')" if source is None else source.name
+        text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
+        raise self.resolver.error(f"{self.at}: '{cell.row}'", text)

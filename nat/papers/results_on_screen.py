@@ -25,10 +25,7 @@ STYLES |= dict.fromkeys(WITHOUT_NUMBER, "yellow")
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
     """Print the tables and claims that were made, from the results, and the paths of all reports.
 
-    Args:
-        configuration: of the run.
-        papers: whose reports are shown; of all papers if there are none.
-        console: to print to.
+    Without names of papers, those of all papers are shown.
 
     Raises:
         UserError: for an unknown paper, damaged results, and if there is nothing to show.
@@ -39,8 +36,7 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
     for target in reports.targets(configuration):
         paper, kind, number = target
         report = reports.Report(configuration.run, *target)
-        path = configuration.root / report.path
-        if (papers and paper not in papers) or not path.exists():
+        if (papers and paper not in papers) or not (configuration.root / report.path).exists():
             continue
         if kind == "table":
             table = reports.resolve_part(configuration, paper, f"table {number}")
@@ -50,12 +46,10 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             show_claims(claims, judge(claims, configuration.root), console)
         places.append(f"{Path(report.path).with_suffix('')}.{{{','.join(reports.FORMATS[kind])}}}")
     if not places:
-        folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]
-        raise UserError(
-            "there are no tables or figures below "
-            f"{' or '.join(folders) or f'results/{configuration.run}/papers'}; run "
-            f"'{reports.snakemake(configuration, *(papers or ['all']))}'"
-        )
+        folder = f"results/{configuration.run}/papers"
+        folders = " or ".join(f"{folder}/{paper}" for paper in sorted(papers)) or folder
+        command = reports.snakemake(configuration, *(papers or ["all"]))
+        raise UserError(f"there are no tables or figures below {folders}; run '{command}'")
     console.print()
     for place in places:
         console.print(place, style="cyan", highlight=False, soft_wrap=True)
@@ -92,18 +86,16 @@ def show_claims(claims: ResolvedClaims, records: Sequence[Record], console: Cons
     console.print(Text(claims.about))
     previous = ""
     for record in records:
-        texts = lines(record)
+        texts = {name: text for name, text in lines(record).items() if text not in ("", NOTHING)}
         if texts["claim"] != previous:
             console.print(Text(texts["claim"]))
             previous = texts["claim"]
+        case = f" {texts['case']}:" if "case" in texts else ""
         line = Text("  ").append(texts["verdict"], style=STYLES[record["verdict"]])
-        line.append(f" {texts['case']}: {texts['ours']}" if texts["case"] else f" {texts['ours']}")
-        if texts["95% interval"] != NOTHING:
-            line.append(f", {texts['95% interval']}")
-        for name in ("detectable", "in the claim's measure", "paper"):
-            if texts[name] != NOTHING:
-                line.append(f"; {name} {texts[name]}")
+        line.append(f"{case} {texts['ours']}")
+        for name in list(texts)[list(texts).index("ours") + 1 :]:
+            line.append(f"; {name} {texts[name]}")
         console.print(line)
-    below = [*notes(records), *([f"{DEVIATIONS}:"] if claims.deviations else [])]
-    for text in [*below, *(f"  {each}" for each in claims.deviations)]:
+    deviations = [f"{DEVIATIONS}:", *claims.deviations] if claims.deviations else []
+    for text in (*notes(records), *deviations):
         console.print(Text(text, style="dim"))
