@@ -37,12 +37,7 @@ Found = dict[str, Any]
 class Pairs:
     """Sources and raw references in subwords, and the model that is measured on them.
 
-    Attributes:
-        model: in evaluation mode.
-        sources: by number.
-        targets: by the same numbers.
-        batch_tokens: most tokens of a batch, padding included.
-        name: of the split.
+    The model is in evaluation mode; `batch_tokens` are most tokens of a batch, padding included.
     """
 
     model: Transformer
@@ -100,12 +95,7 @@ class Pairs:
 class Subject:
     """The system that a job analyses.
 
-    Attributes:
-        job: the job.
-        model: in evaluation mode.
-        training: the system's effective configuration.
-        vocabularies: of the corpus.
-        splits: every split but the training text.
+    `model` is in evaluation mode, `splits` are all but the training text.
     """
 
     job: Job[Analysis]
@@ -164,14 +154,7 @@ def measures(values: Mapping[str, float]) -> dict[str, dict[str, Any]]:
 
 
 def by_sentence(terms: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
-    """Sums and tokens of each sentence as analyses write them; their ratio can be resampled.
-
-    Their numbers tell whether two systems were measured on the same sentences.
-
-    Args:
-        terms: a sum and a number of tokens by the number of the sentence; 1 for a mean over
-            sentences.
-    """
+    """A sum and tokens of each sentence, by its number, so that their ratio can be resampled."""
     numbers = sorted(terms)
     return {
         "numbers": [*numbers],

@@ -31,8 +31,7 @@ class Requirements:
         key: of a system, which must not be null; "" for none.
         one_text: whether the system must learn one text, not a choice.
         decodings: with which it decodes the system, by its order, or else for `OTHERS`.
-        refuses: keys of a system, and whether it cannot be measured because of them.
-        why: it cannot be.
+        hindered: the key of a system that it cannot measure, and why not; "" for the others.
         reads: what it reads besides the model and the ids of the corpus.
         model: whether it reads a model.
     """
@@ -41,8 +40,7 @@ class Requirements:
     key: str = ""
     one_text: bool = False
     decodings: Mapping[str, str] = field(default_factory=dict)
-    refuses: Callable[[Configuration, str], dict[str, bool]] = lambda configuration, system: {}
-    why: str = ""
+    hindered: Callable[[Configuration, str], str] = lambda configuration, system: ""
     reads: Callable[[Configuration, Analysis], Inputs] = lambda configuration, analysis: Inputs()
     model: bool = True
 
@@ -58,51 +56,56 @@ class Requirements:
                 f"from the table or figure that shows the analysis '{analysis.analysis}'"
             )
 
-    def _reason(self, configuration: Configuration, system: str) -> str:
-        found, order = configuration.system(system), configuration.methods(system).order
+    def _reason(self, configuration: Configuration, name: str) -> str:
+        system, order = configuration.system(name), configuration.methods(name).order
         if self.orders is not None and order not in self.orders:
             kinds = " and ".join(KINDS[each] for each in self.orders)
-            return f"key 'input.method', {found.input.method}: only {kinds} systems fit"
-        if self.key and at(found.as_written(), self.key) is None:
+            return f"key 'input.method', {system.input.method}: only {kinds} systems fit"
+        if self.key and at(system.as_written(), self.key) is None:
             return f"key '{self.key}' is null, so there is nothing to analyse"
-        if self.one_text and found.text.choice is not None:
+        if self.one_text and system.text.choice is not None:
             return "key 'text': what is analysed is one text, raw or distilled, not a choice"
         try:
             if self.decodings:
                 decoding = self.decodings.get(order, self.decodings[OTHERS])
-                configuration.check_decoding(system, decoding)
+                configuration.check_decoding(name, decoding)
         except UserError as error:
             return f"{error}; there is no other decoding for it here"
-        hindering = (key for key, is_so in self.refuses(configuration, system).items() if is_so)
-        return next((f"key '{key}': {self.why}" for key in hindering), "")
+        return self.hindered(configuration, name)
 
 
-def _of_losses(configuration: Configuration, system: str) -> dict[str, bool]:
-    reveals = configuration.methods(system).input.trains_on_partial_targets
-    predicts = "input_predictor" in configuration.system(system).parts
-    return {"parts.input_predictor": reveals and not predicts}
+def _first(keys: Mapping[str, bool], why: str) -> str:
+    return next((f"key '{key}': {why}" for key, hinders in keys.items() if hinders), "")
 
 
-def _of_law(configuration: Configuration, system: str) -> dict[str, bool]:
-    found = configuration.system(system)
-    if configuration.methods(system).order != "parallel":
-        return {}
-    upsampled, method = found.decoder.upsample is not None, found.target.method
-    return {
+def _of_losses(configuration: Configuration, name: str) -> str:
+    reveals = configuration.methods(name).input.trains_on_partial_targets
+    predicts = "input_predictor" in configuration.system(name).parts
+    why = "L_input needs a model that has learned to predict which tokens are shown"
+    return _first({"parts.input_predictor": reveals and not predicts}, why)
+
+
+def _of_law(configuration: Configuration, name: str) -> str:
+    system, parallel = configuration.system(name), configuration.methods(name).order == "parallel"
+    upsampled, method = system.decoder.upsample is not None, system.target.method
+    keys = {
         "target.method": method != "ctc" if upsampled else method == "axe",
-        "parts.latent": upsampled and "latent" in found.parts,
-        "length": found.length == "constant",
+        "parts.latent": upsampled and "latent" in system.parts,
+        "length": system.length == "constant",
     }
+    why = "the law of the outputs of such a system is not computed"
+    return _first(keys, why) if parallel else ""
 
 
-def _of_two_modes(configuration: Configuration, system: str) -> dict[str, bool]:
-    found = configuration.system(system)
-    return {
-        "decoder.upsample": found.decoder.upsample is not None,
-        "target": configuration.methods(system).target.empty_token,
+def _of_two_modes(configuration: Configuration, name: str) -> str:
+    system = configuration.system(name)
+    keys = {
+        "decoder.upsample": system.decoder.upsample is not None,
+        "target": configuration.methods(name).target.empty_token,
         # the variables depend on each other through what is drawn
-        "parts.latent": "latent" in found.parts,
+        "parts.latent": "latent" in system.parts,
     }
+    return _first(keys, "the law is that of one position for each token, without latents")
 
 
 def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
@@ -214,31 +217,15 @@ REQUIREMENTS = {
     "length_accuracy": Requirements(key="length"),
     # the loss of fairseq's own models is one number for a batch
     "likelihood": Requirements(tuple(order for order in KINDS if order != "fairseq")),
-    "mple": Requirements(
-        _PARALLEL,
-        one_text=True,
-        refuses=_of_losses,
-        why="L_input needs a model that has learned to predict which tokens are shown",
-        reads=_texts_and_truth,
-    ),
+    "mple": Requirements(_PARALLEL, one_text=True, hindered=_of_losses, reads=_texts_and_truth),
     "reference_distances": Requirements(one_text=True, reads=_texts_and_references, model=False),
     "schedule_bounds": Requirements(reads=_subwords, model=False),
     "shown_tokens": Requirements(
         decodings={"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"} | _MASK_PREDICT
     ),
     "state_similarity": Requirements(_BOTH, reads=_same_of_teacher),
-    "step_errors": Requirements(
-        (*_BOTH, "hybrid"),
-        refuses=_of_law,
-        why="the law of the outputs of such a system is not computed",
-        reads=_subwords,
-    ),
-    "two_modes": Requirements(
-        _PARALLEL,
-        refuses=_of_two_modes,
-        why="the law is that of one position for each token, without latents",
-        model=False,
-    ),
+    "step_errors": Requirements((*_BOTH, "hybrid"), hindered=_of_law, reads=_subwords),
+    "two_modes": Requirements(_PARALLEL, hindered=_of_two_modes, model=False),
     "two_orders": Requirements(_BOTH, model=False),
     "weight_plane": Requirements(reads=_corners),
 }

@@ -128,10 +128,7 @@ class Sets(NamedTuple):
 
 
 def sets_of(law: Law, most_classes: int = CLASSES) -> Sets | None:
-    """Classes of the positions of a law, and the entropies of their sets.
-
-    None if there are more classes than `most_classes`.
-    """
+    """Classes of the positions of a law, at most so many, and the entropies of their sets."""
     members, positions = _classes(law.tokens)
     if len(positions) > most_classes:
         return None

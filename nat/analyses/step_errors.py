@@ -133,7 +133,6 @@ def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) 
         steps: T.
         batch_tokens: most positions of a batch.
     """
-    never = torch.tensor(NEVER_WRITTEN, device=encoded.source.device)
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
         for batch in _batches(states, batch_tokens):
@@ -142,13 +141,13 @@ def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) 
                 yield from (Choice(np.empty(0, dtype=np.int64), None) for _ in batch)
                 continue
             tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in batch])
-            found = _log_probabilities(model, encoded, batch, tokens, causal=False)
-            writable = found.index_fill(2, never.cpu(), -torch.inf)
-            confidence = writable.amax(2).masked_fill(tokens.ne(MASK), -torch.inf)
+            log_p = _log_probabilities(model, encoded, batch, tokens, causal=False)
+            confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
+            confidence = confidence.masked_fill(tokens.ne(MASK), -torch.inf)
             chosen = most_confident(confidence, torch.tensor(counts))
             for row in range(len(batch)):
                 positions = chosen[row].nonzero()[:, 0]
-                yield Choice(positions.numpy(), found[row, positions].numpy())
+                yield Choice(positions.numpy(), log_p[row, positions].numpy())
 
     return choose
 

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from nat.configuration import Choice, load
@@ -29,73 +30,55 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="nat", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, do: str, help: str) -> argparse.ArgumentParser:
+    def command(name: str, do: str, help: str) -> Callable[..., object]:
         added = commands.add_parser(name, help=help, description=f"{help.capitalize()}.")
         added.set_defaults(do=do)
-        return added
+        if name != "doctor":
+            help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
+            added.add_argument("folder", type=Path, help=help)
+        if name in ("pack", "export"):
+            help = "folder to make; one that this command has made before is replaced"
+            added.add_argument("output", type=Path, help=help)
+            help = "of a package, or for fairseq and huggingface; default: the usual one of the "
+            help += "system, and those that the run has scored; of a package, all"
+            added.add_argument("--decodings", metavar="NAME", nargs="+", default=[], help=help)
+        return added.add_argument
 
     translate = command(
         "translate",
         "nat.export.translator:translate_input",
         "translate raw text from standard input to standard output, line by line",
     )
-    pack = command(
-        "pack", "nat.export.package:packed", "copy a model with all that it needs to one folder"
-    )
+    help = "default: the usual one of the system, or the first one of a package"
+    translate("--decoding", metavar="NAME", help=help)
+    help = "read, sort by length and translate so many lines at a time, then write them; "
+    help += "default: 10000, or 1 at a terminal"
+    translate("--lines", metavar="N", type=_count, help=help)
+    help = "most source tokens of a batch, with padding; fewer take less memory (default: those of "
+    help += "the run)"
+    translate("--batch-tokens", metavar="N", type=_count, help=help)
+
+    pack = "nat.export.package:packed"
+    command("pack", pack, "copy a model with all that it needs to one folder")
+
     export = command(
         "export",
         "nat.export.formats:export",
         "write a model in the format of another program, with its subwords",
     )
+    help = "ctranslate2: autoregressive systems, and CTC systems without a decoder; onnx: systems "
+    help += "that translate in parallel; fairseq: all but fairseq's own models, for "
+    help += "fairseq-generate --user-dir nat/fairseq_plugin; huggingface: the same, for AutoModel "
+    help += "of transformers"
+    export("--to", required=True, choices=FORMATS, help=help)
+
     doctor = command(
         "doctor",
         f"{__name__}:doctor",
         "look at the Slurm of this login node, in the repository, and say what to write into "
         "config/cluster.yaml",
     )
-    for each in (translate, pack, export):
-        help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
-        each.add_argument("folder", type=Path, help=help)
-    for each in (pack, export):
-        help = "folder to make; one that this command has made before is replaced"
-        each.add_argument("output", type=Path, help=help)
-        each.add_argument(
-            "--decodings",
-            metavar="NAME",
-            nargs="+",
-            default=[],
-            help="of a package, of fairseq and of huggingface; default: the usual one of the "
-            "system, and those that the run has scored; of a package, all",
-        )
-    translate.add_argument(
-        "--decoding",
-        metavar="NAME",
-        help="default: the usual one of the system, or the first one of a package",
-    )
-    translate.add_argument(
-        "--lines",
-        metavar="N",
-        type=_count,
-        help="read, sort by length and translate so many lines at a time, then write them; "
-        "default: 10000, or 1 at a terminal",
-    )
-    translate.add_argument(
-        "--batch-tokens",
-        metavar="N",
-        type=_count,
-        help="most source tokens of a batch, with padding; fewer take less memory (default: those "
-        "of the run)",
-    )
-    export.add_argument(
-        "--to",
-        required=True,
-        choices=FORMATS,
-        help="ctranslate2: autoregressive systems, and CTC systems without a decoder; onnx: "
-        "systems that translate in parallel; fairseq: all but fairseq's own models, for "
-        "fairseq-generate --user-dir nat/fairseq_plugin; huggingface: the same, for AutoModel of "
-        "transformers",
-    )
-    doctor.add_argument("--scale", help="that is to run here (default: that of config/config.yaml)")
+    doctor("--scale", help="that is to run here (default: that of config/config.yaml)")
     return parser
 
 

@@ -78,11 +78,8 @@ class PackagedDecoding(StrictModel):
 class Package(StrictModel):
     """Content of `package.json`.
 
-    Attributes:
-        text: languages and preprocessing, as the file of the corpus has them.
-        subwords: name of the file that splits tokens of the source into subwords.
-        batch_tokens: most source tokens in a batch.
-        decodings: by name, the usual one first.
+    `text` has languages and preprocessing, `subwords` names the file that splits tokens of the
+    source into subwords, and the first of the decodings is the usual one.
     """
 
     corpus: Name
@@ -98,11 +95,7 @@ class Package(StrictModel):
 class Opened:
     """A package, or the training of a run as one.
 
-    Attributes:
-        folder: that was opened.
-        package: its description.
-        files: path of each file or folder by its name in a package.
-        scores: BLEU of its decodings by decoding and split, as in `scores.json`.
+    `files` are by their names in a package, `scores` as in `scores.json`.
     """
 
     folder: Path
@@ -116,11 +109,7 @@ class Opened:
         return Vocabularies.load(self.files[self.package.subwords].parent)
 
     def decoding(self, name: str | None) -> tuple[str, PackagedDecoding]:
-        """A decoding with its name; the first one for None.
-
-        Raises:
-            UserError: if it is not in the package.
-        """
+        """A decoding with its name; the first one for None."""
         known = self.package.decodings
         if name is None:
             return next(iter(known.items()))
@@ -145,8 +134,7 @@ def open_folder(
         folder: that `packed` made, or `results/RUN/models/CORPUS/SYSTEM/seedN`.
         decodings: names, the usual one first; without any, all of a package, and of a training the
             usual one.
-        scored: of a training: also the decodings that the run has scored, unless some are named,
-            and their scores.
+        scored: of a training: also its scores, and the decodings that have any, if none are named.
         engine: of a training, without `decodings`: only those of this engine that the run has
             tuned, if there are any.
 
@@ -247,10 +235,7 @@ def _place(folder: Path) -> tuple[Path, Model] | None:
 def _defaults(
     configuration: Configuration, trained: Model, scores: Sequence[Path], engine: str | None
 ) -> list[str]:
-    """Names of the decodings of a trained model where nobody names one, see `open_folder`.
-
-    The usual one has tuned options if the run has tuned them.
-    """
+    """Names of the decodings of a trained model where nobody names one; tuned, if the run has."""
     pattern = TunedOptions.of(vars(trained), decoding="[!.]*").path
     tuned = sorted(path.stem for path in configuration.root.glob(pattern))
     engines = {
@@ -268,11 +253,7 @@ def _defaults(
 
 
 def usual_decoding(configuration: Configuration, system: str) -> str:
-    """The decoding that a system is translated with if nobody names one and nothing is tuned.
-
-    Args:
-        configuration: as it holds on the corpus.
-        system: its name.
+    """The decoding of a system if nobody names one and nothing is tuned.
 
     Raises:
         UserError: if there is none, or the file of a decoding is faulty.
@@ -293,11 +274,7 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
 
 
 def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[dict[str, Any]]:
-    """The BLEU of files of scores.
-
-    Raises:
-        UserError: if one of them is of another training than the model.
-    """
+    """The BLEU of files of scores, all of which must be of the training of the model."""
     rows = []
     for path in paths:
         score = read_file(path)
@@ -333,12 +310,7 @@ def _packaged(
 
 
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
-    """Make a package of a trained model, which can be taken to another machine.
-
-    Args:
-        folder: of a training in the results of a run, or a package.
-        output: folder to make.
-        decodings: see `open_folder`; without any, also those that the run has scored.
+    """Make a package of a trained model, or of a package; arguments as for `open_folder`.
 
     Raises:
         UserError: as `open_folder` and `check_output`, and if a file is damaged; nothing is
@@ -355,11 +327,11 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
 
 
 def check_output(opened: Opened, output: Path) -> None:
-    """Refuse a folder to make in whose place something else lies, or what is read.
+    """Refuse a folder to make that holds files of others, or what it is made from.
 
     Raises:
-        UserError: as `check_replaceable`, and if the folder is the one of the model or lies in it,
-            or a file of the model lies in the folder, also by another path.
+        UserError: as `check_replaceable`, and if it lies in the folder of the model, or a file of
+            the model lies in it, also by another path.
     """
     made, folder = output.resolve(), opened.folder.resolve()
     read = (folder, *(path.resolve() for path in opened.files.values()))

@@ -36,22 +36,14 @@ _LOG = logging.getLogger(__name__)
 
 
 class TextTranslator:
-    """A model and a decoding that translate raw text.
+    """A model on a GPU, if there is one, and a decoding that translate raw text.
 
     Source lines are prepared as those of the corpus on which the model was trained: diacritics,
     punctuation, tokens, case and subwords. Translations are detokenised.
 
-    Args:
-        opened: the model with what it needs.
-        decoding: as for `load`.
-        batch_tokens: as for `load`.
-
     Attributes:
         decoding: its name.
         method: the decoding itself, with all that it consults.
-        model: on a GPU if there is one.
-        raw_text: prepares and detokenises lines.
-        vocabularies: of source and target.
 
     Raises:
         UserError: if a file is damaged, files do not belong together, or there is no such decoding.
@@ -68,18 +60,14 @@ class TextTranslator:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         mapped = chosen.converted is not None
         self.model = load_model(files[MODEL], device, sizes=sizes, mapped=mapped).model
-        assistant, language_model, converted = (
+        assistant, *paths = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
+        second = None if assistant is None else load_model(assistant, device, sizes=sizes).model
         with told_of(f"{opened.folder / PACKAGE}: key 'decodings.{self.decoding}.method': "):
             method = registry.build("decoding", chosen.method)
-        self.method = Consulted(sizes, device).bind(
-            method,
-            None if assistant is None else load_model(assistant, device, sizes=sizes).model,
-            language_model,
-            converted,
-        )
+        self.method = Consulted(sizes, device).bind(method, second, *paths)
         self.raw_text = RawText(package.text, splitter_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
@@ -87,7 +75,7 @@ class TextTranslator:
 
         Args:
             lines: one sentence each, or more.
-            first: number that warnings give to the first of them.
+            first: number of the first of them in warnings.
 
         Returns:
             As many lines in the same order, without line feeds. A line with more subwords than the
@@ -95,7 +83,6 @@ class TextTranslator:
             decoding finds no translation is empty. Both are logged as warnings.
 
         Raises:
-            TypeError: if the lines are one string, whose items are letters.
             UserError: if the memory of the GPU does not suffice for a batch.
         """
         if isinstance(lines, str):
@@ -138,12 +125,12 @@ def load(
 
     Args:
         folder: that `nat pack` made, or `results/RUN/models/CORPUS/SYSTEM/seedN` of a run.
-        decoding: a name as in config/decodings; None for the usual one of the system. A folder
-            that was packed has the decodings that it was packed with.
+        decoding: a name as in config/decodings; None for the usual one of the system, or the first
+            of a package.
         batch_tokens: most source tokens of a batch, with padding; None for those of the run.
 
     Raises:
-        UserError: if something is missing or does not belong together; says what and what to do.
+        UserError: if something is missing or does not belong together.
     """
     wanted = () if decoding is None else (decoding,)
     return TextTranslator(open_folder(Path(folder), wanted), decoding, batch_tokens)

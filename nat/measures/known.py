@@ -43,8 +43,6 @@ class Measure:
     """The name, format and source of a measure.
 
     Attributes:
-        label: in headings.
-        unit: of the number.
         digits: after the decimal point.
         definition: for footnotes.
         source: one of `COORDINATES`, or the name of an analysis, a module of `nat/analyses`.
@@ -53,8 +51,7 @@ class Measure:
         relative: whether the number is that of a cell over that of another.
         counted: whether it is counted in a training rather than estimated.
         of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
-        known_law: whether it is defined on invented languages alone, which then stand for no other
-            corpus.
+        known_law: whether it is defined on invented languages alone, which then stand for no other.
     """
 
     label: str

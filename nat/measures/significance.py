@@ -47,8 +47,7 @@ class Resampled:
     Attributes:
         value: of the test set.
         samples: of the resamples, [`SAMPLES`].
-        alone: whether there is only one sentence, whose resamples are all the same and say nothing
-            of the spread.
+        alone: whether there is only one sentence, so that resamples say nothing of the spread.
     """
 
     value: float
@@ -65,12 +64,7 @@ class Resampled:
 class Interval:
     """A difference, mean or ratio, with its interval and the method that gave it.
 
-    Attributes:
-        difference: the number itself.
-        low: lower end.
-        high: upper end.
-        method: in words.
-        detectable: the smallest true difference that the test finds with the probability `POWER`.
+    `detectable` is the smallest true difference that the test finds with the probability `POWER`.
     """
 
     difference: float

@@ -418,7 +418,7 @@ def test_every_export_translates_the_same_in_its_own_program(system: str, decodi
 def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -> None:
     export(model("nat-kd"), tmp_path / "nat-fairseq", "fairseq")
     docs = (ROOT / "docs/deployment.md").read_text()
-    (commands,) = re.findall(r"```\n(fairseq-preprocess .*?)```", docs, re.DOTALL)
+    (commands,) = re.findall(r"\n(fairseq-preprocess .*?)```", docs, re.DOTALL)
     ours = {" lu ": " de ", " ka ": " en ", "dict.ka": "dict.en", "toy-ka-lu": CORPUS}
     for theirs, own in {**ours, " nat/": f" {ROOT}/nat/"}.items():
         commands = commands.replace(theirs, own)
