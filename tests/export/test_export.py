@@ -522,7 +522,7 @@ def test_transformers_opens_what_it_saves_and_pads_on_either_side(tmp_path: Path
 def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:
     export(model("at-base"), tmp_path / "made", "ctranslate2")
     docs = (ROOT / "docs/deployment.md").read_text()
-    (code,) = re.findall(r"```python\ntranslator = [^\n]*\n(limit = .*?)```", docs, re.DOTALL)
+    (code,) = re.findall(r"\ntranslator = [^\n]*\n(limit = .*?)```", docs, re.DOTALL)
     ours = load(model("at-base"), "ctranslate2-float32-beam5")
     about = json.loads((tmp_path / "made" / CONVERTED).read_text())
     assert about["longest_source"] == ours.model.longest_source
