@@ -26,7 +26,8 @@ def details(
     Args:
         said: texts of the number alone, by term; empty ones are left out.
     """
-    lines: list[Line] = [(term, str(text), "") for term, text in said.items() if text]
+    given = {term: str(text) for term, text in said.items() if text not in ("", None)}
+    lines: list[Line] = [(term, text, "") for term, text in given.items()]
     there = [cell for cell in cells if (results.root / cell.path).exists()]
     missing = [cell.path for cell in cells if cell not in there]
     for cell in there:

@@ -67,7 +67,7 @@ class Section:
     state: Entry | None = None
     columns: Sequence[str] = ()
     rows: Sequence[Row] = ()
-    picture: str = ""  # of which the rows are the points
+    picture: str = ""
     code: str = ""  # shown on demand
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # addresses by format

@@ -222,15 +222,7 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     plot = points.make(figure, results.root)
     figures.write(plot, folder / "downloads" / paper / f"figure_{number}.pdf")
     files = _files(paper, f"figure_{number}", reports.FORMATS["figure"])
-    rows: list[Row] = []
-    for record in plot.records:
-        at = record["category"] or record["x"]
-        texts = (record[key] if given(record[key]) else "" for key in ("ours", "published"))
-        row = record["column"], record["row"], "" if at is None else at, *texts, record["status"]
-        rows.append([*map(str, row)])
-    columns = ("panel", "series", "at", "ours", "published", "state")
-    section = replace(section, text=figure.origin, columns=columns, rows=rows)
-    return replace(section, picture=files["PNG"], files=files)
+    return replace(section, text=figure.origin, picture=files["PNG"], files=files)
 
 
 # Claims
