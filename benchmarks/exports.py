@@ -206,7 +206,7 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     """Translations by CTranslate2 or ONNX Runtime."""
     from nat import registry
     from nat.configuration import read
-    from nat.jobs.translate import Consulted
+    from nat.jobs.translate import Methods
 
     own = case.translator.method
     configuration = read()
@@ -215,7 +215,7 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     method = configuration.decoding(decoding).with_options(chosen)
     built = registry.build("decoding", method)
     sizes = case.translator.vocabularies.sizes
-    return with_method(case, Consulted(sizes, "cpu").bind(built, converted=made))
+    return with_method(case, Methods(sizes, "cpu").bind(built, converted=made))
 
 
 def in_fairseq(case: Case, made: Path) -> list[str]:

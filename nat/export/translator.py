@@ -23,7 +23,7 @@ from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
 from nat.errors import UserError, told_of
 from nat.export.package import MODEL, Opened, open_folder
-from nat.jobs.translate import Consulted
+from nat.jobs.translate import Methods
 from nat.training.model_file import load_model
 
 ENDS = frozenset(".!?;:。！？；")
@@ -67,7 +67,7 @@ class TextTranslator:
         second = None if assistant is None else load_model(assistant, device, sizes=sizes).model
         with told_of(f"{opened.folder / PACKAGE}: key 'decodings.{self.decoding}.method': "):
             method = registry.build("decoding", chosen.method)
-        self.method = Consulted(sizes, device).bind(method, second, *paths)
+        self.method = Methods(sizes, device).bind(method, second, *paths)
         self.raw_text = RawText(package.text, splitter_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:

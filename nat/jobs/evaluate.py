@@ -64,7 +64,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
                 progress.say("translations kept, scored again")
         else:
             translator = translator or Translator(jobs[0], score.split, known={})
-            method = translator.method(score.decoding, job.inputs)
+            method = translator.methods.of(score.decoding, job.inputs)
             lines = translator.translate(method, translator.ids, name)
             # without its summary, nothing of a decoding counts as made
             files[SUMMARY].unlink(missing_ok=True)

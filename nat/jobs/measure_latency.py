@@ -20,7 +20,7 @@ from nat.decoding.corpus import Method
 from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json
 from nat.job import Job
-from nat.jobs.translate import Consulted, method_of
+from nat.jobs.translate import Methods
 from nat.measures.latency import System, measure, without_device
 from nat.measures.latency_setting import (
     ALL_CORES,
@@ -167,8 +167,9 @@ class _Timed:
 
     def _opened(self) -> Method:
         setting, job = self._setting, self._job
-        consulted = Consulted(self._sizes, setting.device, alone=setting.batch == 1)
-        return method_of(job.configuration, job.artifact.decoding, job.inputs, consulted)
+        alone = setting.batch == 1
+        methods = Methods(self._sizes, setting.device, job.configuration, alone=alone)
+        return methods.of(job.artifact.decoding, job.inputs)
 
     def translate_first(self, sentences: BinarisedText) -> None:
         """Load all and translate the first sentence that fits, in a process of its own."""

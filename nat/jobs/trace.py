@@ -36,7 +36,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     trace, settings = job.artifact, job.configuration.settings
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
-    method: Any = translator.method(trace.decoding, job.inputs)
+    method: Any = translator.methods.of(trace.decoding, job.inputs)
     ids = translator.ids[: settings.traced]
     shown = [translator.text[number] for number in ids]
     passes = text_passes(method, Pairs(model, shown, (), settings.decoding_tokens))

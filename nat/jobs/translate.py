@@ -1,14 +1,14 @@
 """Translating a text: from the files of a run to the lines of a file of translations."""
 
-import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from nat import registry
-from nat.artifacts import Inputs, Shard, step_of
+from nat.artifacts import Inputs, Model, Shard, step_of
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
@@ -27,23 +27,64 @@ from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
 
 
-class Consulted:
-    """What decodings consult besides the model that translates, each opened once.
+class Methods:
+    """Decodings with what they consult besides the model that translates, each opened once.
 
-    With `alone`, sentences come one at a time, so that an engine's threads work on each together.
+    Args:
+        sizes: of the vocabularies of the corpus.
+        device: of the model.
+        configuration: of a job, for `of`.
+        known: what decodings with the same model have in common, see `nat.decoding.known`; without
+            it, as where it is timed, a decoding does all work itself.
+        alone: sentences come one at a time, so that an engine's threads work on each together.
     """
 
     def __init__(
-        self, sizes: VocabularySizes, device: torch.device | str, *, alone: bool = False
+        self,
+        sizes: VocabularySizes,
+        device: torch.device | str,
+        configuration: JobConfiguration | None = None,
+        known: Known | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
-        self.sizes, self._device, self._alone = sizes, torch.device(device), alone
-        self._opened: dict[tuple[str, ...], Any] = {}
+        self._sizes, self._device, self._alone = sizes, torch.device(device), alone
+        self._configuration, self._known = configuration, known
+        self._assistant = cache(self._load)
+        self._language_model = cache(lambda path: matching_language_model(path, sizes.target))
+        self._engine = cache(self._open)
 
-    def once(self, *key: str, make: Callable[[], Any]) -> Any:
-        """Return what `make` has opened under a key."""
-        if key not in self._opened:
-            self._opened[key] = make()
-        return self._opened[key]
+    def _load(self, model: Model) -> Transformer:
+        assert self._configuration is not None
+        return matching_model(model, self._configuration, self._sizes).to(self._device)
+
+    def _open(self, path: Path, precision: str) -> Any:
+        return matching_engine(path, self._sizes, precision, self._device, alone=self._alone)
+
+    def of(self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Method:
+        """Build a decoding of the configuration with the models of a job.
+
+        `chosen` are values of options that are tuned; None for those of the validation set.
+
+        Raises:
+            UserError: if one of them is missing or does not belong to the rest.
+        """
+        assert self._configuration is not None
+        described, model = self._configuration.decodings[decoding], Path(inputs.model.path)
+        if inputs.tuned is not None:
+            chosen = chosen_options(Path(inputs.tuned.path), model)
+        if inputs.converted is not None:
+            check_weights(Path(inputs.converted.path), model)
+        method: Any = self.bind(
+            registry.build("decoding", described.method.with_options(chosen or {})),
+            inputs.assistant and self._assistant(inputs.assistant),
+            inputs.language_model and Path(inputs.language_model.path),
+            inputs.converted and Path(inputs.converted.path),
+        )
+        traits = described.traits
+        if self._known is not None and (traits.starts_from_assistant or traits.starts_from_masks):
+            return partial(method, known=self._known)
+        return method
 
     def bind(
         self,
@@ -57,23 +98,13 @@ class Consulted:
         Raises:
             UserError: if something is missing or does not belong to the vocabularies.
         """
-        sizes, device, alone = self.sizes, self._device, self._alone
-        consulted: dict[str, Any] = {}
-        if assistant is not None:
-            consulted["assistant"] = assistant.to(device)
-        if language_model is not None:
-            consulted["language_model"] = self.once(
-                str(language_model),
-                make=lambda: matching_language_model(language_model, sizes.target),
-            )
-        if converted is not None:
-            precision = method.precision
-            consulted["engine"] = self.once(
-                str(converted),
-                precision,
-                make=lambda: matching_engine(converted, sizes, precision, device, alone=alone),
-            )
-        return functools.partial(method, **consulted) if consulted else method
+        consulted = {
+            "assistant": assistant,
+            "language_model": language_model and self._language_model(language_model),
+            "engine": converted and self._engine(converted, method.precision),
+        }
+        consulted = {name: each for name, each in consulted.items() if each is not None}
+        return partial(method, **consulted) if consulted else method
 
 
 def matching_engine(
@@ -106,47 +137,6 @@ def matching_engine(
     return engine
 
 
-def method_of(
-    configuration: JobConfiguration,
-    decoding: str,
-    inputs: Inputs,
-    consulted: Consulted,
-    chosen: Mapping[str, Any] | None = None,
-    known: Known | None = None,
-) -> Method:
-    """Build a decoding of a job with the models that it uses.
-
-    Args:
-        configuration: of the job.
-        decoding: its name.
-        inputs: the models that it uses.
-        consulted: those that are open already.
-        chosen: values of options that are tuned; None for those that the validation set chose.
-        known: what decodings with the same model have in common, see `nat.decoding.known`; without
-            it, as where it is timed, a decoding does all work itself.
-
-    Raises:
-        UserError: if one of them is missing or does not belong to the rest.
-    """
-    described, model = configuration.decodings[decoding], Path(inputs.model.path)
-    if inputs.tuned is not None:
-        chosen = chosen_options(Path(inputs.tuned.path), model)
-    if inputs.converted is not None:
-        check_weights(Path(inputs.converted.path), model)
-    other, sizes = inputs.assistant, consulted.sizes
-    method: Any = consulted.bind(
-        registry.build("decoding", described.method.with_options(chosen or {})),
-        other
-        and consulted.once(other.path, make=lambda: matching_model(other, configuration, sizes)),
-        inputs.language_model and Path(inputs.language_model.path),
-        inputs.converted and Path(inputs.converted.path),
-    )
-    traits = described.traits
-    if known is not None and (traits.starts_from_assistant or traits.starts_from_masks):
-        return functools.partial(method, known=known)
-    return method
-
-
 def chosen_options(path: Path, model: Path) -> dict[str, Any]:
     """Read what `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
 
@@ -160,7 +150,7 @@ def chosen_options(path: Path, model: Path) -> dict[str, Any]:
 class Translator:
     """The model of a job and the text of a split, loaded once for any number of decodings.
 
-    `ids` are the numbers of the sentences, `known` is as for `method_of`.
+    `ids` are the numbers of the sentences, `known` is as for `Methods`.
 
     Raises:
         UserError: if something is missing or does not belong together.
@@ -169,29 +159,21 @@ class Translator:
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
         source, self._target = sides(job.corpus)
         self._tokeniser = job.corpus.preprocessing.tokeniser
+        self._batch_tokens = job.configuration.settings.decoding_tokens
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
         self.text = BinarisedText(folder / f"{split}.{source}")
         self.ids = range(len(self.text))
         self.vocabularies = Vocabularies.load(folder)
-        self._configuration, self._known = job.configuration, known
-        torch.set_num_threads(threads(self._configuration))
+        torch.set_num_threads(threads(job.configuration))
         sizes = self.vocabularies.sizes
-        self.model = matching_model(job.inputs.model, self._configuration, sizes)
-        self._consulted = Consulted(sizes, next(self.model.parameters()).device)
-
-    def method(
-        self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None
-    ) -> Method:
-        """Build a decoding, see `method_of`."""
-        return method_of(
-            self._configuration, decoding, inputs, self._consulted, chosen, self._known
-        )
+        self.model = matching_model(job.inputs.model, job.configuration, sizes)
+        device = next(self.model.parameters()).device
+        self.methods = Methods(sizes, device, job.configuration, known)
 
     def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
         """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
-        tokens = self._configuration.settings.decoding_tokens
         progress = Progress(name, len(ids), "sentences").update
-        translations = translate(self.model, method, self.text, ids, tokens, progress)
+        translations = translate(self.model, method, self.text, ids, self._batch_tokens, progress)
         return records(translations, self.vocabularies.target, self._target, self._tokeniser)
 
 
@@ -206,5 +188,5 @@ def translate_shard(job: Job[Shard]) -> None:
     ids = shard_of(len(translator.ids), shard.shard, shard.shards)
     part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
     name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
-    method = translator.method(shard.decoding, job.inputs)
+    method = translator.methods.of(shard.decoding, job.inputs)
     write_translations(job.path, translator.translate(method, ids, name))

@@ -37,7 +37,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     points, signature = [], ""
     for number, point in enumerate(grid, start=1):
         name = f"tune {tuned.decoding} of {tuned.system} on {tuned.corpus}, {number}/{len(grid)}"
-        method = translator.method(tuned.decoding, inputs, point)
+        method = translator.methods.of(tuned.decoding, inputs, point)
         counts = bleu.sacrebleu(
             [row["text"] for row in translator.translate(method, ids, name)],
             [[references[number]] for number in ids],

@@ -291,9 +291,9 @@ def test_the_file_of_latencies_says_what_was_measured(
         return found_model(*given, mapped=mapped)
 
     loaded: list[bool] = []
-    found_consulted, found_model = measure_latency.Consulted, measure_latency.matching_model
+    found_consulted, found_model = measure_latency.Methods, measure_latency.matching_model
     monkeypatch.chdir(root)
-    monkeypatch.setattr(measure_latency, "Consulted", consulted)
+    monkeypatch.setattr(measure_latency, "Methods", consulted)
     monkeypatch.setattr(measure_latency, "matching_model", mapping)
     names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
     latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)
