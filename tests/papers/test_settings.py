@@ -86,28 +86,6 @@ def test_a_value_of_another_kind_differs(settings: StatedSettings, value: str, k
     assert settings.verdict(row._replace(value=value)).kind != CHECKED
 
 
-LENGTH = {"updates", "learning_rate", "warmup_updates", "schedule", "keep"}
-SAVED = {"average", "save_every", "validate_every", "validations_per_epoch"}
-
-
-@pytest.mark.parametrize(
-    ("recipe", "followed", "but_for"),
-    [
-        ("hrt-at", "vaswani", set()),
-        ("hrt", "hrt-at", {"updates"}),
-        ("hrt-deep", "teacher-deep", {"updates"}),
-        ("oaxe", "mple-student", LENGTH),
-        ("mple-10k", "mple-student", LENGTH | SAVED),
-        ("hints-at", "vaswani", set()),
-    ],
-)
-def test_a_recipe_has_the_values_of_the_one_that_it_follows(
-    settings: StatedSettings, recipe: str, followed: str, but_for: set[str]
-) -> None:
-    ours, theirs = (settings.configuration.content("recipes", each) for each in (recipe, followed))
-    assert {key for key in ours | theirs if ours.get(key) != theirs.get(key)} == but_for
-
-
 @pytest.mark.parametrize("system", ["hrt", "hrt-12-1", "hrt-20l"])
 def test_hrt_has_the_batch_of_its_autoregressive_model(
     settings: StatedSettings, system: str

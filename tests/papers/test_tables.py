@@ -106,11 +106,10 @@ def test_on_the_papers_corpus_the_difference_is_shown(root: Path) -> None:
     assert shown["En-De: difference"] == f"{ours - 20.5:+.2f}"
 
 
-@pytest.mark.parametrize("text", ["20.50", "N/A"])
-def test_published_values_are_shown_as_printed(root: Path, text: str) -> None:
-    made = printed(root, text=made_up_run.PUBLISHED.replace("20.5", text))
-    assert texts(made)["NAT"]["En-De: published"] == text
-    assert by_cell(made)["NAT", "En-De"]["difference"] is None
+def test_published_values_are_shown_as_printed(root: Path) -> None:
+    for text in ("20.50", "N/A"):
+        made = printed(root, text=made_up_run.PUBLISHED.replace("20.5", text))
+        assert texts(made)["NAT"]["En-De: published"] == text
 
 
 def test_every_cell_leads_back_to_its_files(root: Path) -> None:
@@ -199,17 +198,13 @@ def test_what_is_computed_rests_on_the_seeds_that_all_have(root: Path) -> None:
         {"label": "both", "derived": {"mean": ["CMLM", "DiMS"]}},
         {"label": "more than both", "derived": {"difference": ["both", "NAT"]}},
     ]
-    made = table(root, columns, rows, [1, 2])
-    found, first = by_cell(made), by_cell(table(root, columns, rows, [1]))
+    found, first = (by_cell(table(root, columns, rows, seeds)) for seeds in ([1, 2], [1]))
     for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
         for key in ("ours", "seeds", "sources"):
             assert found[place][key] == first[place][key]
         assert found[place]["remark"].startswith("without seed 2, which was not run for ")
     assert found["both", "sacreBLEU"]["seeds"] == "1 2"
     assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]["ours"]
-    made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
-    other = table(root, columns, rows, [2, 3])
-    assert texts(other)["more"]["sacreBLEU"] == "not run"
 
 
 def test_a_row_is_over_another_in_relative_measures_only(scored: Path) -> None:

@@ -1,6 +1,7 @@
 """What is read of the cells of a table: records."""
 
 import copy
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -91,20 +92,19 @@ def test_numbers_that_are_computed_from_others(
     assert values.computed(operation, numbers) == pytest.approx(expected)
 
 
-def test_a_note_names_the_rows_or_columns_that_it_is_about() -> None:
-    def note(*at: str) -> list[str]:
-        """The place of a text that is said of some of the cells of the rows A, B and C."""
-        records = [
-            {"row": row, "column": column, "status": "run"}
-            for row in "ABC"
-            for column in ("en", "de")
-        ]
-        named = [(each, "why") for each in records if f"{each['row']} {each['column']}" in at]
-        return [each.removesuffix(": why.") for each in values.with_places(named, records)]
-
-    assert note("A en", "A de") == ["A"]
-    assert note("A en", "A de", "B en", "B de") == ["A; B"]
-    assert note("C de") == ["C (de)"]
-    assert note("A en", "A de", "C de") == ["A; C (de)"]
-    assert note("A en", "B en") == ["en, for A; B"]
-    assert note("A en", "B en", "C en") == ["en"]
+@pytest.mark.parametrize(
+    ("cells", "named"),
+    [
+        ("A en, A de", "A"),
+        ("A en, A de, B en, B de", "A; B"),
+        ("C de", "C (de)"),
+        ("A en, A de, C de", "A; C (de)"),
+        ("A en, B en", "en, for A; B"),
+        ("A en, B en, C en", "en"),
+    ],
+)
+def test_a_note_names_the_rows_or_columns_that_it_is_about(cells: str, named: str) -> None:
+    pairs = itertools.product("ABC", ("en", "de"))
+    records = [{"row": row, "column": column, "status": "run"} for row, column in pairs]
+    texts = [(e, "why") for e in records if f"{e['row']} {e['column']}" in cells.split(", ")]
+    assert values.with_places(texts, records) == [f"{named}: why."]
