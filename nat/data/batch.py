@@ -9,22 +9,21 @@ from torch import Tensor
 
 from nat.data.vocabulary import EOS, PAD
 
+Tokens = np.ndarray | Sequence[int]
+
 
 def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
-    """Find where batches of consecutive sentences end.
+    """Find where batches of consecutive sentences end, as fairseq's `batch_by_size` does.
 
     The size of a batch is its number of sentences times the length of the longest of them. Each
-    batch is as large as possible. The batches are the same as those of fairseq's
-    `batch_by_size` with `required_batch_size_multiple` 1.
+    batch is as large as possible.
 
     Args:
-        tokens: of each sentence, in the order in which the sentences are batched, int64 [n], all
-            positive.
+        tokens: of each sentence, int64 [n], all positive.
         max_tokens: most tokens that a batch may take.
 
     Returns:
-        For each batch the number of the sentence after its last, int64, ascending; the last
-        is n.
+        For each batch the number of the sentence after its last, int64, ascending; the last is n.
 
     Raises:
         ValueError: if a sentence alone takes more than `max_tokens`.
@@ -43,7 +42,7 @@ def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
     return np.asarray(ends, dtype=np.int64)
 
 
-def pad(sequences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
+def pad(sequences: Sequence[Tokens]) -> Tensor:
     """Stack sequences into an int64 tensor [B, longest], padded on the right with PAD."""
     width = max((len(sequence) for sequence in sequences), default=0)
     stacked = np.full((len(sequences), width), PAD, dtype=np.int64)
@@ -58,7 +57,7 @@ def padded_right(source: Tensor) -> Tensor:
     return source.gather(1, order)
 
 
-def source_tensor(sentences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
+def source_tensor(sentences: Sequence[Tokens]) -> Tensor:
     """Source sentences [B, S]: tokens, then EOS, then padding (never on the left)."""
     return pad([np.append(np.asarray(sentence, dtype=np.int64), EOS) for sentence in sentences])
 
@@ -84,10 +83,7 @@ class Batch:
 
     @classmethod
     def collate(
-        cls,
-        ids: Sequence[int],
-        sources: Sequence[np.ndarray | Sequence[int]],
-        targets: Sequence[np.ndarray | Sequence[int]],
+        cls, ids: Sequence[int], sources: Sequence[Tokens], targets: Sequence[Tokens]
     ) -> "Batch":
         """Build a batch from token sequences without BOS and EOS."""
         numbers = torch.as_tensor(np.asarray(ids, dtype=np.int64))
@@ -97,24 +93,23 @@ class Batch:
     def collate_candidates(
         cls,
         ids: Sequence[int],
-        sources: Sequence[np.ndarray | Sequence[int]],
-        targets: Sequence[Sequence[np.ndarray | Sequence[int]]],
+        sources: Sequence[Tokens],
+        targets: Sequence[Sequence[Tokens]],
         regulariser: np.ndarray | None = None,
     ) -> "Batch":
         """Build a batch with the same number of candidate targets for each source.
 
-        Args:
-            ids: sentence numbers.
-            sources: without EOS.
-            targets: candidates of each sentence; those that may not be chosen are empty.
-            regulariser: float32 [B, C], or None.
+        Those that may not be chosen are empty.
         """
         number = len(targets[0]) if targets else 0
         candidates = pad([each for group in targets for each in group])
         candidates = candidates.view(len(targets), number, -1)
-        costs = None if regulariser is None else torch.as_tensor(regulariser)
         batch = cls.collate(ids, sources, [()] * len(ids))
-        batch = replace(batch, candidates=candidates, regulariser=costs)
+        batch = replace(
+            batch,
+            candidates=candidates,
+            regulariser=None if regulariser is None else torch.as_tensor(regulariser),
+        )
         return batch.choose(candidates.ne(PAD).any(2).int().argmax(1))
 
     def choose(self, chosen: Tensor) -> "Batch":
@@ -137,11 +132,5 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
-        return replace(
-            self,
-            ids=self.ids.to(device),
-            source=self.source.to(device),
-            target=self.target.to(device),
-            candidates=None if self.candidates is None else self.candidates.to(device),
-            regulariser=None if self.regulariser is None else self.regulariser.to(device),
-        )
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(self, **{name: value.to(device) for name, value in given.items()})

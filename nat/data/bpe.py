@@ -48,17 +48,11 @@ def bpe_folder(
 ) -> None:
     """Learn subwords on both sides of the training text and apply them to all splits.
 
-    Those that the corpus has from elsewhere (key `subwords`) are not learned. Writes `codes` (or
-    `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text, both languages) to
-    the folder `output`; with separate vocabularies `codes.source`, `codes.target`,
-    `vocabulary.source.txt` and `vocabulary.target.txt`, each of one language.
-
-    Args:
-        corpus: the corpus.
-        tokens: folder of the tokenised text.
-        output: folder to make; it appears whole or not at all.
-        threads: processes to share the work.
-        given: folder of what the corpus has from elsewhere, see `nat.data.text`.
+    Those that the corpus has from elsewhere (key `subwords`) are not learned, but in the folder
+    `given` (`nat.data.text`). Writes `codes` (or `pieces.model`), `{split}.{lang}` and
+    `vocabulary.txt` (of the training text, both languages) to the folder `output`; with separate
+    vocabularies `codes.source`, `codes.target`, `vocabulary.source.txt` and
+    `vocabulary.target.txt`, each of one language.
 
     Raises:
         UserError: if nothing can be learned from the training text, or the vocabulary has not the
@@ -94,15 +88,9 @@ def bpe_folder(
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
-    """Apply the subwords of the training text to other splits.
+    """Apply the subwords of the training text (`learned`) to the splits of a part of a corpus.
 
     Writes `{split}.{lang}` and copies of the vocabularies to the folder `output`.
-
-    Args:
-        corpus: the part of the corpus with these splits.
-        tokens: folder of their tokenised text.
-        learned: folder that `bpe_folder` made of the training text.
-        output: folder to make; it appears whole or not at all.
     """
     with atomic_directory(output) as folder:
         _apply(corpus, tokens, learned, folder, threads=1)
@@ -134,17 +122,13 @@ def _training(folder: Path, languages: Iterable[str]) -> Iterator[str]:
 
 def _check_known(vocabulary: Vocabulary, lines: Iterable[str]) -> None:
     """Refuse a dictionary that does not belong to the subwords."""
-    total = 0
-    unknown: Counter[str] = Counter()
-    for line in lines:
-        symbols = line.split()
-        total += len(symbols)
-        unknown.update(symbol for symbol in symbols if symbol not in vocabulary.ids)
-    if unknown.total() > MOST_UNKNOWN * total:
+    counts = Counter(chain.from_iterable(map(str.split, lines)))
+    unknown = Counter({each: counts[each] for each in counts if each not in vocabulary.ids})
+    if unknown.total() > MOST_UNKNOWN * counts.total():
         raise UserError(
-            f"{DICTIONARY} lacks {unknown.total():,} of the {total:,} subwords of the training "
-            f"text, such as '{unknown.most_common(1)[0][0]}'; the files of the key 'subwords' must "
-            "belong to each other and to the tokeniser"
+            f"{DICTIONARY} lacks {unknown.total():,} of the {counts.total():,} subwords of the "
+            f"training text, such as '{unknown.most_common(1)[0][0]}'; the files of the key "
+            "'subwords' must belong to each other and to the tokeniser"
         )
 
 

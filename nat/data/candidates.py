@@ -19,13 +19,9 @@ _LIST = "candidates"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A target side of the training text.
+    """A target side of the training text: translations of a system, or the references (None).
 
-    Attributes:
-        key: key of the configuration that names it.
-        system: system whose translations it consists of, None for the references.
-        decoding: decoding that made them.
-        seed: seed of that system, None if it is not known yet.
+    `key` is the key of the configuration that names it; the seed is None until it is known.
     """
 
     key: str
@@ -113,7 +109,7 @@ class Text:
         if self.choice is None or not self.regulariser:
             return self
         options = {**self.choice.options, "regulariser": {**self.regulariser, **changes}}
-        return replace(self, choice=Method(method=self.choice.method, **options))
+        return replace(self, choice=Method(method=self.kind, **options))
 
 
 def joined_names(texts: tuple[Candidate, ...]) -> str:

@@ -7,7 +7,7 @@ import lzma
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -165,17 +165,13 @@ def _mirrored(published: _Published) -> Path | None:
         return None
     plain = published.place.mirror / published.address
     path = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
-    if not path.is_file():
-        return None
-    fault = published.fault(path)
-    if path != plain and plain.suffix in (*_COMPRESSED, ".zip"):  # readers unpack it once
-        fault = f"that are packed twice; unpack them once, to {plain}"
+    fault = published.fault(path) if path.is_file() else None
     if fault:
         raise UserError(
             f"the mirror's copy {path} of {published.url} has bytes {fault} ({published.key}); put "
             "the right file there, or remove it to use the network"
         )
-    return path
+    return path if path.is_file() else None
 
 
 def _fetch(published: _Published, part: Path) -> None:
@@ -200,15 +196,15 @@ def _transfer(published: _Published, part: Path) -> None:
     Raises:
         UserError: if the server refuses, or `ATTEMPTS` in a row bring nothing new.
     """
-    best = _size(part)
+    size = best = _size(part)
     failures = 0
-    while interruption := _attempt(published, part):
+    while fault := _attempt(published, part, size):
         size = _size(part)
         failures = 1 if size > best else failures + 1
         best = max(best, size)
         if failures >= ATTEMPTS:
             kept = f" ({size:,} bytes are kept for the next run)" if size else ""
-            raise published.refused(f"cannot be downloaded: {interruption}{kept}")
+            raise published.refused(f"cannot be downloaded: {fault}{kept}")
         time.sleep(PAUSE * 2 ** (failures - 1))
 
 
@@ -216,59 +212,53 @@ def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _attempt(published: _Published, part: Path) -> str | None:
-    """Request the missing bytes of `part` once and append them.
+def _attempt(published: _Published, part: Path, done: int) -> str | None:
+    """Request the bytes that `part` lacks after the first ones, and append them.
 
     Returns:
         The reason why another attempt may bring more; None if all bytes have come.
     """
-    done = _size(part)
     # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
-        response = requests.get(published.url, headers=headers, stream=True, timeout=TIMEOUT)
-    except requests.exceptions.SSLError as error:
-        raise published.refused(f"cannot be downloaded: {error}") from error
-    except (requests.Timeout, requests.ConnectionError):
-        return f"no connection to {urlsplit(published.url).netloc}"
-    except requests.RequestException as error:
-        raise published.refused(f"cannot be downloaded: {error}") from error
-    with closing(response):
-        status = response.status_code
-        if status == requests.codes.requested_range_not_satisfiable and done:
-            # There is nothing after our last byte: the file is complete, or has changed. The
-            # checksum decides; a wrong one leads to a fresh start.
-            return None
-        fault = f"the server answers {status} {response.reason}"
-        if status >= 500 or status == requests.codes.too_many_requests:
-            return fault
-        if status not in (requests.codes.ok, requests.codes.partial_content):
-            raise published.refused(f"cannot be downloaded: {fault}")
-        if not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
-            done = 0
-        length = response.headers.get("Content-Length", "")
-        total = done + int(length) if length.isdigit() else 0
-        progress = Progress(f"download {published.address.name}", total // 1000, "kB")
-        with part.open("ab") as file:
-            file.truncate(done)
-            try:
+        with requests.get(published.url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable and done:
+                # There is nothing after our last byte: the file is complete, or has changed. The
+                # checksum decides; a wrong one leads to a fresh start.
+                return None
+            response.raise_for_status()
+            if not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
+                done = 0
+            length = int(response.headers.get("Content-Length", "0"))
+            total = (done + length) // 1000
+            progress = Progress(f"download {published.address.name}", total, "kB")
+            with part.open("ab") as file:
+                file.truncate(done)
                 # The body as transferred: a .gz file is not decompressed.
                 # `read1` gives what has come, so that nothing is lost if no more comes
                 while piece := response.raw.read1(PIECE, decode_content=False):
                     file.write(piece)
                     done += len(piece)
-                    if total:
+                    if length:
                         progress.update(done // 1000)
-            except HTTPError:
-                return f"the server fell silent or the connection broke off after {done:,} bytes"
-    return None
+        return None
+    except (requests.Timeout, requests.ConnectionError, HTTPError) as error:
+        if not isinstance(error, requests.exceptions.SSLError):
+            host = urlsplit(published.url).netloc
+            return f"no connection to {host}, or it broke off ({type(error).__name__})"
+        raise published.refused(f"cannot be downloaded: {error}") from error
+    except requests.RequestException as error:
+        status = 0 if error.response is None else error.response.status_code
+        if status >= 500 or status == requests.codes.too_many_requests:
+            return str(error)
+        raise published.refused(f"cannot be downloaded: {error}") from error
 
 
 def probe(url: str) -> str | None:
     """Ask for the first byte of a file; return what is wrong, or None if it answers."""
     headers = {"Range": "bytes=0-0"}
     try:
-        with closing(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)) as reply:
+        with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as reply:
             return None if reply.ok else f"status {reply.status_code}"
     except requests.RequestException as error:
         return type(error).__name__

@@ -35,10 +35,7 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
     Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
     tool that breaks lines there would shift all lines that follow.
 
-    Args:
-        path: the file.
-        undecodable: what to do with lines that are not valid UTF-8: `refuse` them, or replace them
-            by `empty` lines, which cleaning counts and drops.
+    Lines that are `undecodable` are refused or `empty`, which cleaning counts and drops.
 
     Raises:
         UserError: as `unpacked` and `decoded`.
@@ -49,7 +46,7 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[BufferedIOBase]:
-    """Open a plain or gzip-compressed file for reading; compression is recognised by its content.
+    """Open a plain or gzip-compressed file for reading, whatever its name.
 
     Raises:
         UserError: if the file cannot be read or is damaged as a gzip file.
@@ -166,10 +163,8 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """Yield the results of `work` for chunks of `items`, one after the other.
 
-    Args:
-        work: maps a list of items to results; a function of a module, so that it can be pickled.
-        items: not read further ahead than the processes need.
-        processes: with 1, no process is started.
+    `work` is a function of a module, so that it can be pickled. Items are not read further ahead
+    than the processes need; with one, no other is started.
     """
     source = iter(items)
     chunks = iter(lambda: list(islice(source, CHUNK)), [])

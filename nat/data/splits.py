@@ -88,12 +88,8 @@ def training_part(corpus: Corpus) -> Corpus:
 
 
 def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
-    """The part of a corpus whose raw text is made in one step.
-
-    Args:
-        corpus: the corpus.
-        test: name of a test set; None for the training text, `valid`, and what is cut out of it.
-    """
+    """The part of a corpus whose raw text is made in one step: that of a test set or, without one,
+    the training text, `valid`, and what is cut out of it."""
     if test is None:
         cut = [split for split in test_names(corpus) if is_cut_out(corpus, split)]
         return part_of(corpus, [TRAIN, VALID, *cut])
@@ -154,24 +150,18 @@ def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
 
 
 def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:
-    """Compare the counts of a step with `expected` in the corpus file.
+    """Compare the counts of a step, whose folder a message names, with those of the corpus file.
 
     A mistake in the preparation is noticed here, before a model is trained on the text.
-
-    Args:
-        corpus: the corpus.
-        step: `text`, `clean`, `tokens` (pairs of each split) or `vocabulary` (symbols).
-        counts: by split; for the vocabulary under `size`, or `source` and `target`.
-        folder: of the step, for the message.
 
     Raises:
         UserError: for the first count outside its tolerance, or if no training pair is left.
     """
     if counts.get(TRAIN) == 0:
-        limits = corpus.preprocessing.max_tokens, corpus.preprocessing.max_ratio
+        options = corpus.preprocessing
         raise UserError(
-            f"{folder}: no training pair is left with preprocessing.max_tokens {limits[0]} and "
-            f"preprocessing.max_ratio {limits[1]:g}; widen these limits"
+            f"{folder}: no training pair is left with preprocessing.max_tokens "
+            f"{options.max_tokens} and preprocessing.max_ratio {options.max_ratio:g}; widen them"
         )
     for name, due in corpus.expected.after(step).items():
         number, tolerance = (due.about, due.tolerance) if isinstance(due, SizeAbout) else (due, 0)

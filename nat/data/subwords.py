@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
@@ -100,9 +101,7 @@ def learn(lines: Iterable[str], merges: int) -> str:
     """
     if merges == 0:
         return _NO_CODES
-    types: Counter[str] = Counter()
-    for line in lines:
-        types.update(line.split())
+    types = Counter(chain.from_iterable(map(str.split, lines)))
     counted = (f"{word} {count}" for word, count in types.most_common(MOST_TYPES))
     codes = io.StringIO()
     # subword-nmt draws its own progress bar on standard error, and fails where there is no pair

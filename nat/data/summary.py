@@ -25,10 +25,9 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     words and, of held-out splits, of subwords.
 
     Args:
-        name: name of the corpus.
-        corpus: the corpus.
-        folder: of the corpus, with `text`, `clean`, `tokens`, `bpe` and `binarised`, and with
-            those of each test set in `tests/{split}`.
+        name: of the corpus.
+        corpus: its description.
+        folder: with its steps, and those of each test set in `tests/{split}`.
 
     Raises:
         UserError: if a step is missing or two steps disagree on a count.

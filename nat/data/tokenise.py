@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from nat.data.corpus import Corpus
+from nat.data.corpus import Corpus, Preprocessing
 from nat.data.lines import single_line
 from nat.data.subwords import Splitter, joined, merge
 
@@ -63,33 +63,37 @@ def line_change(corpus: Corpus, language: str) -> Callable[[str], str]:
     return str if table is None else lambda line: line.translate(table)
 
 
-@cache
-def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str], str]:
-    """Return a function that normalises one line of `language`.
+def normaliser(language: str, options: Preprocessing) -> Callable[[str], str]:
+    """Return a function that normalises one line; punctuation becomes that of the Moses script.
 
     Whitespace of any kind becomes single spaces, and control characters are removed, since a
-    tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
-    the Moses script.
+    tokeniser would drop them later and could leave a line empty.
     """
-    punctuation = _moses("MosesPunctNormalizer", language) if normalise_punctuation else None
+    moses = _moses("MosesPunctNormalizer", language) if options.normalise_punctuation else None
 
     def normalise(line: str) -> str:
-        if punctuation is not None and _PUNCTUATION.search(line):
-            line = punctuation.normalize(line)
+        if moses is not None and _PUNCTUATION.search(line):
+            line = moses.normalize(line)
         return " ".join(line.translate(_REPLACED).split())
 
     return normalise
 
 
-def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
-    """Split a line into tokens joined by single spaces.
+def token_maker(language: str, options: Preprocessing) -> Callable[[str], str]:
+    """Return a function that makes tokens of a normalised line."""
 
-    Args:
-        line: one line of text.
-        language: code of its language.
-        tokeniser: `moses`; `moses_dashes`, which also splits words at dashes (`@-@`), as most
-            recipes for WMT14 do; `jieba` for Chinese; or `none` for text whose words are already
-            separate, or that is split into subwords as it is. It may be given per language.
+    def tokens(line: str) -> str:
+        line = tokenise(line, language, options.tokeniser)
+        return line.lower() if options.lowercase else line
+
+    return tokens
+
+
+def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
+    """Split a line of a language into tokens joined by single spaces.
+
+    `moses_dashes` also splits words at dashes (`@-@`), as most recipes for WMT14 do; `none` is for
+    text whose words are already separate, or that is split into subwords as it is.
     """
     name = tokeniser if isinstance(tokeniser, str) else tokeniser[language]
     tokens = [line]
@@ -116,21 +120,16 @@ def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> 
 
 
 def tokens_of(corpus: Corpus, language: str, segmented: bool = False) -> Callable[[str], str]:
-    """Return a function that makes tokens of a raw line, as the steps of a corpus do.
+    """Return a function that makes tokens of a raw line of a language, as the steps of a corpus do.
 
-    Args:
-        corpus: its diacritics and preprocessing.
-        language: one of its languages.
-        segmented: lines consist of subwords, see `nat.data.corpus.Split`.
+    Lines that are `segmented` consist of subwords, see `nat.data.corpus.Split`.
     """
-    options = corpus.preparation(segmented)
-    change = line_change(corpus, language)
-    normalise = normaliser(language, normalise_punctuation=options.normalise_punctuation)
+    options, change = corpus.preparation(segmented), line_change(corpus, language)
+    normalise, tokens = normaliser(language, options), token_maker(language, options)
 
     def prepared(line: str) -> str:
         words = joined(line, corpus.in_pieces) if segmented else line
-        tokens = tokenise(normalise(change(words)), language, options.tokeniser)
-        return tokens.lower() if options.lowercase else tokens
+        return tokens(normalise(change(words)))
 
     return prepared
 

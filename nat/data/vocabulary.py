@@ -7,6 +7,7 @@ Special symbols have the same ids in all of them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -39,7 +40,7 @@ class Vocabulary:
 
     def __init__(self, symbols: Iterable[str], counts: Iterable[int] | None = None) -> None:
         self.symbols = [*SPECIALS, *symbols]
-        own = [0] * (len(self.symbols) - len(SPECIALS)) if counts is None else counts
+        own = counts or [0] * (len(self.symbols) - len(SPECIALS))
         self.counts = [*[0] * len(SPECIALS), *own]
         self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         if len(self.ids) != len(self.symbols):
@@ -51,13 +52,9 @@ class Vocabulary:
     @classmethod
     def from_lines(cls, lines: Iterable[str]) -> "Vocabulary":
         """Count the space-separated subwords of `lines`; ties are ordered by symbol."""
-        counter: Counter[str] = Counter()
-        for line in lines:
-            counter.update(line.split())
-        for special in SPECIALS:
-            counter.pop(special, None)
-        ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
-        return cls((symbol for symbol, _ in ordered), (count for _, count in ordered))
+        counts = Counter(chain.from_iterable(map(str.split, lines)))
+        ordered = sorted(counts.keys() - set(SPECIALS), key=lambda each: (-counts[each], each))
+        return cls(ordered, map(counts.__getitem__, ordered))
 
     @classmethod
     def load(cls, path: Path | str) -> "Vocabulary":

@@ -50,17 +50,19 @@ def test_lines_without_special_characters_need_no_rules() -> None:
         "a\rb",
         'Er sagte "ja".Nein',
     ]
+    options = as_corpus({**SIDES, "preprocessing": OPTIONS}).preprocessing
     for language in ("en", "de", "fr", "cs", "ro"):
         library = MosesPunctNormalizer(language)
-        ours = normaliser(language, normalise_punctuation=True)
+        ours = normaliser(language, options)
         assert [ours(x) for x in lines] == [" ".join(library.normalize(x).split()) for x in lines]
 
 
 def test_normalisation_is_optional_but_for_spaces_and_marks_of_subwords() -> None:
-    plain = normaliser("en", normalise_punctuation=False)
+    options = as_corpus({**SIDES, "preprocessing": OPTIONS}).preprocessing
+    assert normaliser("en", options)("“It’s”  ME !") == '"It\'s" ME !'
+    plain = normaliser("en", options.model_copy(update={"normalise_punctuation": False}))
     assert plain(" “It’s”\tME\u3000! ") == "“It’s” ME !"
     assert plain("a\u2581b \uffed \x07") == "a_b _"
-    assert normaliser("en", normalise_punctuation=True)("“It’s”  ME !") == '"It\'s" ME !'
 
 
 DASHES = "A well-known, 21-year-old - and English-German - test."

@@ -265,8 +265,6 @@ def test_mirror_needs_no_network_and_its_files_are_written_down(
         ("train.en", b"something else", SHA256, ["train.en", "checksum"]),
         ("train.en.gz", PACKED[:-20], SHA256, ["train.en.gz", "gzip"]),
         ("a.tgz", PACKED[:-5] + b"wrong", None, ["a.tgz", "complete .tgz"]),
-        # packed twice
-        ("a.zip.gz", PACKED, None, ["a.zip.gz", "data.example/a/a.zip"]),
     ],
 )
 def test_mirror_with_wrong_file(

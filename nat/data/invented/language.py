@@ -17,13 +17,12 @@ were made; only the register stays hidden when every word with synonyms is a sli
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass as validated_dataclass
+from pydantic.dataclasses import dataclass
 
 from nat.data.corpus import GeneratorOptions
 from nat.options import validated
@@ -43,49 +42,37 @@ _SOURCE = tuple("kgtdbmnrsz"), tuple("aiu"), ("", "", "n", "r")
 _TARGET = tuple("lpvfhjmtsn"), tuple("aeou"), ("", "", "l", "s")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a target before register and noise are chosen.
-
-    Attributes:
-        forms: one form per register; the same one in each for a word without synonyms.
-        slip: the careless form of a content word, None for a function word.
-    """
+class Word(NamedTuple):
+    """One word of a target before register and noise are chosen."""
 
     forms: tuple[str, ...]
+    """One form per register; the same one in each for a word without synonyms."""
     slip: str | None
+    """The careless form of a content word, None for a function word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """The words of both languages.
-
-    Attributes:
-        source: source words by category letter, from the most to the least frequent.
-        category: category letter of each source word.
-        target: the one or two target words of each source word.
-        particle: the target word after the verb.
-    """
+class Lexicon(NamedTuple):
+    """The words of both languages."""
 
     source: dict[str, tuple[str, ...]]
+    """Source words by category letter, from the most to the least frequent."""
     category: dict[str, str]
+    """Category letter of each source word."""
     target: dict[str, tuple[Word, ...]]
+    """The one or two target words of each source word."""
     particle: Word
+    """The target word after the verb."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A target before register, order and noise are chosen.
-
-    Attributes:
-        main: subject, verb, particle and object.
-        particle: place of the particle in `main`.
-        adverbial: the words after or before `main`.
-    """
+class Clause(NamedTuple):
+    """A target before register, order and noise are chosen."""
 
     main: tuple[Word, ...]
+    """Subject, verb, particle and object."""
     particle: int
+    """Place of the particle in `main`."""
     adverbial: tuple[Word, ...]
+    """The words after or before `main`."""
 
     def layout(self, front: bool, dropped: bool) -> tuple[Word, ...]:
         """The words in the order of one target."""
@@ -95,7 +82,7 @@ class Clause:
         return self.adverbial + main if front else main + self.adverbial
 
 
-@validated_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Language:
     """A language pair: the parameters of its lexicon, grammar and law, and what follows from them.
 

@@ -26,11 +26,11 @@ section 2.3).
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from nat.data.invented.language import Clause, Language, binary
+from nat.data.invented.language import Language, Word, binary
 from nat.data.subwords import Splitter
 
 END = ""
@@ -44,13 +44,8 @@ Forms = list[tuple[tuple[str, ...], float]]
 
 
 class Entropies(NamedTuple):
-    """Exact entropies of the target given one source sentence, in nats.
-
-    Attributes:
-        joint: H(Y|X).
-        marginals: H(y_i|X) of each position of the padded target.
-        words: expected length of the target, in words.
-    """
+    """H(Y|X) of one source sentence, H(y_i|X) of each position of the padded target, in nats, and
+    the expected number of words."""
 
     joint: float
     marginals: tuple[float, ...]
@@ -63,7 +58,7 @@ class Entropies(NamedTuple):
 
 
 class SubwordEntropies(NamedTuple):
-    """Exact entropies of the subwords of the target of one source sentence, in nats.
+    """Entropies of the subwords of the target of one source sentence, in nats.
 
     Attributes:
         joint: H(Y|X).
@@ -105,24 +100,20 @@ def marginals(language: Language, source: str) -> list[dict[str, float]]:
 
     P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
     """
-    clause = language.clause(source)
-    length = len(clause.main) + len(clause.adverbial)
-    positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(length)]
-    for front, dropped, share in language.layouts():
-        words = clause.layout(front, dropped)
-        for position, word in zip(positions, words, strict=False):
-            for register, p in enumerate(language.register_probabilities):
-                for form, weight in language.forms(word, register):
-                    if share * p * weight > 0:
-                        position[form] += share * p * weight
-        for position in positions[len(words) :]:
-            position[END] += share
+    words = language.clause(source).layout(front=False, dropped=False)
+    positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in words]
+    for share, frame in _frames(language, str, source):
+        for position, forms in zip(positions, frame, strict=False):
+            for (form,), weight in forms:
+                position[form] += share * weight
+    for _, dropped, share in language.layouts():
+        if dropped:
+            positions[-1][END] += share
     return [dict(position) for position in positions]
 
 
-def joint_entropy(language: Language, clause: Clause) -> float:
-    """Exact H(Y|X) in nats, by the equation above."""
-    words = clause.main + clause.adverbial
+def _joint_entropy(language: Language, words: Sequence[Word]) -> float:
+    """H(Y|X) by the equation above."""
     content = sum(word.slip is not None for word in words)
     varied = sum(len(set(word.forms)) > 1 for word in words)
     return (
@@ -138,17 +129,14 @@ def entropies(language: Language, sources: Iterable[str]) -> Iterator[Entropies]
     known: dict[Any, Entropies] = {}
     for source in sources:
         clause = language.clause(source)
-        words = clause.main + clause.adverbial
+        words = clause.layout(front=False, dropped=False)
         # sentences of one shape share their entropies, because no word occurs twice in any
         shape = tuple((word.slip is None, len(set(word.forms))) for word in words)
         key = shape, clause.particle, len(clause.main)
         if key not in known:
-            positions = marginals(language, source)
-            known[key] = Entropies(
-                joint_entropy(language, clause),
-                tuple(entropy(position.values()) for position in positions),
-                len(words) - language.drop_probability,
-            )
+            of_positions = tuple(entropy(each.values()) for each in marginals(language, source))
+            joint = _joint_entropy(language, words)
+            known[key] = Entropies(joint, of_positions, len(words) - language.drop_probability)
         yield known[key]
 
 
@@ -179,7 +167,7 @@ def subword_entropies(language: Language, split: Splitter, source: str) -> Subwo
         ended = math.fsum(weight for length, weight in lengths.items() if length <= place)
         padded += entropy([*marginal.values(), ended])
     return SubwordEntropies(
-        joint=joint_entropy(language, language.clause(source)),
+        joint=_joint_entropy(language, language.clause(source).layout(False, False)),
         length=entropy(lengths.values()),
         given_length=math.fsum(
             weight * math.fsum(entropy(place.values(), weight) for place in by_length[n].values())
@@ -256,20 +244,16 @@ def _frames(
 ) -> Iterator[tuple[float, list[Forms]]]:
     """Each layout in each register: its probability, and its words."""
     clause = language.clause(source)
+
+    def forms(word: Word, register: int) -> Forms:
+        weighted = language.forms(word, register)
+        return [(tuple(split(form).split()), weight) for form, weight in weighted if weight]
+
     for front, dropped, share in language.layouts():
         for register, p in enumerate(language.register_probabilities):
             if p:
-                yield (
-                    share * p,
-                    [
-                        [
-                            (tuple(split(form).split()), weight)
-                            for form, weight in language.forms(word, register)
-                            if weight
-                        ]
-                        for word in clause.layout(front, dropped)
-                    ],
-                )
+                words = clause.layout(front, dropped)
+                yield share * p, [forms(word, register) for word in words]
 
 
 def _longer(lengths: Lengths, forms: Forms) -> Lengths:

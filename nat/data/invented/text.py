@@ -38,16 +38,11 @@ def split_of(language: Language, source: str) -> str:
 
 
 def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, str]]:
-    """Draw sentence pairs; the same language and split always give the same pairs.
+    """Draw pairs of `train`, `valid`, `test` or a further test set `test_NAME`, always the same.
 
     The first pairs of a longer call are those of a shorter one. Source sentences are drawn
     independently and kept if they belong to the split (`split_of`), so none is in two splits; a
     sentence may occur twice in a split, or in two test sets, with independent targets.
-
-    Args:
-        language: the pair of languages.
-        split: `train`, `valid`, `test`, or a further test set `test_NAME`.
-        pairs: number of pairs.
 
     Raises:
         UserError: if the grammar has no sentences for the split.
