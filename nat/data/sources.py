@@ -54,10 +54,9 @@ class FetchedSource:
     def read_from(self, label: str) -> list[str]:
         """The files that hold a language or other label, for the record."""
         members = self.description.members
-        if members:
-            [archive] = self.files["archive"]
+        if "archive" in self.files:
             names = members[label if label in members else PAIRS]
-            return [f"{archive}: {name}" for name in _listed(names)]
+            return [f"{self.files['archive'][0]}: {name}" for name in _listed(names)]
         return [str(path) for path in self.files.get(label, self.files.get(PAIRS, ()))]
 
     @contextmanager
@@ -68,7 +67,7 @@ class FetchedSource:
         """
         wanted = {label: _listed(names) for label, names in self.description.members.items()}
         with told_of(f"{self.key}: "):
-            if not wanted:
+            if "archive" not in self.files:
                 yield self.files
                 return
             with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:

@@ -62,103 +62,69 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     must_name(folder.error(), "at -(text)-> at-big -(text)-> at")
 
 
-def test_assistants_of_decodings(folder: Folder) -> None:
+def test_second_models_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.decoding_file("sampled").assistant == "nat"
-    assert configuration.decoding_file("one-pass").assistant is None
     assert "assistant" not in configuration.decoding("sampled").options
+    language_model = LanguageModelOptions("at", "beam", 3, 0.4)
+    assert configuration.decoding_file("beam20").language_model == language_model
+    one_pass = configuration.decoding_file("one-pass")
+    assert (one_pass.assistant, one_pass.language_model) == (None, None)
 
 
-def test_language_models_of_decodings(folder: Folder) -> None:
-    configuration = folder.load()
-    assert configuration.decoding_file("beam20").language_model == LanguageModelOptions(
-        "at", "beam", 3, 0.4
-    )
-    assert configuration.decoding_file("one-pass").language_model is None
+def of(system: str, decoding: str) -> dict[str, Any]:
+    return {"language_model": {"system": system, "decoding": decoding}}
+
+
+def validated_by(decoding: str) -> dict[str, Any]:
+    return {"validation": {"decoding": decoding, "metric": "bleu", "sentences": 4}}
+
+
+MISSPELT = {**TRANSLATIONS, "system": "att"}
 
 
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        (
-            "decodings/beam20",
-            {"language_model": {"system": "att", "decoding": "beam"}},
-            ["language_model.system", "att", "at"],
-        ),
-        (
-            "decodings/beam20",
-            {"language_model": {"system": "at", "decoding": "bean"}},
-            ["language_model.decoding", "bean", "beam"],
-        ),
-        (
-            "decodings/beam20",
-            {"language_model": {"system": "nat", "decoding": "beam"}},
-            ["language_model.decoding", "nat", "beam"],
-        ),
-        (
-            "decodings/beam20",
-            {"language_model": {"system": "nat", "decoding": "beam20"}},
-            ["language_model.decoding", "beam20"],
-        ),
-        (
-            "recipes/student",
-            {"validation": {"decoding": "beam20", "metric": "bleu", "sentences": 4}},
-            ["validation.decoding", "beam20"],
-        ),
-        (
-            "systems/mixed",
-            {"text": {"mixed": {"raw": 1.0, "distilled": TRANSLATIONS}}},
-            ["text", "raw", "mixed", "1"],
-        ),
-        (
-            "systems/mixed",
-            {"text": {"mixed": {"raws": 0.5, "distilled": TRANSLATIONS}}},
-            ["text", "raws", "mixed", "raw"],
-        ),
-        ("systems/mixed", {"text": {"mixed": {"raw": 0.5}}}, ["distilled", "text.mixed"]),
-        (
-            "systems/mixed",
-            {"text": {"mixed": {"distilled": TRANSLATIONS}, "distilled": TRANSLATIONS}},
-            ["text", "distilled", "mixed"],
-        ),
-        (
-            "systems/mixed",
-            {"text": {"mixed": {"distilled": {**TRANSLATIONS, "system": "att"}}}},
-            ["text.mixed.distilled.system", "att", "at"],
-        ),
-        (
-            "systems/dynamic",
-            {"text": {"dynamic": {"candidates": ["raw"]}}},
-            ["text.dynamic.candidates", "2"],
-        ),
-        (
-            "systems/dynamic",
-            {"text": {"dynamic": {"candidates": ["raw", "raw"]}}},
-            ["text.dynamic.candidates", "repetitions"],
-        ),
-        (
-            "systems/dynamic",
-            {"text": {"dynamic": {"candidates": ["row", TRANSLATIONS]}}},
-            ["text.dynamic.candidates.0", "row"],
-        ),
-        (
-            "systems/dynamic",
-            {"text": {"dynamic": {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}}},
-            ["text", "regulariser.beta", "dynamic"],
-        ),
+        ("decodings/beam20", of("att", "beam"), ["language_model.system", "att", "at"]),
+        ("decodings/beam20", of("at", "bean"), ["language_model.decoding", "bean", "beam"]),
+        ("decodings/beam20", of("nat", "beam"), ["language_model.decoding", "nat", "beam"]),
+        ("decodings/beam20", of("nat", "beam20"), ["language_model.decoding", "beam20"]),
         ("decodings/sampled", {"assistant": "natt"}, ["assistant", "natt", "nat"]),
-        ("decodings/sampled", {"assistant": 3}, ["assistant", "3"]),
-        (
-            "recipes/student",
-            {"validation": {"decoding": "sampled", "metric": "bleu", "sentences": 4}},
-            ["validation.decoding", "sampled"],
-        ),
+        ("recipes/student", validated_by("beam20"), ["validation.decoding", "beam20"]),
+        ("recipes/student", validated_by("sampled"), ["validation.decoding", "sampled"]),
     ],
 )
-def test_senseless_texts_and_assistants(
+def test_senseless_second_models(
     folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
     folder.files[name].update(change)
+    check_words(folder.error(), name, words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ({"mixed": {"raw": 1.0, "distilled": TRANSLATIONS}}, ["text", "raw", "mixed", "1"]),
+        ({"mixed": {"raws": 0.5, "distilled": TRANSLATIONS}}, ["text", "raws", "mixed", "raw"]),
+        ({"mixed": {"raw": 0.5}}, ["distilled", "text.mixed"]),
+        (
+            {"mixed": {"distilled": TRANSLATIONS}, "distilled": TRANSLATIONS},
+            ["text", "distilled", "mixed"],
+        ),
+        ({"mixed": {"distilled": MISSPELT}}, ["text.mixed.distilled.system", "att", "at"]),
+        ({"dynamic": {"candidates": ["raw"]}}, ["text.dynamic.candidates", "2"]),
+        ({"dynamic": {"candidates": ["raw", "raw"]}}, ["text.dynamic.candidates", "repetitions"]),
+        ({"dynamic": {"candidates": ["row", TRANSLATIONS]}}, ["text.dynamic.candidates.0", "row"]),
+        (
+            {"dynamic": {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}},
+            ["text", "regulariser.beta", "dynamic"],
+        ),
+    ],
+)
+def test_senseless_texts(folder: Folder, text: dict[str, Any], words: list[str]) -> None:
+    name = f"systems/{next(iter(text))}"
+    folder.files[name]["text"] = text
     check_words(folder.error(), name, words)
 
 

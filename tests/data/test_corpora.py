@@ -52,21 +52,13 @@ def test_corpora_of_the_project(configuration: Configuration, name: str) -> None
     assert not [host for host in DEAD if f"//{host}/" in written]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_corpora_share_their_downloads(configuration: Configuration) -> None:
+    for one, other in (
         ("wmt14-en-de", "wmt14-de-en"),
         ("wmt14-en-de", "wmt14-de-en-4m"),
         ("wmt16-en-ro", "wmt16-ro-en-diacritics"),
-    ],
-)
-def test_both_directions_share_their_downloads(
-    configuration: Configuration, one: str, other: str
-) -> None:
-    assert configuration.corpus(one).splits == configuration.corpus(other).splits
-
-
-def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -> None:
+    ):
+        assert configuration.corpus(one).splits == configuration.corpus(other).splits
     for name, drop in (("synthetic-a", 0.0), ("synthetic-b", 0.1)):
         corpus = configuration.corpus(name)
         assert derived_from(corpus) == "wmt14-en-de"
@@ -228,32 +220,18 @@ def test_other_faults(changes: dict[str, Any], parts: list[str]) -> None:
         check_corpus("own", as_corpus(OWN | changes))
 
 
-def test_merges_of_each_language_give_separate_vocabularies() -> None:
-    expected = {"vocabulary": {"source": 20, "target": {"about": 9, "tolerance": 0.1}}}
-    corpus = as_corpus(OWN | {"preprocessing": SEPARATE, "expected": expected})
-    check_corpus("own", corpus)
-    assert corpus.has_separate_vocabularies and not as_corpus(OWN).has_separate_vocabularies
-    assert corpus.as_written()["preprocessing"] == SEPARATE
-
-
-@pytest.mark.parametrize("key", ["lowercase", "max_ratio"])
-def test_what_a_corpus_must_say(key: str) -> None:
-    preprocessing = {name: value for name, value in OPTIONS.items() if name != key}
-    with told(key):
-        validated(Corpus, OWN | {"preprocessing": preprocessing})
-
-
-@pytest.mark.parametrize("names", ["data/{x}/train.en", ["a", "data/{x}/train.en"]])
-def test_paths_have_no_braces(names: Any) -> None:
-    corpus = OWN | {"splits": OWN["splits"] | {"train": {"files": {"en": names, "de": "b"}}}}
+def test_paths_have_no_braces() -> None:
+    files = {"files": {"en": ["a", "data/{x}/train.en"], "de": "b"}}
     with told("splits.train.files.en", "'data/{x}/train.en'"):
-        validated(Corpus, corpus)
+        validated(Corpus, OWN | {"splits": OWN["splits"] | {"train": files}})
 
 
 def test_a_corpus_is_written_as_its_file_says() -> None:
     own = {**OWN, "expected": {"clean": {"train": {"about": 9, "tolerance": 0.5}, "test": 1}}}
     own["splits"] = {"train": ARCHIVE, "test": FILES | {"references": [FILES]}}
+    own["preprocessing"] = SEPARATE
     assert validated(Corpus, own).as_written() == own
+    assert validated(Corpus, own).has_separate_vocabularies
     derived = {"derived": {"from": "own", "side": "en", "splits": ["train"]}}
     derived = {key: own[key] for key in ("source", "target", "preprocessing")} | derived
     assert validated(Corpus, derived).as_written() == derived

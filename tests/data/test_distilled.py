@@ -19,14 +19,8 @@ REFERENCES = ["ein Hund", "eine Ka@@ tze", "ja", "nein nein", "gut"]
 
 
 def record(number: int, tokens: str, status: str = "ok") -> dict[str, Any]:
-    return {
-        "id": number,
-        "tokens": tokens,
-        "text": tokens,
-        "score": -1.0,
-        "steps": 1,
-        "status": status,
-    }
+    facts = {"score": -1.0, "steps": 1, "status": status}
+    return {"id": number, "tokens": tokens, "text": tokens, **facts}
 
 
 TRANSLATIONS = [

@@ -133,7 +133,6 @@ def test_local_files_have_keys() -> None:
         ({"files": {"fr": "one"}}, ["'files'", "fr"]),
         ({"urls": {"en": "https://host/a"}}, ["'sha256'"]),
         ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["'files'", "de, en"]),
-        ({"files": {"en": "a"}, "members": {"en": "b"}}, ["'members'"]),
     ],
 )
 def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from nat.data.translations import (
-    by_reason,
     merge_shards,
     read_translations,
     shard_of,
@@ -18,14 +17,8 @@ from tests.messages import told
 
 
 def record(number: int, tokens: str = "a b@@ c", status: str = "ok") -> dict[str, Any]:
-    return {
-        "id": number,
-        "tokens": tokens,
-        "text": "a bc",
-        "score": -0.5,
-        "steps": 3,
-        "status": status,
-    }
+    facts = {"score": -0.5, "steps": 3, "status": status}
+    return {"id": number, "tokens": tokens, "text": "a bc", **facts}
 
 
 def write(path: Path, numbers: list[int] | range) -> Path:
@@ -41,6 +34,8 @@ def test_shards_are_contiguous_and_cover_everything_once(sentences: int, shards:
 
 
 def test_merging_joins_counts_and_names(tmp_path: Path) -> None:
+    nothing = write_translations(tmp_path / "nothing", [record(0, "", "empty source")])
+    assert nothing["mean_score"] is None
     shards = [tmp_path / "1", tmp_path / "2"]
     write_translations(shards[0], [record(0), record(1, "", too_long(8))])
     write_translations(shards[1], [record(2, "", "empty source"), record(3, "", too_long(8))])
@@ -58,12 +53,6 @@ def test_merging_joins_counts_and_names(tmp_path: Path) -> None:
         "mean_score": -0.5,
         "mean_steps": 3.0,
     }
-
-
-def test_nothing_decoded_has_no_mean(tmp_path: Path) -> None:
-    write_translations(tmp_path / "1", [record(0, "", "empty source")])
-    summary = merge_shards([tmp_path / "1"], 1, tmp_path / "test.jsonl")
-    assert summary["mean_score"] is None
 
 
 @pytest.mark.parametrize(
@@ -100,8 +89,3 @@ def test_text_of_any_kind_comes_back(tmp_path: Path) -> None:
     odd = record(0) | {"text": 'a "quoted" line\twith\nbreaks é – “ß”'}
     write_translations(tmp_path / "x", [odd, record(1)])
     assert list(read_translations(tmp_path / "x")) == [odd, record(1)]
-
-
-def test_reasons_count_all_and_name_the_first() -> None:
-    reasons = by_reason({"empty source": range(50)})
-    assert reasons == {"empty source": {"sentences": 50, "ids": range(20)}}
