@@ -116,20 +116,12 @@ def build(family: str, method: Method) -> Any:
 
 
 def describe(family: str, method: Method) -> Any:
-    """The options of a method as an object that has its traits; it need not be the method itself.
-
-    Raises:
-        UserError: as `build`.
-    """
+    """The options of a method, as an object that has its traits."""
     return _described(family, json.dumps(method.as_json(), sort_keys=True))[0]
 
 
 def completed(family: str, method: Method) -> Method:
-    """A method with all of its options, defaults filled in.
-
-    Raises:
-        UserError: as `build`.
-    """
+    """A method with all of its options, defaults filled in."""
     return _described(family, json.dumps(method.as_json(), sort_keys=True))[1]
 
 

@@ -2,6 +2,8 @@
 
 configuration = load("demo")
 configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines a model
+
+Every mistake in a file or on the command line raises `UserError` with file, key and remedy.
 """
 
 from pathlib import Path
@@ -22,9 +24,6 @@ def load(choice: Choice | str | None = None, root: Path | str = ".") -> Configur
         choice: of a command line, or only a scale, the name of a file in `config/scales`; None
             for the scale that `config/config.yaml` names.
         root: folder that holds `config/`.
-
-    Raises:
-        UserError: for anything wrong in the choice or in a file; names file, key and remedy.
     """
     configuration = read(choice, root)
     check(configuration)

@@ -10,7 +10,6 @@ from typing import Any
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.at_scale import place
 from nat.configuration.compatibility import check_system
 from nat.configuration.configuration import Configuration, all_tasks
 from nat.configuration.corpora import check_corpus
@@ -24,6 +23,7 @@ from nat.configuration.systems import (
     for_tasks,
     needed_systems,
     on_task,
+    place,
     tasks_of,
 )
 from nat.data.splits import sides
@@ -31,11 +31,7 @@ from nat.errors import UserError, told_of
 
 
 def check(configuration: Configuration) -> None:
-    """Check all files of a configuration, and what they say of each other at its scale.
-
-    Raises:
-        UserError: for the first problem.
-    """
+    """Check all files of a configuration, and what they say of each other at its scale."""
     _check_files(configuration)
     plain = for_tasks(configuration, ())
     for family in plain.decodings:  # first, since families know the names that others use

@@ -24,11 +24,7 @@ def add_configuration_arguments(parser: ArgumentParser) -> None:
 
 
 def configuration_from(arguments: Namespace) -> Configuration:
-    """Load the configuration of the current folder that the arguments ask for.
-
-    Raises:
-        UserError: for anything wrong in any file, or in the arguments.
-    """
+    """Load the configuration of the current folder that the arguments ask for."""
     given = {key: getattr(arguments, key) for key in KEYS}
     return load(choice({key: value for key, value in given.items() if value is not None}))
 
@@ -40,15 +36,7 @@ def chosen(configuration: Configuration) -> Choice:
 
 
 def choice_of(root: Path, run: str) -> Choice:
-    """What the command line of a run chose.
-
-    Args:
-        root: the folder of its results and configuration.
-        run: its name, `SCALE` or `SCALE@NAME`.
-
-    Raises:
-        UserError: if the record of the overrides of a named run is missing or damaged.
-    """
+    """What the command line of a run chose, whose name is `SCALE` or `SCALE@NAME`."""
     scale, _, name = run.partition("@")
     if not name:
         return Choice(scale)
@@ -57,21 +45,12 @@ def choice_of(root: Path, run: str) -> Choice:
         return Choice(scale, name, saved_override(record))
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{record} cannot be read ({error}); it has the changes of the configuration with "
-            f"which the run '{name}' was made, so put it back from a copy"
+            f"{record} cannot be read ({error}), which has the overrides of '{name}'; put it back"
         ) from error
 
 
 def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
-    """Refuse a name that was first used with other overrides.
-
-    Args:
-        configuration: of the run; without a name, nothing is done.
-        keep: whether to save the overrides of this run if the name is new.
-
-    Raises:
-        UserError: names what differs.
-    """
+    """Refuse a name that was first used with other overrides; `keep` those of a new name."""
     overrides, folder = configuration.overrides, f"{RESULTS}/{configuration.run}"
     record = configuration.root / folder / OVERRIDE
     if overrides.name is not None and record.exists():

@@ -98,11 +98,7 @@ def _shown(value: object) -> str:
 
 
 def check_system(configuration: "Configuration", name: str) -> None:
-    """Check that what a system says fits its methods, and the systems that it names.
-
-    Raises:
-        UserError: for the first problem.
-    """
+    """Check that what a system says fits its methods, and the systems that it names."""
     own = _Side(configuration, name)
     its, target, decoder, texts = own.its, own.target, own.decoder, own.its.text.candidates
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
@@ -171,11 +167,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
 
 
 def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
-    """Refuse a decoding that does not suit a system, or whose own assistant does not suit it.
-
-    Raises:
-        UserError: says why; also for an unknown system or decoding.
-    """
+    """Refuse a decoding that does not suit a system, or whose own assistant does not suit it."""
     method, traits = configuration.decoding(decoding), configuration.decoding_traits(decoding)
     file, own = configuration.decoding_file(decoding), _Side(configuration, system)
     lengths, steps, penalty = (

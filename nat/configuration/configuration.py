@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nat import registry
 from nat.configuration import families, systems
-from nat.configuration.at_scale import at_scale, place
 from nat.configuration.compatibility import check_suits
 from nat.configuration.families import Origin
 from nat.configuration.files import FOLDERS, file_of
@@ -22,6 +21,7 @@ from nat.configuration.models import (
 )
 from nat.configuration.overrides import Overrides
 from nat.configuration.scales import Scale, TaskCorpus
+from nat.configuration.systems import at_scale, place
 from nat.data.corpus import Corpus
 from nat.data.splits import split_names
 from nat.errors import told_of
@@ -119,20 +119,12 @@ class Configuration:
         return {name: task.corpus if isinstance(task, TaskCorpus) else task for name, task in tasks}
 
     def task(self, task: str) -> str:
-        """The corpus that this scale uses for a task.
-
-        Raises:
-            UserError: if the scale has none for it.
-        """
+        """The corpus that this scale uses for a task."""
         where = f"{file_of('scales', self.scale)}: key 'tasks'"
         return self.tasks[families.require(task, self.tasks, "task", where)]
 
     def content(self, folder: str, name: str) -> dict[str, Any]:
-        """What a file says with the changes of the scale and the command line, not to be changed.
-
-        Raises:
-            UserError: if there is no such file, nor a family of this name.
-        """
+        """What a file says at the scale, with the changes of the command line; read only."""
         known = self.files[folder]
         if name in known and not families.placeholders(name):
             return at_scale(self, folder, name)
@@ -227,11 +219,7 @@ class Configuration:
 
     @cached_method
     def check_decoding(self, system: str, decoding: str) -> None:
-        """Refuse a decoding that does not suit a system.
-
-        Raises:
-            UserError: says why; also for an unknown system or decoding.
-        """
+        """Refuse a decoding that does not suit a system."""
         check_suits(self, system, decoding)
 
 

@@ -103,10 +103,6 @@ def expanded(
     Returns:
         What each entry says, as if it had a file of its own, and where it is defined. Entries come
         after those that they are `like`; families have their names with placeholders.
-
-    Raises:
-        UserError: for an impossible name, a name that is defined twice, an unknown name after
-            `like`, or a cycle.
     """
     written: dict[str, _Written] = {}
     for stem, content in files.items():
@@ -231,11 +227,7 @@ def example(family: str, content: Mapping[str, Any]) -> str:
 
 
 def require(name: str, known: Collection[str], what: str, where: str) -> str:
-    """The known name that a name is, or the family that it belongs to.
-
-    Raises:
-        UserError: if there is none; names the nearest one, of a family with the same numbers.
-    """
+    """The known name that a name is, or the family that it belongs to."""
     family = name if name in known else family_of(name, known)
     if family is not None:
         return family

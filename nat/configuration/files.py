@@ -79,10 +79,6 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     Args:
         root: folder that `name` is relative to.
         name: path as messages show it, such as `config/systems/at-base.yaml`.
-
-    Raises:
-        UserError: if the file cannot be read, is not UTF-8 or not a mapping, and as `read_value`;
-            names the file and, where there is one, the line.
     """
     try:
         text = (root / name).read_text(encoding="utf-8-sig")
@@ -99,11 +95,7 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
 
 
 def read_value(text: str, origin: str) -> Any:
-    """Read the value of a YAML text.
-
-    Raises:
-        UserError: if it is not YAML; names `origin` and, where there is one, the line.
-    """
+    """Read the value of a YAML text."""
     try:
         return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
@@ -116,11 +108,7 @@ def read_value(text: str, origin: str) -> Any:
 
 
 def read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
-    """Read all files of a folder of `config/`, by name without `.yaml`.
-
-    Raises:
-        UserError: for a missing folder or a file with an impossible name, and as `read_yaml`.
-    """
+    """Read all files of a folder of `config/`, by name without `.yaml`."""
     place = root / "config" / folder
     if folder == "papers" and not place.exists():
         return {}  # a training needs none

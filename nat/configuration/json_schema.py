@@ -1,7 +1,8 @@
 """JSON Schemas of the files of `config/`, for editors that complete and check YAML."""
 
+import inspect
 import re
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -9,26 +10,37 @@ from pydantic import BaseModel, TypeAdapter
 from nat.configuration.files import FOLDERS
 from nat.configuration.models import MODELS
 from nat.papers.description import Paper
+from nat.transformer.architecture import Architecture
 
 KINDS: dict[str, type[BaseModel]] = {**MODELS, "papers": Paper}
 """The model of every kind of file."""
-_ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
+_BESIDE = re.compile(r"((?:^    # .*\n)*)^    (\w+): .*?(?:  (# .*))?$", re.MULTILINE)
+_IN_DOCSTRING = re.compile(r"^        (\w+): (.*(?:\n {12}.*)*)", re.MULTILINE)
 
 
-def json_schema(kind: str, docs: Path = Path("docs/configuration.md")) -> dict[str, Any]:
+def json_schema(kind: str) -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a kind of file, a key of `KINDS`.
 
-    The tables of `docs` describe the keys of recipes and scales. No key is required in files that
-    may be like another one, since they may inherit it.
+    Keys are described by the comments or docstrings of their models. No key is required in files
+    that may be like another one, since they may inherit it.
     """
     schema = TypeAdapter(KINDS[kind]).json_schema()
-    own, parts = schema["properties"], schema.get("$defs", {})
-    if kind in FOLDERS and kind in MODELS:
-        for part in (schema, *parts.values()):
+    models = {each.__name__: each for each in (*_all(BaseModel), Architecture)}
+    for part in (schema, *schema.get("$defs", {}).values()):
+        source = inspect.getsource(models[part["title"]]) if part.get("title") in models else ""
+        texts = {key: f"{above} {beside}" for above, key, beside in _BESIDE.findall(source)}
+        texts |= dict(_IN_DOCSTRING.findall(source))
+        for key, described in part.get("properties", {}).items():
+            described["description"] = " ".join(texts.get(key, "").replace("# ", "").split())
+        if kind in FOLDERS and kind in MODELS:
             part.pop("required", None)
     if kind == "scales":
-        parts["Architecture"]["properties"]["like"] = own["like"]
-    _, _, table = docs.read_text("utf-8").partition(f"### Keys of a {kind.removesuffix('s')}\n")
-    for key, meaning in _ROW.findall(table.partition("### ")[0]):
-        own[key]["description"] = meaning
+        like = schema["properties"]["like"]
+        schema["$defs"]["Architecture"]["properties"]["like"] = like
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _all(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _all(each)

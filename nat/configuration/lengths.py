@@ -92,11 +92,7 @@ def counts_epochs(recipe: Recipe) -> bool:
 
 
 def check_lengths(recipe: Recipe, where: str) -> None:
-    """Check that each length is given in one unit, and that lengths fit each other.
-
-    Raises:
-        UserError: names `where`, the files of the recipe, and the key.
-    """
+    """Check that each length is given in one unit, and that lengths fit each other."""
     for updates, (epochs,) in UNITS:
         missing = [key for key in updates if getattr(recipe, key) is None]
         in_epochs = getattr(recipe, epochs) is not None
@@ -117,10 +113,7 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
         recipe: as configured.
         updates_per_epoch: batches of one pass over the training text / batches of an update;
             None for a recipe that gives no length in epochs.
-        where: the training, for messages.
-
-    Raises:
-        UserError: if the lengths do not fit each other.
+        where: for messages.
     """
     updates, warmup = recipe.updates, recipe.warmup_updates
     save, validate = recipe.save_every, recipe.validate_every

@@ -79,20 +79,21 @@ Precision = Literal["auto", "fp32", "bf16"]
 class Settings(StrictModel):
     """`config/config.yaml`: the one place where a run is chosen."""
 
-    scale: str
-    mirror: Text | None
-    precision: Precision
-    threads: Count
-    tensorboard: bool = False
+    scale: str  # a file of config/scales
+    mirror: Text | None  # folder with files HOST/PATH that are used instead of downloads
+    precision: Precision  # inputs of the linear layers in training; auto: bf16 if it is fast
+    threads: Count  # of one training on CPU
+    tensorboard: bool = False  # whether trainings write event files, which show them as they go on
+    # what translates a training text by beam search
     distillation_engine: Literal["pytorch", "ctranslate2"] = "pytorch"
 
 
 class Validation(StrictModel):
     """How checkpoints are compared."""
 
-    decoding: str | None
-    metric: Literal["bleu", "loss"]
-    sentences: Count | None
+    decoding: str | None  # a file of config/decodings; null if the metric is the loss
+    metric: Literal["bleu", "loss"]  # what is compared
+    sentences: Count | None  # number of sentences of valid, from its beginning; null: all
 
     @model_validator(mode="after")
     def _bleu_needs_a_decoding(self) -> "Validation":
@@ -104,36 +105,41 @@ class Validation(StrictModel):
 class Average(StrictModel):
     """The checkpoints whose mean is the final model."""
 
-    checkpoints: Count
-    by: Literal["best", "last"]
+    checkpoints: Count  # how many
+    by: Literal["best", "last"]  # those with the best validation, or the last
 
 
 class Recipe(Inheriting):
-    """A file of `config/recipes`: how a system is trained; docs/configuration.md has its keys."""
+    """A file of `config/recipes`: how a system is trained."""
 
-    description: Text = ""
-    updates: OrAbsent[Count] = None
-    epochs: OrAbsent[Positive] = None
+    description: Text = ""  # for readers
+    updates: OrAbsent[Count] = None  # length of the training
+    epochs: OrAbsent[Positive] = None  # passes over the training text, instead of updates
+    # length for which options of methods that act at every update, such as `ema_decay`, are stated;
+    # by default the recipe's own updates
     reference_updates: OrAbsent[Count] = None
+    # tokens of the longer side in one update, with padding, over all devices
     batch_tokens: Count
-    learning_rate: float = Field(gt=0, le=1)
-    warmup_updates: OrAbsent[Number] = None
-    warmup_epochs: OrAbsent[NotNegative] = None
-    schedule: Literal["inverse_sqrt", "fixed"]
-    betas: tuple[BelowOne, ...] = Field(min_length=2, max_length=2)
-    epsilon: float = Field(gt=0, le=0.01)
-    weight_decay: BelowOne
-    clip_norm: NotNegative
-    dropout: BelowOne
-    length_loss_weight: NotNegative
-    save_every: OrAbsent[Count] = None
-    validate_every: OrAbsent[Count] = None
+    learning_rate: float = Field(gt=0, le=1)  # of Adam, at its peak
+    warmup_updates: OrAbsent[Number] = None  # updates until the peak
+    warmup_epochs: OrAbsent[NotNegative] = None  # passes over the text, instead of them
+    schedule: Literal["inverse_sqrt", "fixed"]  # of the learning rate, after the warm-up
+    betas: tuple[BelowOne, ...] = Field(min_length=2, max_length=2)  # of Adam
+    epsilon: float = Field(gt=0, le=0.01)  # of Adam
+    weight_decay: BelowOne  # decoupled, of Adam
+    clip_norm: NotNegative  # largest norm of a gradient; 0: no clipping
+    dropout: BelowOne  # share of the states that is set to zero
+    length_loss_weight: NotNegative  # of the length predictor's loss
+    save_every: OrAbsent[Count] = None  # updates between checkpoints
+    validate_every: OrAbsent[Count] = None  # updates between validations; divides `save_every`
+    # checkpoints and validations in an epoch, instead of `save_every` and `validate_every`
     validations_per_epoch: OrAbsent[Positive] = None
+    # updates after which the weights are kept, by name, for other systems that start there
     keep: OrAbsent[Annotated[dict[Name, Count], Field(min_length=1)]] = None
-    validation: Validation
-    patience: Count | None
-    average: Average
-    tasks: ByTask = {}
+    validation: Validation  # how checkpoints are compared
+    patience: Count | None  # validations without improvement before training ends; null: never
+    average: Average  # the checkpoints whose mean is the final model
+    tasks: ByTask = {}  # what is different on the corpus of a task, by task
 
 
 class TeacherText(StrictModel):
@@ -207,36 +213,28 @@ class Imported(StrictModel):
 
 
 class SystemFile(Inheriting):
-    """A file of `config/systems`: what is trained.
+    """A file of `config/systems`: what is trained."""
 
-    Attributes:
-        size: a size of the scale.
-        decoder: canvas and layers; by default a canvas of masks.
-        parts: further parts of the network, files of nat/parts, with their options.
-        length: what the length predictor predicts: target tokens, or target minus source, or
-            constant for the mean difference.
-        init_from: a system of the same size whose weights are the initialisation, or a checkpoint
-            that its recipe keeps.
-        teacher: a system whose trained model the input or the target uses.
-        imported: the checkpoint that is taken over instead of a training.
-    """
-
-    description: Text
-    size: str
-    input: Method
-    target: Method
-    decoder: DecoderOptions = DecoderOptions()
+    description: Text  # for readers
+    size: str  # a size of the scale
+    input: Method  # proxy input, a file of nat/inputs
+    target: Method  # proxy target, a file of nat/targets
+    decoder: DecoderOptions = DecoderOptions()  # canvas and layers; by default a canvas of masks
+    # further parts of the network, files of nat/parts, with their options
     parts: dict[str, dict[str, Any]] = {}
+    # what the length predictor predicts: target tokens, or target minus source, or constant for the
+    # mean difference
     length: Length | None
+    # raw, distilled from a system, or a choice among several, see nat/distillation
     text: Annotated[
         texts.Text, _ReadAs(Distillation | Literal["raw"], texts.Text.of, texts.Text.as_json)
     ]
-    init_from: InitFrom
-    teacher: str | None = None
-    recipe: str
-    imported: Imported | None = None
+    init_from: InitFrom  # a system of the same size, or a checkpoint that its recipe keeps
+    teacher: str | None = None  # a system whose trained model the input or the target uses
+    recipe: str  # a file of config/recipes
+    imported: Imported | None = None  # the checkpoint that is taken over instead of a training
     variants: Variants = {}
-    tasks: ByTask = {}
+    tasks: ByTask = {}  # what is different on the corpus of a task, by task
 
 
 class Teacher(StrictModel):
@@ -275,11 +273,7 @@ class Training(StrictModel):
 
     @classmethod
     def of(cls, value: Any) -> "Training":
-        """Read what `as_json` gives.
-
-        Raises:
-            UserError: if it is not a training of this version of the configuration.
-        """
+        """Read what `as_json` gives."""
         return validated(cls, value, "the training")
 
     def as_json(self) -> dict[str, Any]:
@@ -335,9 +329,6 @@ def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
         model: of the kind of file.
         content: of the file.
         file: name for messages.
-
-    Raises:
-        UserError: for the first problem; names file, key, what was found and what is expected.
     """
     with told_of(f"{file}: "):
         return validated(model, content)

@@ -2,29 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 
-from nat.configuration.at_scale import replacements
 from nat.configuration.checks import references
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import PAPER_SCALE, file_of
-from nat.configuration.systems import dependencies
+from nat.configuration.systems import dependencies, replacements
 
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """One sentence for each thing that the reports of a run make noteworthy.
-
-    Args:
-        configuration: of the run.
-        asked_for: corpus and system of everything that reports show.
-    """
+    """One sentence for each thing that is noteworthy; reports ask for these corpora and systems."""
     pairs, scales = set(asked_for), configuration.files["scales"]
     scale, corpora = file_of("scales", configuration.scale), {corpus for corpus, _ in pairs}
     overridden, used = configuration.overrides.recipes, _recipes(configuration, pairs)
     changed = {**scales[configuration.scale]["recipes"], **overridden}
     long = [name for name in sorted(used) if replacements(configuration, name)[-1] not in changed]
+    listed = ", ".join(f"{name} ({_length(configuration, name)})" for name in long)
     if long and configuration.scale != PAPER_SCALE:
         yield (
             f"{scale}: these recipes train as long as in the papers, since the key 'recipes' does "
-            f"not change them: {', '.join(_with_length(configuration, name) for name in long)}"
+            f"not change them: {listed}"
         )
     # any decoding may be shown, and with it the systems that it uses besides
     named = references(configuration.files["decodings"])
@@ -44,11 +39,10 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
         )
 
 
-def _with_length(configuration: Configuration, name: str) -> str:
+def _length(configuration: Configuration, name: str) -> str:
     recipe = configuration.recipe(name)
-    if recipe.updates is None:
-        return f"{name} ({recipe.epochs:,g} epochs)"
-    return f"{name} ({recipe.updates:,} updates)"
+    by_epochs = recipe.updates is None
+    return f"{recipe.epochs:,g} epochs" if by_epochs else f"{recipe.updates:,} updates"
 
 
 def _recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> set[str]:

@@ -64,12 +64,7 @@ class Choice:
 
 
 def choice(config: Mapping[str, Any]) -> Choice:
-    """What `snakemake --config KEY=VALUE ...` chooses.
-
-    Raises:
-        UserError: for a key that would have no effect, for one without a value, and for a name
-            that Snakemake reads as a number or a truth value, and so writes in another way.
-    """
+    """What `snakemake --config KEY=VALUE ...` chooses."""
     for key, value in config.items():
         require(key, KEYS, "key", "--config")
         is_text = key != "name" or isinstance(value, str)
@@ -83,11 +78,7 @@ def choice(config: Mapping[str, Any]) -> Choice:
 
 
 def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:
-    """Read changes of the form KEY=VALUE, of `config.threads` or `recipes.NAME.KEY`, say.
-
-    Raises:
-        UserError: for changes without a name, and for other keys.
-    """
+    """Read changes of the form KEY=VALUE, of `config.threads` or `recipes.NAME.KEY`, say."""
     given = tuple(given)
     if name is not None and (not NAME.fullmatch(name) or len(name) > _LONGEST_NAME):
         raise UserError(

@@ -14,17 +14,11 @@ from nat.options import hint
 
 
 def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:
-    """Read all files in `root / "config"`.
-
-    What is asked for is validated when it is asked for; `checks` looks at the rest.
+    """Read all files in `root / "config"`; each is validated when it is asked for, or by `checks`.
 
     Args:
         choice: scale, name and overrides of the command line; or only the scale.
         root: folder that holds `config/`.
-
-    Raises:
-        UserError: for a folder that is missing, a file that cannot be read or has a wrong name or
-            content, and an unknown scale.
     """
     root = Path(root)
     if not isinstance(choice, Choice):

@@ -63,9 +63,6 @@ def decoding_to_distil(configuration: Configuration, decoding: str) -> str:
 
     With `distillation_engine: ctranslate2` in config/config.yaml, a beam search gives way to
     that of CTranslate2 in float32 with the same options; every other decoding stays.
-
-    Raises:
-        UserError: if there is no decoding of CTranslate2 with these options.
     """
     engine = configuration.settings.distillation_engine
     if engine == "pytorch" or (own := configuration.decoding(decoding)).method != "beam_search":

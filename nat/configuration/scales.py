@@ -38,18 +38,18 @@ Stage = Literal[
 class Needs(StrictModel):
     """What one job needs."""
 
-    gpu: bool = False
-    cores: Count = 1
-    memory_mb: Count = 2000
-    minutes: Count = 60
+    gpu: bool = False  # a training, one for each of its processes
+    cores: Count = 1  # of the processor; of a training with several processes, for each
+    memory_mb: Count = 2000  # of a node
+    minutes: Count = 60  # time limit of the first attempt
 
 
 class Shards(StrictModel):
     """Jobs that decode one split."""
 
-    train: Count
-    valid: Count
-    test: Count
+    train: Count  # for the training text, which teachers translate
+    valid: Count  # for the validation set
+    test: Count  # for each test set
 
     def of(self, split: str) -> int:
         """Number of jobs that decode a split."""
@@ -59,51 +59,57 @@ class Shards(StrictModel):
 class LatencyOptions(StrictModel):
     """How latencies are measured."""
 
+    # how many of the test set, drawn at random, always the same ones; null: all
     sentences: Count | None = None
-    repeats: int = Field(default=5, ge=5)
-    most_repeats: Count = 15
-    threads: Count | None = None
+    repeats: int = Field(default=5, ge=5)  # how often each system translates these sentences
+    most_repeats: Count = 15  # largest number, if the times of some system lie far apart
+    threads: Count | None = None  # of a processor; null: as many as a training has
 
 
 class Tuning(StrictModel):
     """How options of decodings are tuned."""
 
-    sentences: Count | None = None
+    sentences: Count | None = None  # of the validation set, from its beginning; null: all
 
 
 class Browser(StrictModel):
     """What the sentence browser of the report shows."""
 
-    sentences: Count = 200
+    sentences: Count = 200  # of each test set, from its beginning
+    # decodings that are shown step by step, of each system that a report shows with them
     steps: Annotated[list[str], Unique] = []
 
 
 class TaskCorpus(StrictModel):
     """A task of a scale with its own heading."""
 
-    corpus: str
-    heading: Text
+    corpus: str  # used for the task
+    heading: Text  # name of the task in tables
 
 
 class Scale(Inheriting):
-    """A file of `config/scales`: how large a run is; docs/configuration.md has its keys."""
+    """A file of `config/scales`: how large a run is."""
 
-    description: Text
-    seeds: Seeds
+    description: Text  # for readers
+    seeds: Seeds  # of the trainings; the teacher of the first one translates the text of students
+    # the corpus used for each task of a paper or of your own, or `{corpus: ..., heading: ...}`
     tasks: dict[str, TaskCorpus | str] = Field(min_length=1)
-    sizes: dict[str, Architecture] = Field(min_length=1)
-    recipes: ByTask
-    shards: Shards
+    sizes: dict[str, Architecture] = Field(min_length=1)  # of models, by name
+    recipes: ByTask  # changes of a recipe, or the recipe that replaces it at this scale (`as`)
+    shards: Shards  # number of jobs that share the translation of a split
+    # most source tokens in one batch of a decoding, with padding; fewer need less memory
     decoding_tokens: Count
-    parts: dict[str, dict[str, Any]] = {}
-    regulariser: dict[str, Any] = {}
-    latency: LatencyOptions = LatencyOptions()
-    tuning: Tuning = Tuning()
-    browser: Browser = Browser()
+    parts: dict[str, dict[str, Any]] = {}  # changes of the network parts of all systems, by part
+    regulariser: dict[str, Any] = {}  # changes of that of all systems that choose among texts
+    latency: LatencyOptions = LatencyOptions()  # how latencies are measured
+    tuning: Tuning = Tuning()  # how options of decodings are tuned
+    browser: Browser = Browser()  # what the sentence browser of the report shows
+    # most tokens in one batch of a device; larger updates are accumulated; null: no limit
     tokens_per_device: Count | None = None
+    # processes of a training on each node, one GPU each; without it, the GPUs that it sees
     devices: OrAbsent[Count] = None
-    nodes: Count = 1
-    stages: dict[Stage, Needs] = {}
+    nodes: Count = 1  # of a training; more than one only inside a Slurm job
+    stages: dict[Stage, Needs] = {}  # what a job of each stage requests from a cluster
 
     def heading(self, task: str) -> str | None:
         """What tables call a task; None where the scale does not say."""

@@ -16,9 +16,6 @@ def effective(configuration: Configuration, corpus: str, system: str) -> str:
     """What a training of a system is determined by, with all defaults, as YAML.
 
     Comments before it name the file, and corpora of the scale on which something differs.
-
-    Raises:
-        UserError: for an unknown system or corpus, or one that the scale has no size for.
     """
     lines = [_heading(configuration, corpus, system)]
     name, here = configuration.canonical(corpus, system), _settings(configuration, corpus, system)
@@ -35,9 +32,6 @@ def compared(configuration: Configuration, corpus: str, system: str, other: str)
     """The settings of two systems that differ, each by system, as YAML.
 
     A setting that only one of them has is shown for that one alone.
-
-    Raises:
-        UserError: as `effective`.
     """
     settings = {
         name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)

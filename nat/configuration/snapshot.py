@@ -37,11 +37,7 @@ def write(configuration: Configuration) -> Path:
 
 
 def restore(path: Path, root: Path = Path()) -> Configuration:
-    """Read a configuration that `write` has written; it was checked before.
-
-    Raises:
-        UserError: if the file is missing or no such file.
-    """
+    """Read a configuration that `write` has written; it was checked before."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         overrides = content["overrides"]

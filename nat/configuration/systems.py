@@ -1,4 +1,4 @@
-"""What determines the training of a system, and which systems are the same on a corpus."""
+"""What scale, tasks and command line make of systems, and which systems are the same."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -6,11 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nat import registry
-from nat.configuration.at_scale import length_ratio
-from nat.configuration.families import Origin, merged
+from nat.configuration.families import Content, Origin, merged
 from nat.configuration.files import file_of
 from nat.configuration.json_values import fingerprint
-from nat.configuration.lengths import at_length
+from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import Training
 from nat.errors import UserError
 from nat.options import options_of
@@ -27,6 +26,63 @@ REFERENCES = {
 """Keys of these files, at any depth, that name a file of another folder."""
 _VIEWS, _TRAININGS = 64, 4096
 """How many are kept."""
+
+
+def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
+    """What the file of an entry says, as the scale and the command line change it."""
+    written, scale = configuration.files[folder][name], _scale(configuration)
+    if folder == "recipes":
+        change = merged(
+            scale["recipes"].get(name, {}), configuration.overrides.recipes.get(name, {})
+        )
+        other = change.pop("as", None)
+        base = written if other is None else at_scale(configuration, folder, other)
+        recipe = in_proportion(base, merged(base, change), change)
+        return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
+    if folder != "systems":
+        return written
+    parts, text = scale.get("parts", {}), written["text"]
+    changes: Content = {key: {} for key in ("parts",) if key in written}
+    for part in parts.keys() & written.get("parts", {}):
+        changes["parts"][part] = parts[part]
+    for kind, choice in text.items() if isinstance(text, Mapping) else ():
+        if choice.get("regulariser"):
+            changes["text"] = {kind: {"regulariser": scale.get("regulariser", {})}}
+    return merged(written, changes)
+
+
+def place(configuration: "Configuration", folder: str, name: str) -> str:
+    """The files that say what `at_scale` returns, for messages."""
+    where, scale = configuration.file_of(folder, name), _scale(configuration)
+    if folder == "recipes":
+        chain, changed = replacements(configuration, name), name in scale["recipes"]
+        where += f" with {file_of('scales', configuration.scale)}" if changed else ""
+        return (
+            where
+            if configuration.overrides.recipes.keys().isdisjoint(chain)
+            else (f"{where} with 'override'")
+        )
+    written = configuration.files[folder].get(name)
+    if folder == "systems" and at_scale(configuration, folder, name) != written:
+        where += f" with {file_of('scales', configuration.scale)}"
+    return where
+
+
+def replacements(configuration: "Configuration", recipe: str) -> list[str]:
+    """A recipe, and the one that replaces it at this scale (key `as`), and so on."""
+    chain = [recipe]
+    while other := _scale(configuration)["recipes"].get(chain[-1], {}).get("as"):
+        if other in chain:
+            raise UserError(
+                f"{file_of('scales', configuration.scale)}: key 'recipes.{chain[-1]}.as': recipes "
+                f"replace each other in a circle: {' -> '.join([*chain, other])}"
+            )
+        chain.append(other)
+    return chain
+
+
+def _scale(configuration: "Configuration") -> Content:
+    return configuration.files["scales"][configuration.scale]
 
 
 def needed_systems(configuration: "Configuration", system: str) -> list[tuple[str, str]]:
@@ -78,11 +134,7 @@ def tasks_of(configuration: "Configuration", corpus: str) -> tuple[str, ...]:
 
 @lru_cache(_VIEWS)
 def for_tasks(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configuration":
-    """The configuration with the changes that these tasks make.
-
-    Raises:
-        UserError: if the tasks make different changes.
-    """
+    """The configuration with the changes that these tasks make."""
     files, origins = dict(configuration.files), dict(configuration.origins)
     for folder in WITH_TASKS:
         files[folder], origins[folder] = dict(files[folder]), dict(origins[folder])
@@ -209,8 +261,11 @@ def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
 @lru_cache(_TRAININGS)
 def training(view: "Configuration", corpus: str, system: str) -> Training:
     """See `Configuration.training`; `view` is that of the corpus, and the name is canonical."""
-    content = effective(view, system)
-    recipe = {key: each for key, each in content["recipe"].items() if key != "reference_updates"}
-    ratio = length_ratio(view, view.system(system).recipe)
-    own = {"recipe": recipe, "target": at_length(content["target"], ratio)}
-    return Training.of({"corpus": corpus, "system": system, **content, **own})
+    content, name = effective(view, system), view.system(system).recipe
+    recipe, of_paper = content["recipe"], view.files["recipes"][replacements(view, name)[-1]]
+    # 1 where either length is in epochs, whose updates are not known before the training
+    stated, ratio = recipe.pop("reference_updates", of_paper.get("updates")), 1.0
+    if stated and "updates" in recipe:
+        ratio = stated / recipe["updates"]
+    content["target"] = at_length(content["target"], ratio)
+    return Training.of({"corpus": corpus, "system": system, **content})

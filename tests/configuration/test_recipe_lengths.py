@@ -219,15 +219,3 @@ def test_lengths_follow_where_an_override_changes_a_recipe_that_is_replaced(fold
     assert found.updates == plain.updates // 2
     assert found.warmup_updates == plain.warmup_updates // 2
     assert found.save_every == plain.save_every // 2
-
-
-@pytest.mark.parametrize("changed", ["another", "other", "student"])
-def test_errors_of_an_override_name_the_recipe_that_it_changes(
-    folder: Folder, changed: str
-) -> None:
-    folder.files["recipes/another"] = folder.files["recipes/other"] = RECIPE
-    recipes = {"another": {"as": "other"}, "other": {"as": "student"}, "student": {"dropout": 0.2}}
-    folder.files["scales/tiny"]["recipes"] = recipes
-    message = folder.error(Choice(name="own", override=(f"recipes.{changed}.keep.late=1001",)))
-    places = [f"config/recipes/{changed}.yaml", "config/scales/tiny.yaml", "'override'"]
-    must_name(message, *places, "'keep.late'")

@@ -158,7 +158,7 @@ TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format"
         (ARCHIVE | {"members": {"en": "a"}}, ["'members'", "found en"]),
         (ARCHIVE | {"format": "tmx"}, ["'members'", "en, de", "pairs"]),
         (TSV, ["'columns'"]),
-        (TSV | {"columns": {"en": 0, "fr": 1}}, ["'columns'", "en: 0, fr: 1"]),
+        (TSV | {"columns": {"en": 0, "fr": 1}}, ["'columns'"]),
         (FILES | {"sha256": "0" * 64}, ["'sha256'", "'urls'"]),
         ({"sacrebleu": "wmt61"}, ["'sacrebleu'", "'wmt61'"]),
     ],
@@ -195,10 +195,6 @@ def cut_out(split: str, **keys: Any) -> dict[str, Any]:
         (
             {"preprocessing": OPTIONS | {"bpe_merges": {"en": 9, "fr": 9}}},
             ["'preprocessing.bpe_merges'", "en, fr", "en and de"],
-        ),
-        (
-            {"preprocessing": SEPARATE | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}},
-            ["'preprocessing.bpe_merges'", "'corruption'"],
         ),
         (
             {"preprocessing": SEPARATE, "expected": {"vocabulary": {"tagret": 9}}},
