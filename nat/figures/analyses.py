@@ -1,4 +1,4 @@
-"""What figures show of the files of analyses: matrices, alignments, and decodings pass by pass."""
+"""Matrices, alignments, and decodings pass by pass, which figures show of files of analyses."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -45,7 +45,7 @@ def read(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[str, 
 
 
 def _records(content: Content, figure: ResolvedPart, cell: Cell) -> list[Record]:
-    """What the records of a panel say of their own; fails for parts that do not fit together."""
+    """The own keys of the records of a panel; fails for parts that do not fit together."""
     try:
         return list(RECORDS[figure.described.kind](content))
     except (LookupError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What the painters of panels share: sizes, colours, and a panel with its points."""
+"""Sizes, colours, and a panel with its points, which the painters share."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

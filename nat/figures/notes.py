@@ -12,7 +12,7 @@ from nat.papers.values import Record
 OF_TEXTS = ("alignment", "steps")
 """Kinds that show texts, across the page."""
 MARKS = {"bars": "Black lines", "scatter": "Thin lines"}
-"""What shows intervals; in other kinds, bands."""
+"""Marks of intervals; in other kinds, bands."""
 
 
 def notes(plot: Plot) -> list[str]:

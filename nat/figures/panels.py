@@ -34,7 +34,7 @@ NAMES: dict[str, Any] = {
     "prevent_crossings": False,
     "arrowprops": {"arrowstyle": "-", "color": GREY, "linewidth": 0.6},
 }
-"""How names push each other and points away; of the settings tried, with these fewest touch."""
+"""Options of adjustText; of those tried, with these fewest names touch a point."""
 
 
 def lines(axes: Axes, panel: Panel) -> None:

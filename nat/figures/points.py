@@ -24,7 +24,7 @@ NUMBERS = [
 
 @dataclass(frozen=True)
 class Plot:
-    """What a figure shows.
+    """The points of a figure.
 
     Attributes:
         figure: of which it is.
@@ -38,7 +38,7 @@ class Plot:
 
     @property
     def description(self) -> Part:
-        """How it is drawn."""
+        """Description of the figure."""
         return self.figure.described
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Where a number comes from: what a page says of it on demand."""
+"""The origin of a number, which a page tells on demand."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""What a page of the report consists of, and where pages lie; the templates lay them out."""
+"""Pages of the report and their parts, which the templates lay out, and their paths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ SENTENCES = "sentences.html"
 COMPLETE, PART, NOTHING = "badge complete", "badge part", "badge nothing"
 """Looks of entries that say how much of something exists."""
 OLDER = "older configuration"
-"""What is said below a number that is not of today's configuration."""
+"""Remark below a number that is not of today's configuration."""
 
 
 def of_paper(name: str) -> str:

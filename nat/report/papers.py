@@ -104,7 +104,7 @@ def _files(paper: str, stem: str, formats: Sequence[str]) -> dict[str, str]:
 
 
 def _value(number: Any) -> float | str:
-    """What an entry with a number is sorted by; empty where there is none."""
+    """The number that an entry is sorted by; empty without one."""
     return number if isinstance(number, float | int) and given(number) else ""
 
 
@@ -203,10 +203,10 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
 
 
 def _said(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the record of a place says of it, by column of the CSV."""
+    """The record of a place, by column of the CSV."""
     measure = measure_of(record["measure"])
     said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
-    return said | {name: record[name] for name in SAID if given(record[name])}
+    return said | {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
 
 
 # Figures

@@ -1,4 +1,4 @@
-"""What exists of a run: how much of each report, its claims, and the records of its trainings."""
+"""The results of a run that exist: how much of each report, its claims, its trainings."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

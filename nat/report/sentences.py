@@ -29,7 +29,7 @@ from nat.report.results import Results
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
 UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
-"""What is said of a single reference that is not one of the several ones."""
+"""Remark on a single reference that is not one of the several ones."""
 
 
 def page(results: Results, folder: Path) -> Page:

@@ -45,7 +45,7 @@ FACTS = {
     "device": "on {}",
     "precision": "in {}",
 }
-"""What is said of a training, by the key of its record."""
+"""Facts of a training, by the key of its record."""
 WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
@@ -144,7 +144,7 @@ def _page(
 def _training(
     results: Results, curve: TrainingCurve, record: dict[str, Any], folder: Path
 ) -> Section:
-    """What the record of a training says, and its curves."""
+    """The facts of a training, and its curves."""
     facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
