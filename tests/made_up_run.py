@@ -113,8 +113,8 @@ def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:
     """The same run, as if it had been at the paper's scale and on its corpus."""
     (root / "results/demo").rename(root / "results/paper")
     for folder in (
-        *(root / "results/corpora").glob(CORPUS),
-        *(root / "results/paper").glob(f"*/{CORPUS}"),
+        *root.glob(f"results/corpora/{CORPUS}"),
+        *root.glob(f"results/paper/*/{CORPUS}"),
     ):
         folder.rename(folder.with_name(TASK))
     return configuration(root, papers, scale="paper", corpus=TASK)
@@ -134,39 +134,29 @@ def write_corpus(root: Path, several: bool = True, complete: bool = False) -> No
         (folder / name / "test.yy").write_text(lines)
         (folder / name / "test.xx").write_text(lines.upper())
     if several:
-        (folder / "references").mkdir()
-        (folder / "references/test.yy.jsonl").write_text(
-            "".join(
-                json.dumps(
-                    {"id": number, "references": [" ".join(words), WORDS[number]][: number % 2 + 1]}
-                )
-                + "\n"
-                for number, words in enumerate(reference())
-                if complete or number < SENTENCES // 2
-            )
-        )
+        rows = [
+            {"id": number, "references": [" ".join(words), WORDS[number]][: number % 2 + 1]}
+            for number, words in enumerate(reference())
+        ]
+        kept = rows if complete else rows[: SENTENCES // 2]
+        write_lines(folder / "references/test.yy.jsonl", kept)
+
+
+def write_lines(path: Path, rows: Sequence[Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_translations_to(path: Path, errors: float, seed: int = 1, not_decoded: int = 0) -> None:
     """Translations in which this share of words is wrong."""
     numbers = random.Random(seed)
     rows = []
-    for identifier, words in enumerate(reference()):
-        lost = identifier < not_decoded
+    for number, words in enumerate(reference()):
         made = [word if numbers.random() > errors else numbers.choice(WORDS) for word in words]
-        text = "" if lost else " ".join(made)
-        rows.append(
-            {
-                "id": identifier,
-                "tokens": text.replace("a ", "@@ a "),
-                "text": text,
-                "score": -1.0,
-                "steps": 1,
-                "status": "failed" if lost else "ok",
-            }
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        text = "" if number < not_decoded else " ".join(made)
+        row = {"id": number, "tokens": text.replace("a ", "@@ a "), "text": text, "score": -1.0}
+        rows.append(row | {"steps": 1, "status": "ok" if text else "failed"})
+    write_lines(path, rows)
 
 
 def write_numbers(path: Path, part: str, numbers: Mapping[str, Any], **facts: Any) -> None:
@@ -200,25 +190,7 @@ def collapse(path: Path) -> str:
 
 
 SCORED: dict[tuple[bytes | None, ...], score.ScoredText] = {}
-"""Scores by the content of the files that they are of."""
-
-
-def scored(translations: Path, references: score.References) -> score.ScoredText:
-    """The score of translations. The same content is scored once, which takes longest, and the
-    files that are named are these.
-    """
-    files = {
-        "hypotheses": translations,
-        "reference": references.reference,
-        "tokens": references.tokens,
-        "references": references.references,
-    }
-    content = tuple(path.read_bytes() if path else None for path in files.values())
-    if content not in SCORED:
-        SCORED[content] = score.score(translations, references)
-    found = SCORED[content].report
-    of_these = {name: {**each, "path": str(files[name])} for name, each in found["files"].items()}
-    return replace(SCORED[content], report={**found, "files": of_these})
+"""Scores, which take longest, by the content of the files that they are of."""
 
 
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
@@ -228,12 +200,15 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
     write_translations_to(translations, errors, **options)
     folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
-    references = score.References(
-        folder / "text/test.yy",
-        folder / "tokens/test.yy",
-        several if several.exists() else None,
-    )
-    scored(translations, references).write(path)
+    files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
+    references = score.References(*files.values(), several if several.exists() else None)
+    files |= {"hypotheses": translations, "references": several}
+    content = tuple(path.exists() and path.read_bytes() or None for path in files.values())
+    if content not in SCORED:
+        SCORED[content] = score.score(translations, references)
+    report_ = SCORED[content].report
+    of_these = {name: {**each, "path": str(files[name])} for name, each in report_["files"].items()}
+    replace(SCORED[content], report={**report_, "files": of_these}).write(path)
     return path
 
 
