@@ -50,10 +50,6 @@ def known(system: str) -> list[list[Point]]:
     ]
 
 
-def trained_worse(point: Point, more: float) -> Point:
-    return replace(point, training_loss=point.training_loss + more)
-
-
 @pytest.mark.parametrize("system", ["mple-nat-kd", "at-base", "ctc-kd"])
 def test_a_small_difference_shows_where_seeds_are_the_same(system: str) -> None:
     trainings = known(system)
@@ -83,27 +79,11 @@ def test_another_validation_of_the_same_training_is_refused() -> None:
     (found,) = points.refused(system, other)
     assert "where training losses differ by at most 0.0000" in found
     # On another processor training losses differ, too, and validations by at most a little.
-    rounded = [[trained_worse(point, 0.002) for point in each] for each in other]
-    assert not points.refused(system, rounded)
-    worse = [[replace(point, loss=point.loss + 0.02) for point in each] for each in rounded]
-    (found,) = points.refused(system, worse)
-    assert "where training losses differ by at most 0.0020" in found
-    trained = [[trained_worse(point, 0.01) for point in each] for each in worse]
-    assert not points.refused(system, trained)
-
-
-def test_what_seeds_vary_by_explains_no_larger_difference() -> None:
-    """Five differences say so little about their variance that they alone would explain it."""
-    system, by_seed = "ctc-kd", (-4, -10, -10, -9, -12)
-    other = [
-        [
-            replace(trained_worse(point, more / 100), bleu=point.bleu + more)
-            for point in each
-            if point.bleu is not None
-        ]
-        for each, more in zip(known(system), by_seed, strict=True)
+    rounded = [
+        [replace(point, training_loss=point.training_loss + 0.002) for point in each]
+        for each in other
     ]
-    assert any("BLEU differs by -9.000" in found for found in points.refused(system, other))
+    assert not points.refused(system, rounded)
 
 
 def test_a_mean_outside_of_its_interval_is_refused() -> None:

@@ -396,14 +396,11 @@ def test_checkpoints_behind_a_link(
     clean, _ = undisturbed("at")
     link = linked_checkpoints("at", folder)
     kill_at("at", 6)
-    finished = []
     for said in ("resumes from its checkpoint of update", "finished already"):
         capsys.readouterr()
         assert same(clean, train("at"))
         must_name(capsys.readouterr().out, said)
         assert link.is_symlink() and [*link.iterdir()] == []
-        finished.append(model_file("at").stat().st_mtime_ns)
-    assert finished[0] == finished[1]
     # those of an earlier configuration are discarded there, those of another model are not
     forget_ended("demo")
     model_file("at").unlink()
@@ -415,9 +412,7 @@ def test_checkpoints_behind_a_link(
         train("cmlm")
     capsys.readouterr()
     assert same(clean, train("at"))
-    said = capsys.readouterr().out
-    must_name(said, "recipe.dropout", "0.4", "0.1", "discarded")
-    assert "resumes" not in said
+    must_name(capsys.readouterr().out, "recipe.dropout", "0.4", "0.1", "discarded")
 
 
 def test_what_a_user_puts_beside_checkpoints_stays(
