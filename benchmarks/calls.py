@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from nat.configuration import read
-from nat.configuration.overrides import Choice
+from nat.configuration.overrides import RunChoice
 from nat.job import read_jobs, write_jobs
 from nat.options import validated
 from nat.papers import reports
@@ -36,7 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "config").symlink_to(ROOT / "config")
-        configuration = read(Choice("demo"), root=root)
+        configuration = read(RunChoice("demo"), root=root)
         specification = root / "specification.json"
         made = reports.Report(configuration.run, chosen.paper, "table", chosen.number)
         specification.write_text(write_jobs([job(configuration, made)]), encoding="utf-8")

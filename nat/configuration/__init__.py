@@ -11,13 +11,13 @@ from pathlib import Path
 from nat.configuration.checks import check
 from nat.configuration.configuration import Configuration
 from nat.configuration.json_values import differences, fingerprint
-from nat.configuration.overrides import Choice, choice
+from nat.configuration.overrides import RunChoice, choice
 from nat.configuration.reading import read
 
-__all__ = ["Choice", "Configuration", "choice", "differences", "fingerprint", "load", "read"]
+__all__ = ["RunChoice", "Configuration", "choice", "differences", "fingerprint", "load", "read"]
 
 
-def load(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:
+def load(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
     """Read the configuration, validate every file, and check that all fits together.
 
     Args:

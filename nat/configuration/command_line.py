@@ -10,13 +10,13 @@ from pathlib import Path
 from nat.checksums import OVERRIDE, RESULTS, saved_override
 from nat.configuration import Configuration, choice, load
 from nat.configuration.json_values import differences
-from nat.configuration.overrides import EXAMPLE, KEYS, Choice
+from nat.configuration.overrides import EXAMPLE, KEYS, RunChoice
 from nat.errors import UserError
 from nat.files import read_json, write_json
 
 
 def add_configuration_arguments(parser: ArgumentParser) -> None:
-    """Add `--scale`, `--name` and `--override`, as `Choice.arguments` gives them."""
+    """Add `--scale`, `--name` and `--override`, as `RunChoice.arguments` gives them."""
     of_files = f"KEY=VALUE ... of recipes and config/config.yaml: {EXAMPLE}"
     scale = "a file of config/scales; without it the scale that config/config.yaml names"
     for key, text in zip(KEYS, (scale, "of a run at results/SCALE@NAME", of_files), strict=True):
@@ -29,20 +29,20 @@ def configuration_from(arguments: Namespace) -> Configuration:
     return load(choice({key: value for key, value in given.items() if value is not None}))
 
 
-def chosen(configuration: Configuration) -> Choice:
+def chosen(configuration: Configuration) -> RunChoice:
     """What a command line says to choose a configuration."""
     overrides = configuration.overrides
-    return Choice(configuration.scale, overrides.name, overrides.given)
+    return RunChoice(configuration.scale, overrides.name, overrides.given)
 
 
-def choice_of(root: Path, run: str) -> Choice:
+def choice_of(root: Path, run: str) -> RunChoice:
     """What the command line of a run chose, whose name is `SCALE` or `SCALE@NAME`."""
     scale, _, name = run.partition("@")
     if not name:
-        return Choice(scale)
+        return RunChoice(scale)
     record = root / RESULTS / run / OVERRIDE
     try:
-        return Choice(scale, name, saved_override(record))
+        return RunChoice(scale, name, saved_override(record))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{record} cannot be read ({error}), which has the overrides of '{name}'; put it back"

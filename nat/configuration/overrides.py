@@ -44,7 +44,7 @@ class Overrides:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """What a command line chooses; without a scale, that of config/config.yaml."""
 
     scale: str | None = None
@@ -63,7 +63,7 @@ class Choice:
         return [word for key, value in self.keys.items() for word in (f"--{key}", value)]
 
 
-def choice(config: Mapping[str, Any]) -> Choice:
+def choice(config: Mapping[str, Any]) -> RunChoice:
     """What `snakemake --config KEY=VALUE ...` chooses."""
     for key, value in config.items():
         require(key, KEYS, "key", "--config")
@@ -74,7 +74,7 @@ def choice(config: Mapping[str, Any]) -> Choice:
             )
     given = str(config.get("override", "")).strip()
     scale = None if "scale" not in config else str(config["scale"])
-    return Choice(scale, config.get("name"), tuple(_BETWEEN.split(given)) if given else ())
+    return RunChoice(scale, config.get("name"), tuple(_BETWEEN.split(given)) if given else ())
 
 
 def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:

@@ -8,12 +8,12 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.families import Content
 from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
 from nat.configuration.models import Settings, read_model
-from nat.configuration.overrides import Choice, read_overrides
+from nat.configuration.overrides import RunChoice, read_overrides
 from nat.errors import UserError
 from nat.options import hint
 
 
-def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:
+def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
     """Read all files in `root / "config"`; each is validated when it is asked for, or by `checks`.
 
     Args:
@@ -21,8 +21,8 @@ def read(choice: Choice | str | None = None, root: Path | str = ".") -> Configur
         root: folder that holds `config/`.
     """
     root = Path(root)
-    if not isinstance(choice, Choice):
-        choice = Choice(choice)
+    if not isinstance(choice, RunChoice):
+        choice = RunChoice(choice)
     of_file = read_yaml(root, SETTINGS)
     settings = read_model(Settings, of_file, SETTINGS)
     files, origins = {}, {}

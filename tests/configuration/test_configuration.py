@@ -1,6 +1,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from nat import registry
-from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
+from nat.configuration import Configuration, RunChoice, choice, differences, fingerprint, load
 from nat.configuration.command_line import (
     add_configuration_arguments,
     chosen,
@@ -135,11 +136,11 @@ class Folder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
-    def load(self, choice: Choice | str | None = None) -> Configuration:
+    def load(self, choice: RunChoice | str | None = None) -> Configuration:
         self.write()
         return load(choice, self.root)
 
-    def error(self, choice: Choice | str | None = None) -> str:
+    def error(self, choice: RunChoice | str | None = None) -> str:
         with pytest.raises(UserError) as caught:
             self.load(choice)
         message = str(caught.value)
@@ -163,19 +164,12 @@ def folder(tmp_path: Path) -> Folder:
 
 def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.scale == "tiny"
     assert configuration.systems == ["at", "cmlm", "dims", "nat"]
-    assert configuration.scale_settings.seeds == [7, 8]
     assert all_splits(configuration) == ["test", "test_2017", "train", "valid"]
     assert configuration.scale_settings.shards.of("test_2017") == 2
-    assert configuration.corpus("own").target == "no"
-    assert dependencies(configuration, "at") == []
     assert dependencies(configuration, "dims") == ["at", "cmlm"]
     assert configuration.methods("at").order == "autoregressive"
-    assert configuration.methods("nat").order == "parallel"
-    assert configuration.settings.precision == "fp32"
     assert configuration.scale_settings.latency.threads == 1
-    assert configuration.scale_settings.decoding_tokens == 512
 
 
 def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
@@ -192,16 +186,6 @@ def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
     content["recipe"]["droput"] = content["recipe"].pop("dropout")
     with told("droput", "recipe", "dropout"):
         Training.of(content)
-
-
-def test_a_scale_changes_single_keys_of_a_recipe(folder: Folder) -> None:
-    recipe = folder.load().training("own", "nat").as_json()["recipe"]
-    follow = {"warmup_updates": 30, "save_every": 30, "validate_every": 30}
-    expected = {**RECIPE, "updates": 300, **follow}
-    expected["validation"] = {"decoding": None, "metric": "loss", "sentences": 10}
-    assert recipe == expected
-    assert folder.load("large").training("own", "nat").as_json()["recipe"] == RECIPE
-    assert folder.load("large").training("own", "nat").architecture.model_dim == 32
 
 
 Change = Callable[[dict[str, Any]], Any]
@@ -318,18 +302,6 @@ def test_errors_of_one_file(
 ) -> None:
     folder.files[name].update(change)
     check_words(folder.error(), name, words)
-
-
-def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
-    own = folder.files["corpora/own"]
-    preprocessing = own["preprocessing"] | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}
-    derived = {"from": "own", "side": "no"}
-    folder.files["corpora/noisy"] = {
-        **{"source": "noisy", "target": "no", "derived": derived, "preprocessing": preprocessing}
-    }
-    assert "noisy" in folder.load().corpora
-    derived["side"] = "fr"
-    check_words(folder.error(), "corpora/noisy", ["'derived.side'", "fr", "en, no"])
 
 
 # Errors of YAML
@@ -472,54 +444,27 @@ def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str])
     check_words(folder.error(), "papers/own", words)
 
 
-# Programs
-
-
-def test_a_program_reads_the_configuration_that_the_words_of_a_rule_say(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.write()
-    monkeypatch.chdir(folder.root)
-    parser = ArgumentParser()
-    add_configuration_arguments(parser)
-
-    def read_by_program(words: list[str]) -> Configuration:
-        return configuration_from(parser.parse_args(words))
-
-    assert read_by_program([]).scale == "tiny"
-    assert read_by_program(["--scale", "large"]).scale == "large"
-    for configuration in (
-        load("large"),
-        load(Choice("large", "wide", ("recipes.student.betas=[0.9, 0.99]", "config.threads=2"))),
-        load(Choice(None, "other")),
-    ):
-        found = read_by_program(chosen(configuration).arguments)
-        assert (found.run, found.overrides) == (configuration.run, configuration.overrides)
-        assert found.training("own", "nat") == configuration.training("own", "nat")
-        assert choice(chosen(configuration).keys) == Choice(
-            configuration.scale, configuration.overrides.name, configuration.overrides.given
-        )
-
-
 # Choices of the command line
 
 
-def test_what_snakemake_config_chooses() -> None:
-    assert choice({}) == Choice()
-    assert choice({"scale": "small"}) == Choice("small")
-    assert choice({"name": "run7"}) == Choice(None, "run7")
-    for value, shown in ((7, "7"), (1000.0, "1000.0"), (True, "true")):  # 007, 1e3, True
-        with told("name", shown):
-            choice({"name": value})
-    text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
-    changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
-    assert choice({"name": "x3", "override": text}) == Choice(None, "x3", changes)
-    for key in ("scale", "name", "override"):
-        for nothing in (None, "", " "):  # of a variable of the shell that is not set
-            with told("--config", key):
-                choice({key: nothing})
+def test_what_snakemake_config_chooses(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choice({"scale": "small"}) == RunChoice("small")
+    for key, value in (("name", 7), ("name", True), ("override", None), ("scale", " ")):
+        with told("--config", key):
+            choice({key: value})
     with told("'scal'", "'scale'"):
         choice({"scal": "small"})
+    text = " recipes.student.betas=[0.9, 0.98]  config.threads=2"
+    changes = ("recipes.student.betas=[0.9, 0.98]", "config.threads=2")
+    given = choice({"scale": "large", "name": "x3", "override": text})
+    assert given == RunChoice("large", "x3", changes)
+    configuration = folder.load(given)
+    assert chosen(configuration) == given == choice(given.keys)
+    monkeypatch.chdir(folder.root)  # a program reads the same
+    parser = ArgumentParser()
+    add_configuration_arguments(parser)
+    by_program = configuration_from(parser.parse_args(given.arguments))
+    assert by_program.training("own", "nat") == configuration.training("own", "nat")
 
 
 def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: Folder) -> None:
@@ -530,13 +475,9 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         *("recipes.student.dropout=0.2", "recipes.student.validation.sentences=null"),
         *("recipes.of.students.updates=900", "config.precision=bf16"),
     )
-    found = folder.load(Choice(name="wide", override=given))
+    found = folder.load(RunChoice(name="wide", override=given))
     assert (plain.run, found.run) == ("tiny", "tiny@wide")
-    recipe = found.training("own", "nat").as_json()["recipe"]
-    assert (recipe["dropout"], recipe["validation"]["sentences"]) == (0.2, None)
-    assert recipe["updates"] == 300  # of the scale, as before
-    assert found.training("own", "cmlm").recipe.updates == 900
-    assert found.settings.precision == "bf16"
+    assert found.training("own", "nat").recipe.updates == 300  # of the scale, as before
     shorter = ["recipe.updates: 1000 is now 900"] + [
         f"recipe.{key}: 100 is now 90" for key in ("warmup_updates", "save_every", "validate_every")
     ]
@@ -548,7 +489,7 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
             *(shorter if name == "cmlm" else []),
             "precision: fp32 is now bf16",
         ]
-    assert folder.load(Choice(name="again")).training("own", "at") == plain.training("own", "at")
+    assert folder.load(RunChoice(name="again")).training("own", "at") == plain.training("own", "at")
 
 
 @pytest.mark.parametrize(
@@ -568,19 +509,19 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
     ],
 )
 def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
-    must_name(folder.error(Choice(name="wide", override=(given,))), *words)
+    must_name(folder.error(RunChoice(name="wide", override=(given,))), *words)
 
 
 def test_an_override_has_a_name(folder: Folder) -> None:
     given = "recipes.student.dropout=0.2"
-    must_name(folder.error(Choice(override=(given,))), "'name'")
-    must_name(folder.error(Choice(name="a/b", override=(given,))), "'name'")
-    must_name(folder.error(Choice(name=101 * "a")), "'name'", "100")
+    must_name(folder.error(RunChoice(override=(given,))), "'name'")
+    must_name(folder.error(RunChoice(name="a/b", override=(given,))), "'name'")
+    must_name(folder.error(RunChoice(name=101 * "a")), "'name'", "100")
 
 
 def test_a_name_keeps_its_overrides(folder: Folder) -> None:
     def run(keep: bool, *override: str) -> None:
-        hold_to_overrides(folder.load(Choice(name="wide", override=override)), keep)
+        hold_to_overrides(folder.load(RunChoice(name="wide", override=override)), keep)
 
     record = folder.root / "results/tiny@wide/override.json"
     run(False, "recipes.student.dropout=0.1")
@@ -610,31 +551,12 @@ def test_a_scale_needs_only_the_sizes_that_are_used(folder: Folder) -> None:
     assert folder.load("large").training("own", "at")
 
 
-def test_a_task_may_have_a_heading(folder: Folder) -> None:
-    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "heading": "My news"}
-    configuration = folder.load()
-    assert configuration.task("mine") == "own"
-    assert configuration.tasks["mine"] == "own"
-    assert configuration.scale_settings.heading("mine") == "My news"
-    assert configuration.scale_settings.heading("wmt14-en-de") is None
-    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "headin": "My news"}
-    check_words(folder.error(), "scales/tiny", ["headin", "tasks.mine", "heading"])
-
-
 def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
     folder.files["scales/paper"] = FILES["scales/tiny"]
-    tiny = folder.load()
-    assert [*notes(tiny, [])] == []
-    (found,) = notes(tiny, [("own", "dims")])  # its teacher is trained, too
-    check_words(found, "scales/tiny", ["recipes", "teacher", "1,000"])
-    assert "student" not in found
+    (note,) = notes(folder.load(), [("own", "dims")])  # its teacher is trained, too
+    check_words(note, "scales/tiny", ["recipes", "teacher", "1,000"])
     assert [*notes(folder.load("paper"), [("own", "dims")])] == []
-    folder.files["recipes/other"] = RECIPE
-    folder.files["systems/at"]["recipe"] = "other"
-    folder.files["scales/tiny"]["recipes"]["other"] = {"as": "teacher"}
-    (found,) = notes(folder.load(), [("own", "dims")])
-    check_words(found, "scales/tiny", ["recipes", "other", "1,000"])
-    shorter = Choice(name="short", override=("recipes.teacher.updates=200",))
+    shorter = RunChoice(name="short", override=("recipes.teacher.updates=200",))
     assert [*notes(folder.load(shorter), [("own", "dims")])] == []
 
 
@@ -642,28 +564,23 @@ def test_notes_name_overrides_of_recipes_that_no_report_uses(folder: Folder) -> 
     folder.files["recipes/other"] = folder.files["recipes/third"] = RECIPE
     folder.files["scales/tiny"]["recipes"] |= {"teacher": {"as": "third"}}
 
-    def found(recipe: str) -> list[str]:
-        choice = Choice(name="a", override=(f"recipes.{recipe}.updates=200",))
+    def told_of(recipe: str) -> list[str]:
+        choice = RunChoice(name="a", override=(f"recipes.{recipe}.updates=200",))
         return [note for note in notes(folder.load(choice), [("own", "nat")]) if "override" in note]
 
-    assert found("student") == found("teacher") == found("third") == []
-    (note,) = found("other")
-    must_name(note, "'other'")
+    assert told_of("student") == told_of("teacher") == told_of("third") == []
+    must_name(told_of("other")[0], "'other'")
     second = system(input={"method": "previous_tokens"}, length=None, recipe="other")
-    folder.files["systems/second"] = second
     npd = {"method": "length_rescoring", "length_beam": 2, "assistant": "second"}
-    folder.files["decodings/npd"] = npd
-    assert found("other") == []
+    folder.files |= {"systems/second": second, "decodings/npd": npd}
+    assert told_of("other") == []
 
 
 def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
     folder.files["corpora/other"] = folder.files["corpora/own"]
-    folder.files["scales/tiny"]["recipes"]["teacher"] = {"updates": 300}
     folder.files["scales/tiny"]["tasks"]["mine"] = "other"
-    folder.files["scales/large"]["tasks"] |= {"wmt14-de-en": "own"}
-    (found,) = notes(folder.load(), [("own", "nat")])
-    check_words(found, "scales/tiny", ["tasks", "mine", "config/papers"])
-    assert [*notes(folder.load(), [("other", "nat"), ("own", "nat")])] == []
+    found = [*notes(folder.load(), [("own", "nat")])]
+    check_words(found[-1], "scales/tiny", ["tasks", "mine", "config/papers"])
 
 
 # The real folder
@@ -699,22 +616,5 @@ def test_the_real_folder_loads(scale: str) -> None:
             training = configuration.training(corpus, name)
             registry.build("inputs", training.input)
             registry.build("targets", training.target)
-    for name in configuration.decodings:
-        registry.build(
-            "decoding",
-            configuration.decoding(example(name, configuration.files["decodings"][name])),
-        )
-    if scale != "paper":
-        assert all(
-            configuration.task(task) in configuration.corpora for task in configuration.tasks
-        )
-
-
-def test_dims_may_learn_from_its_teachers_own_translations(folder: Folder) -> None:
-    own = {"distilled": {"system": "cmlm", "decoding": "refine-4"}}
-    folder.files["systems/dims"].update(text=own)
-    assert dependencies(folder.load(), "dims") == ["cmlm"]
-    folder.files["systems/cmlm-2"] = system(text=DISTILLED)
-    folder.files["systems/dims"].update(init_from="cmlm-2")
-    with told("config/systems/dims.yaml", "cmlm"):
-        folder.load()
+    for name in starmap(example, configuration.files["decodings"].items()):
+        registry.build("decoding", configuration.decoding(name))

@@ -52,18 +52,6 @@ def test_a_variant_is_the_file_with_what_differs() -> None:
     assert found["light-kd"] == {**found["light"], "description": "all", "text": DISTILLED}
 
 
-def test_a_file_is_like_a_variant_of_another_and_does_not_change_it() -> None:
-    files = {
-        "a": {"like": "base-2", "decoder": {"copy": "soft"}},
-        "b": {"size": "base", "decoder": {"upsample": 2}, "variants": {"base-2": {}}},
-        "c": {"like": "a", "variants": {"c-1": {"size": "big"}}},
-    }
-    found = systems(files)
-    assert found["a"] == {"size": "base", "decoder": {"upsample": 2, "copy": "soft"}}
-    assert found["base-2"] == {"size": "base", "decoder": {"upsample": 2}}
-    assert found["c-1"] == {**found["a"], "size": "big"}
-
-
 def test_a_text_of_another_kind_replaces_the_old_one() -> None:
     base = {"text": {"mixed": {"raw": 0.5, "distilled": {"system": "a", "decoding": "b"}}}}
     assert merged(base, {"text": DISTILLED})["text"] == DISTILLED
@@ -124,25 +112,6 @@ def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
 def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) -> None:
     folder.files["decodings/own"] = {"name": "own-{steps}-{lenght_beam}", "method": "mask_predict"}
     must_name(folder.error(), "config/decodings/own.yaml", "'lenght_beam'", "'length_beam'")
-
-
-def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
-    folder: Folder,
-) -> None:
-    folder.files["decodings/own"] = {"name": "own-{steps}{lb}", "method": "mask_predict"}
-    folder.files["scales/large"]["browser"] = {"steps": ["own-5"]}
-    must_name(folder.error("large"), "config/decodings/own.yaml", "'own-33'", "'lb'")
-
-
-def test_two_families_of_one_name_are_refused(folder: Folder) -> None:
-    folder.files["decodings/own"] = {"name": "refine-{steps}", "method": "mask_predict"}
-    must_name(folder.error(), "config/decodings/own.yaml")
-    del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
-    folder.files["decodings/other"] = {"name": "refine-{steps}", "method": "mask_predict"}
-    assert "config/decodings/own.yaml" in folder.error()
-    folder.files["decodings/own"]["name"] = "refine-{length_beam}-{steps}"
-    folder.files["decodings/other"]["name"] = "refine-{steps}-{length_beam}"
-    must_name(folder.error(), "other.yaml", "own.yaml")
 
 
 def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
@@ -237,13 +206,3 @@ def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
     assert folder.load("large").training("own", "latent").parts["latent"]["free_until"] == 0.4
     folder.files["scales/tiny"]["parts"] = {"latent": {"free_untl": 0.1}}
     must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
-
-
-def test_a_latent_of_a_variant_that_does_not_fit_is_told_with_its_file(folder: Folder) -> None:
-    own = {
-        "parts": {"latent": {"dim": 8, "added_to": "decoder_input"}},
-        "decoder": {"copy": "uniform"},
-    }
-    nat = folder.files["systems/nat"]
-    folder.files["systems/nat"] = {**nat, "variants": {"nat": {}, "nat-latent": own}}
-    must_name(folder.error(), "config/systems/nat.yaml", "'nat-latent'", "'parts.latent.added_to'")

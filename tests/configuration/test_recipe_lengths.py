@@ -1,14 +1,13 @@
 """Lengths of a recipe: in updates or in epochs, and checkpoints that are kept on the way."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nat.configuration import Choice, fingerprint
+from nat.configuration import RunChoice
 from nat.configuration.compatibility import refines
-from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
+from nat.configuration.lengths import Lengths, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
 from nat.configuration.systems import dependencies
 from tests.configuration.test_configuration import RECIPE, Folder
@@ -39,17 +38,6 @@ def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
     teacher = configuration.recipe("teacher")
     assert teacher.epochs == 0.5 and teacher.updates is None
     assert folder.load("large").recipe("student").epochs == 10
-
-
-def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
-    prints = []
-    for epochs in (10, 11):
-        folder.files["recipes/teacher"] = {**without("updates"), "epochs": epochs}
-        training = folder.load().training("own", "at").as_json()
-        assert json.loads(json.dumps(training)) == training
-        assert training["recipe"]["epochs"] == epochs
-        prints.append(fingerprint(training))
-    assert prints[0] != prints[1]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +114,7 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
     assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 5)
     assert found.keep == {"early": 1, "late": 250}
     override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
-    found = folder.load(Choice(name="longer", override=override)).recipe("student")
+    found = folder.load(RunChoice(name="longer", override=override)).recipe("student")
     assert (found.updates, found.warmup_updates, found.save_every) == (500, 3, 50)
     recipe["warmup_updates"] = 0
     del change["warmup_updates"], recipe["updates"]
@@ -169,13 +157,6 @@ def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> N
     assert [each.system for each in trainings] == ["dims-0.5", "dims-0.9"]
 
 
-def test_only_decays_follow_a_length() -> None:
-    options = {"method": "dims", "hidden_weight": 0.7, "ema_decay": None}
-    assert at_length(options, 80) == options
-    assert at_length({"ema_decay": 0.9992}, 80) == {"ema_decay": 0.937981}
-    assert at_length({"ema_decay": 1.0}, 80) == {"ema_decay": 1.0}
-
-
 def test_the_estimate_of_a_length() -> None:
     assert estimated_tokens(Recipe(**RECIPE), 0) == 1000 * 4096
     by_epochs = Recipe(**without("updates"), epochs=2.5)
@@ -207,15 +188,3 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     message = folder.error()
     assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
     assert "'teacher'" in message and "'keep'" in message
-
-
-def test_lengths_follow_where_an_override_changes_a_recipe_that_is_replaced(folder: Folder) -> None:
-    folder.files["recipes/other"] = RECIPE
-    folder.files["systems/nat"]["recipe"] = "other"
-    folder.files["scales/tiny"]["recipes"] = {"other": {"as": "student"}}
-    plain = folder.load().recipe("other")
-    half = Choice(name="half", override=(f"recipes.other.updates={plain.updates // 2}",))
-    found = folder.load(half).recipe("other")
-    assert found.updates == plain.updates // 2
-    assert found.warmup_updates == plain.warmup_updates // 2
-    assert found.save_every == plain.save_every // 2

@@ -1,7 +1,6 @@
 import yaml
 
 from nat.configuration.shown import compared, effective
-from tests.messages import told
 from tests.repository import configured
 
 
@@ -38,12 +37,3 @@ def test_the_same_system_under_two_names() -> None:
     ]
     assert "under the name at-base" in effective(configuration, "toy-ka-lu", names[0])
     assert "# no setting differs" in compared(configuration, "toy-ka-lu", names[0], "at-base")
-
-
-def test_what_has_no_settings_is_refused() -> None:
-    with told("'cmlm-kdd'", "'cmlm-kd'"):
-        effective(configured("demo"), "toy-ka-lu", "cmlm-kdd")
-    with told("'toy-ka-luu'", "'toy-ka-lu'"):
-        compared(configured("demo"), "toy-ka-luu", "cmlm-kd", "nat-kd")
-    with told("scale paper"):
-        effective(configured("demo"), "toy-ka-lu", "fully-nat-published-ctc")

@@ -118,47 +118,6 @@ def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Fol
         tiny.canonical("own", "nat-bb")
 
 
-def test_what_is_a_default_may_be_written_down(folder: Folder) -> None:
-    written = {"method": "cross_entropy", "label_smoothing": 0.0}
-    folder.files["systems/nat"]["target"] = {"method": "cross_entropy"}
-    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "target": written}
-    configuration = folder.load()
-    assert configuration.canonical("own", "nat-2") == "nat"
-    assert configuration.training("own", "nat-2") == configuration.training("own", "nat")
-
-
-def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
-    folder.files["systems/at-2"] = {"like": "at", "description": "another"}
-    folder.files["decodings/npd"] = {
-        "method": "length_rescoring",
-        "assistant": "at-2",
-        "length_beam": 9,
-    }
-    folder.files["decodings/best"] = {
-        "method": "length_rescoring",
-        "assistant": "at",
-        "length_beam": 9,
-        "tasks": {"wmt14-en-de": {"length_beam": 4}},
-    }
-    configuration = folder.load()
-    assert configuration.decoding_file("npd").assistant == "at-2"
-    assert configuration.on("own").decoding_file("npd").assistant == "at"
-    assert configuration.on("own").decoding("best").options["length_beam"] == 4
-    assert configuration.decoding("best").options["length_beam"] == 9
-
-
-def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None:
-    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
-    text = {"distilled": {"system": "at-2", "decoding": "wider"}}
-    folder.files["decodings/wider"] = {"method": "beam_search", "beam": 9}
-    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
-    assert folder.load().canonical("own", "nat-2") == "nat-2"
-    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`
-    configuration = folder.load()
-    assert configuration.canonical("own", "at-2") == "at"
-    assert configuration.canonical("own", "nat-2") == "nat-2"
-
-
 def test_a_copy_gives_way_to_the_system_that_it_is_like(folder: Folder) -> None:
     copied = {"like": "nat", "description": "another", "recipe": "student"}
     folder.files["systems/a"] = copied
@@ -177,3 +136,15 @@ def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None
     with told("'nat-2'", "'nat'", "own/nat/seed7/one-pass"):
         inputs_of(configuration, score)
     assert inputs_of(configuration, replace(score, system="nat"))
+
+
+def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
+    text = {"distilled": {"system": "at-2", "decoding": "wider"}}
+    folder.files["decodings/wider"] = {"method": "beam_search", "beam": 9}
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
+    assert folder.load().canonical("own", "nat-2") == "nat-2"
+    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`
+    configuration = folder.load()
+    assert configuration.canonical("own", "at-2") == "at"
+    assert configuration.canonical("own", "nat-2") == "nat-2"

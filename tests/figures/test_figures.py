@@ -11,7 +11,7 @@ from drawn import Drawn, configuration, described, plot_of
 import tests.made_up_run as made_up_run
 from nat.configuration import read
 from nat.configuration import runnable as module
-from nat.configuration.overrides import Choice
+from nat.configuration.overrides import RunChoice
 from nat.figures import drawing, figures
 from nat.figures.points import Plot, make
 from nat.measures.latency_setting import NO_GPU
@@ -94,7 +94,7 @@ def test_the_csv_has_every_point_and_the_same_points_give_the_same_bytes(root: P
 def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
     (tmp_path / "config").symlink_to(ROOT / "config")
     freeze.restore(tmp_path)
-    found = read(Choice("micro"), root=tmp_path)
+    found = read(RunChoice("micro"), root=tmp_path)
     kinds = set()
     for paper, kind, number in reports.targets(found):
         if kind == "figure":

@@ -20,7 +20,7 @@ import numpy as np
 
 from nat.artifacts import Latency
 from nat.configuration import read
-from nat.configuration.overrides import Choice
+from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures import statistics
@@ -37,7 +37,7 @@ SHOWN = 40
 
 def cells(scale: str) -> Iterator[str]:
     """Every cell of every table, figure and claim: labels, address, files, published value."""
-    configuration = read(Choice(scale))
+    configuration = read(RunChoice(scale))
     for target in reports.targets(configuration):
         paper, kind, number = target
         if kind == "claims":
@@ -70,7 +70,7 @@ def _files(found: Sequence[Cell]) -> str:
 
 def trainings(scale: str) -> Iterator[str]:
     """The effective training of every system on every task: the value of each key."""
-    configuration = read(Choice(scale))
+    configuration = read(RunChoice(scale))
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for task, corpus in configuration.tasks.items():
         for system in configuration.systems:
@@ -102,7 +102,7 @@ def records(scale: str) -> Iterator[str]:
         root = Path(folder)
         (root / "config").symlink_to(Path("config").resolve())
         restore(root)
-        configuration = read(Choice(scale), root=root)
+        configuration = read(RunChoice(scale), root=root)
         for target in reports.targets(configuration):
             paper, kind, number = target
             if kind == "claims":
