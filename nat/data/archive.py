@@ -52,12 +52,10 @@ def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
 def unpack(
     archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path
 ) -> dict[str, list[Path]]:
-    """Write the wanted members of an archive to `folder`, in one pass over it.
+    """Write the wanted members of a tar or zip file to `folder`, in one pass over it.
 
     Args:
-        archive: tar (compressed or not) or zip file, recognised by its content.
         wanted: names or shell patterns of members by label, such as a language.
-        folder: existing folder for the files.
 
     Returns:
         The files of each label in the order of the patterns; those of one pattern sorted by name.

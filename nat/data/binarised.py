@@ -16,7 +16,7 @@ from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.splits import sides, split_names
-from nat.data.vocabulary import Vocabularies, Vocabulary, copy_vocabularies
+from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
 
@@ -91,8 +91,8 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
     vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
-            for side, language in zip(("source", "target"), sides(corpus), strict=True):
+            for side, language in zip(SIDES, sides(corpus), strict=True):
                 name = f"{split}.{language}"
                 vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)
-        copy_vocabularies(bpe, folder)
+        vocabularies.save(folder)

@@ -29,7 +29,7 @@ from nat.data.subwords import (
     splitter_at,
     subwords_file,
 )
-from nat.data.vocabulary import SIDES, SPECIALS, Vocabularies, Vocabulary, copy_vocabularies
+from nat.data.vocabulary import SIDES, SPECIALS, Vocabularies, Vocabulary
 from nat.errors import UserError, told_of
 from nat.files import atomic_directory, copy
 
@@ -94,7 +94,7 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None
     """
     with atomic_directory(output) as folder:
         _apply(corpus, tokens, learned, folder, threads=1)
-        copy_vocabularies(learned, folder)
+        Vocabularies.load(learned).save(folder)
 
 
 def _learn(

@@ -68,12 +68,6 @@ def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> 
     `clean.json` holds per split the pairs `read`, `kept`, `dropped` by reason (training only) and
     `faulty` by reason but kept (other splits only).
 
-    Args:
-        corpus: the corpus.
-        text: folder of the raw text.
-        output: folder to make; it appears whole or not at all.
-        threads: processes to share the work.
-
     Raises:
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
@@ -85,7 +79,7 @@ def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1)
     """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
 
     If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here,
-    and `tokens.json` counts them. Arguments and errors are those of `clean_folder`.
+    and `tokens.json` counts them. Errors are those of `clean_folder`.
     """
     _write_step("tokens", corpus, clean, output, threads)
 

@@ -17,7 +17,7 @@ from nat.data.splits import TRAIN
 from nat.data.subwords import splitter_at, subwords_file
 from nat.data.tokenise import tokens_of
 from nat.data.translations import OK, by_reason, read_in_order
-from nat.data.vocabulary import UNK, Vocabularies, copy_vocabularies
+from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
@@ -36,11 +36,7 @@ def of_published(
 ) -> Iterator[tuple[str, str | None]]:
     """The subwords of translations from elsewhere, which are prepared as the training text is.
 
-    Args:
-        translations: of the source side of the training text, line by line.
-        corpus: the corpus.
-        bpe: folder of its subwords.
-        segmented: the lines consist of subwords, see `nat.data.corpus.Split`.
+    Lines that are `segmented` consist of subwords, see `nat.data.corpus.Split`.
     """
     prepared = tokens_of(corpus, corpus.target, segmented)
     split = splitter_at(subwords_file(bpe, "target"))
@@ -64,10 +60,9 @@ def distil(
     Args:
         corpus: the corpus.
         bpe: folder of its subwords and vocabularies.
-        translations: of the source side of the training text, by `of_teacher` or `of_published`.
+        translations: by `of_teacher` or `of_published`.
         origin: their file.
-        output: folder of what is made: `text` with `train.{target}` (subwords), `binarised` with
-            the ids of the same and copies of the vocabularies, and the report.
+        output: folder with `text`, `binarised` and the report.
         made_by: what the report says of the decoding.
 
     Returns:
@@ -103,9 +98,9 @@ def distil(
                 "'max_ratio' and 'drop_duplicates' leave out no pair"
             ) from error
     with atomic_directory(output / "binarised") as folder:
-        vocabulary = Vocabularies.load(bpe).target
-        write_binarised(read_lines(output / "text" / name), vocabulary, folder / name)
-        copy_vocabularies(bpe, folder)
+        vocabularies = Vocabularies.load(bpe)
+        write_binarised(read_lines(output / "text" / name), vocabularies.target, folder / name)
+        vocabularies.save(folder)
         ids = BinarisedText(folder / name)
         tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
     report = {

@@ -51,8 +51,7 @@ def read_format(
     Args:
         part: its description.
         files: files per language, or under `PAIRS` those that hold both.
-        source: source language.
-        target: target language.
+        source, target: languages.
         all_columns: every line of a `tsv` must have the columns, as in text that is not cleaned;
             otherwise one line must.
 

@@ -33,9 +33,8 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
     """Yield the lines of a plain or gzip-compressed UTF-8 file, without line ends.
 
     Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
-    tool that breaks lines there would shift all lines that follow.
-
-    Lines that are `undecodable` are refused or `empty`, which cleaning counts and drops.
+    tool that breaks lines there would shift all lines that follow. Lines that are `undecodable` are
+    refused or `empty`, which cleaning counts and drops.
 
     Raises:
         UserError: as `unpacked` and `decoded`.
@@ -123,14 +122,11 @@ def writing_pairs(
 ) -> Iterator[Callable[[str, str], None]]:
     """Yield a function that writes a pair to the two files of a split of a folder in the making."""
     one, other = (folder / f"{split}.{language}" for language in languages)
-    with (
-        one.open("w", encoding="utf-8") as source_file,
-        other.open("w", encoding="utf-8") as target_file,
-    ):
+    with one.open("w", encoding="utf-8") as first, other.open("w", encoding="utf-8") as second:
 
         def write(source: str, target: str) -> None:
-            source_file.write(source + "\n")
-            target_file.write(target + "\n")
+            first.write(source + "\n")
+            second.write(target + "\n")
 
         yield write
 

@@ -78,14 +78,9 @@ def write_references(
 def make_references(
     corpus: Corpus, splits: Sequence[str], text: Path, output: Path, place: Place
 ) -> None:
-    """Write `{split}.{target}.jsonl` and `references.json` to the folder `output`.
+    """Write `{split}.{target}.jsonl` of splits, and `references.json`, to the folder `output`.
 
-    Args:
-        corpus: the corpus.
-        splits: those with references.
-        text: folder of their raw text.
-        output: folder to make; it appears whole or not at all.
-        place: where files are searched for.
+    `text` is the folder of their raw text.
 
     Raises:
         UserError: if a file cannot be obtained, or does not belong to the split, or none is listed.

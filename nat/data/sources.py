@@ -16,19 +16,16 @@ from nat.options import hint
 
 @dataclass(frozen=True)
 class Place:
-    """The places that files of a corpus are searched in.
-
-    Attributes:
-        name: of the corpus, for messages.
-        root: repository root, to which local files are relative.
-        mirror: folder MIRROR/HOST/PATH that is searched before the network.
-        downloads: folder that keeps downloads, also incomplete ones to be resumed.
-    """
+    """The places that files of a corpus are searched in."""
 
     name: str
+    """Of the corpus."""
     root: Path
+    """The folder that local files are relative to."""
     mirror: Path | None
+    """Folder MIRROR/HOST/PATH that is searched before the network."""
     downloads: Path
+    """Folder that keeps downloads, also incomplete ones to be resumed."""
 
     def key(self, key: str) -> str:
         """A key of the corpus with its file, for messages."""

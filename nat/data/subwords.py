@@ -113,12 +113,9 @@ def learn(lines: Iterable[str], merges: int) -> str:
 
 
 def learn_pieces(lines: Iterable[str], size: int) -> bytes:
-    """Train a SentencePiece model (unigram, its own defaults) of both languages.
+    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, `<unk>` included.
 
-    Args:
-        lines: of text; each takes 2.6 kB of memory.
-        size: number of pieces, including that for unknown characters; fewer if the text is too
-            small.
+    There are fewer if the text is too small.
 
     Raises:
         UserError: if there is nothing to learn from.

@@ -24,11 +24,6 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     of tokens that are unknown to their vocabulary. Generated corpora also have exact entropies, of
     words and, of held-out splits, of subwords.
 
-    Args:
-        name: of the corpus.
-        corpus: its description.
-        folder: with its steps, and those of each test set in `tests/{split}`.
-
     Raises:
         UserError: if a step is missing or two steps disagree on a count.
     """

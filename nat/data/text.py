@@ -6,7 +6,7 @@ within a line and, if the corpus says so, Romanian diacritics, which belong to t
 translations are compared with.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -48,14 +48,9 @@ SUBWORDS = {"codes": CODES, "pieces": PIECES, "vocabulary": DICTIONARY}
 def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPORA) -> None:
     """Write `{split}.{lang}` and `text.json` to the folder `output`.
 
-    A generated corpus also gets its references, in the folder `references` beside `output`.
-
-    Args:
-        corpus: the corpus, or a part of it (`nat.data.splits.text_part`).
-        output: folder to make; it appears whole or not at all.
-        place: where files are searched for.
-        corpora: folder of all corpora; a derived one reads the text of another, and a test set
-            that is cut out of the training text is found there.
+    The corpus is a part that `nat.data.splits.text_part` returns. A generated one also gets its
+    references, in the folder `references` beside `output`; a derived one reads the text of another
+    in `corpora`, where a test set that is cut out of the training text is found, too.
 
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
@@ -67,32 +62,28 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
                 facts = write_corpus(corpus, folder, references)
         elif derived is not None:
             # the source is changed later, in its subwords, by `preprocessing.corruption`
-            folders = {split: folder_of(derived.source, split, corpora) for split in splits}
-            origin = f"{derived.side} of {derived.source}"
-            facts = _copy(corpus, folders, (derived.side, derived.side), folder, origin)
+            facts = {"origin": f"{derived.side} of {derived.source}", "pairs": {}}
+            for split in splits:
+                text = folder_of(derived.source, split, corpora) / "text"
+                facts["pairs"][split] = _copy(text, [derived.side] * 2, split, corpus, folder)
         elif all(is_cut_out(corpus, split) for split in splits):
-            folders = dict.fromkeys(splits, corpora / place.name)
-            facts = _copy(corpus, folders, sides(corpus), folder, "cut out of the training text")
+            facts = {"origin": "cut out of the training text", "pairs": {}}
+            for split in splits:
+                text = corpora / place.name / "text"
+                facts["pairs"][split] = _copy(text, sides(corpus), split, corpus, folder)
         else:
             facts = _collect(corpus, folder, place)
         check_expected(corpus, "text", facts["pairs"], output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
 
 
-def _copy(
-    corpus: Corpus,
-    folders: Mapping[str, Path],
-    languages: tuple[str, str],
-    output: Path,
-    origin: str,
-) -> dict[str, Any]:
-    """Write splits whose two sides are the text of these languages of other corpora."""
-    pairs = {}
-    for split, folder in folders.items():
-        for side, language in zip(sides(corpus), languages, strict=True):
-            lines = read_lines(folder / "text" / f"{split}.{language}")
-            pairs[split] = write_lines(output / f"{split}.{side}", lines)
-    return {"origin": origin, "pairs": pairs}
+def _copy(text: Path, languages: Sequence[str], split: str, corpus: Corpus, folder: Path) -> int:
+    """Write a split whose sides are these languages of another text; return its pairs."""
+    counts = [
+        write_lines(folder / f"{split}.{side}", read_lines(text / f"{split}.{language}"))
+        for side, language in zip(sides(corpus), languages, strict=True)
+    ]
+    return counts[0]
 
 
 def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:

@@ -121,10 +121,7 @@ def read_in_order(*paths: Path, sentences: int | None = None) -> Iterator[dict[s
 
 
 def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
-    """Join shards into `output`, which contains every sentence once, in order.
-
-    Returns:
-        The summary, see `write_translations`, which is also written beside `output` as `.json`.
+    """Join shards into `output`, and write and return the summary, see `write_translations`.
 
     Raises:
         UserError: if a sentence is missing, repeated or out of order.

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
-from nat.files import atomic_write_text, copy
+from nat.files import atomic_write_text
 
 PAD, BOS, EOS, UNK, MASK, BLANK = range(6)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>", "<blank>")
@@ -154,9 +154,3 @@ def vocabulary_files(folder: Path, suffix: str = ".txt") -> tuple[Path, Path]:
         return source, target
     joint = (folder / VOCABULARY).with_suffix(suffix)
     return joint, joint
-
-
-def copy_vocabularies(folder: Path, output: Path) -> None:
-    """Copy the files of the vocabularies from one folder to another."""
-    for path in dict.fromkeys(vocabulary_files(folder)):
-        copy(path, output / path.name)

@@ -126,11 +126,7 @@ def _draw_distinct(
 
 
 def write_corpus(corpus: Corpus, text: Path, references: Path) -> dict[str, Any]:
-    """Write the text and the references of a generated corpus.
-
-    Writes `{split}.{language}` into `text`, and for held-out splits `{split}.{target}.jsonl` into
-    `references` (see `nat.data.references`): all modes of each sentence, the most probable first,
-    and their exact probabilities.
+    """Write `{split}.{language}` into `text`, and of held-out splits all modes into `references`.
 
     Returns:
         Pairs and checksums, all parameters of the language, and the exact entropies of each split.
