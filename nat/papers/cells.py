@@ -34,17 +34,14 @@ class Derivation(NamedTuple):
 class Cell(NamedTuple):
     """A number with an address.
 
-    The cells of a report that differ in nothing but seed and draw are shown as their mean. A cell
-    of a system that is only quoted, of a task that the scale has no corpus for, and one that is
-    computed from others have no source; `reason` says which.
+    The cells of a report that differ in nothing but seed and draw are shown as their mean. Where a
+    cell has no source, `reason` says why.
 
     Attributes:
         report: such as `table 2`; of claims `claims`.
-        row: label of a row, in figures of a series.
-        column: label of a column, in figures of a panel.
+        row: label of a row or series; `column` is that of a column or panel.
         x: place on the horizontal axis, with a name in `category` where that is no number.
-        point: number of the point of a series in a scatter plot.
-        axis: along which it is shown: `x` for the horizontal one of a scatter plot.
+        axis: of a scatter plot, along which it is shown; `point` is the number of the point.
         system: as the configuration calls it; `model` is that of the same training.
         part: of the file of the source, see `nat.measures.results`.
         baseline: label of the row that a table tests this one against.

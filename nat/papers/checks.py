@@ -32,19 +32,17 @@ class Compared(NamedTuple):
 class Check:
     """One judgement: a claim, the case it is judged on, and what it compares, in order.
 
-    The sides of `gains` are by turns those of a system and of the other system, the sides of
-    `correlation` by turns those of one measure and of the other, and the sides of a `majority` by
-    turns the left and the right one of each case.
+    Sides of `gains` are by turns those of a system and of the other one, of a `correlation` those
+    of one measure and of the other, of a `majority` the left and the right one of each case.
 
     Attributes:
         share: whether the margin is a share of the right side.
         number: that the only side is compared with; None where sides are compared.
-        against_all: whether BLEU against all references decides it, instead of its own measure,
-            which is fixed before there are results. BLEU against one reference also depends on
-            which of several correct translations that reference happens to be. So it is where the
-            references of a split are all correct translations, as in generated corpora. Exceptions
-            are claims that state a number of points, which are points of their own measure,
-            comparisons with a number, and correlations.
+        against_all: whether BLEU against all references decides it, which is fixed before there are
+            results. BLEU against one reference also depends on which of several correct
+            translations that reference happens to be, so it is where all references are known.
+            Exceptions are claims that state points of their own measure, comparisons with a number,
+            and correlations.
     """
 
     claim: str
@@ -95,13 +93,14 @@ class Check:
 
 def decisive(check: Check) -> Check:
     """The same judgement by the measure that decides it, see `Check.against_all`."""
-    if not check.against_all:
-        return check
-    sides = (
-        Compared(tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own))
-        for side in check.sides
+
+    def against_all(side: Compared) -> Compared:
+        own = (cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own)
+        return Compared(tuple(own))
+
+    return (
+        replace(check, sides=tuple(map(against_all, check.sides))) if check.against_all else check
     )
-    return replace(check, sides=tuple(sides))
 
 
 def published_difference(check: Check) -> float | None:
@@ -112,14 +111,14 @@ def published_difference(check: Check) -> float | None:
         return None
     if check.kind == "correlation":
         return pearson(known[::2], known[1::2])
-
-    def printed(side: Compared | float) -> float:
-        return float(side.first.published or 0) if isinstance(side, Compared) else side
-
-    found = [printed(left) - printed(right) for left, right in check.pairs]
-    if check.kind == "trend":
-        return found[-1]
+    numbers = dict(zip(check.sides, known, strict=True))
+    pairs = [(numbers[one], other) for one, other in check.pairs]
+    found = [
+        left - (numbers[right] if isinstance(right, Compared) else right) for left, right in pairs
+    ]
     if check.kind == "gains":
         named = found.pop(check.named_gain)
         found = [named - other for other in found]
-    return sum(found) / len(found) if check.kind == MAJORITY else min(found)
+    if check.kind == MAJORITY:
+        return sum(found) / len(found)
+    return found[-1] if check.kind == "trend" else min(found)
