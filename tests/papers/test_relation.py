@@ -10,7 +10,6 @@ import pytest
 
 import tests.made_up_run as made_up_run
 from nat.artifacts import Latency
-from nat.configuration import Configuration
 from nat.papers import relation, reports
 from nat.papers.cells import Cell
 from tests.made_up_run import CORPUS, OTHER_TASK, TASK, report
@@ -64,20 +63,14 @@ def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
     [
         ({"system": "nat-kt"}, ["row 'r'", "En-De", "nat-kt", "nat-kd"]),
         ({"decoding": "one-pas"}, ["row 'r'", "one-pas", "one-pass"]),
-        ({"decoding": "beam5"}, ["beam5", "nat-kd"]),
         ({"decoding": None}, ["row 'r'", "'decoding'"]),
         ({"system": None}, ["row 'r'", "'system'"]),
-        ({"system": None, "label": None, "steps": [1, 4]}, ["row '1 step'", "'system'"]),
         ({"measure": "sacreblue"}, ["sacreblue", "sacrebleu"]),
-        ({"measure": "latency"}, ["row 'r'", "'setting'"]),
         ({"measure": "latency", "setting": "gpu-1"}, ["gpu-1"]),
         ({"measure": "speed_up", "setting": "cpu-1"}, ["row 'r'", "'over'"]),
         ({"split": "tset"}, ["split", "tset", "test"]),
-        ({"split": "train"}, ["split", "train", "valid"]),
-        ({"task": OTHER_TASK}, ["row 'r'", "column 'En-De'", "'task'"]),
         ({"with": {"text": "raw"}}, ["row 'r'", "column 'En-De'", "'text'"]),
         ({"system": "nat-{txt}"}, ["nat-{txt}", "'txt'", "text"]),
-        ({"label": "{txt}"}, ["rows", "'txt'"]),
         ({"label": "s"}, ["rows", "label 's'"]),
         ({"baseline": "ss"}, ["rows", "baseline", "'ss'", "'s'"]),
         ({"columns": ["En-D"]}, ["rows", "columns", "En-D", "En-De"]),
@@ -96,7 +89,6 @@ def test_mistakes_of_a_row(tmp_path: Path, row: dict[str, Any], names: list[str]
     ("changes", "names"),
     [
         ({"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
-        ({"columns": ["sacreblue"]}, ["columns", "sacreblue", "sacrebleu"]),
         ({"columns": [TASK, {"task": TASK}]}, ["columns", "label 'WMT14 En-De'"]),
         ({"columns": [{"task": TASK, "over": "NATT"}]}, ["over", "NATT", "NAT"]),
         ({"baseline": {"nat-kt": "NAT"}}, ["baseline", "nat-kt", "nat-kd"]),
@@ -110,29 +102,17 @@ def test_mistakes_of_a_table(tmp_path: Path, changes: dict[str, Any], names: lis
         table(tmp_path, {**NAT, "task": TASK}, **changes)
 
 
-@pytest.mark.parametrize(
-    ("derived", "names"),
-    [
-        ({"difference": ["NAT", "NATT"]}, ["NATT", "NAT"]),
-        ({"difference": ["x", "NAT"]}, ["'x'"]),
-        ({"correlation": "sacreBLUE"}, ["sacreBLUE", "sacreBLEU"]),
-        ({"reaching": "NAT", "among": {"NAT": "NATT"}}, ["NATT", "NAT"]),
-    ],
-)
-def test_what_a_row_cannot_be_derived_from(
-    tmp_path: Path, derived: dict[str, Any], names: list[str]
-) -> None:
+@pytest.mark.parametrize("derived", [{"difference": ["NAT", "NATT"]}, {"correlation": "NATT"}])
+def test_what_a_row_cannot_be_derived_from(tmp_path: Path, derived: Any) -> None:
     rows = [{**NAT, "task": TASK}, {"label": "x", "derived": derived}]
-    with told(FILE, "tables.1.rows", "derived", *names):
+    with told(FILE, "tables.1.rows", "derived", "NATT", "NAT"):
         table(tmp_path, *rows, columns=["sacrebleu"])
 
 
 @pytest.mark.parametrize(
     ("system", "names"),
     [
-        ({"like": "B"}, ["systems", "A.like", "'B'"]),
         ({"like": "CMLMM"}, ["systems", "A.like", "CMLMM"]),
-        ({"decoding": "one-pass"}, ["systems.A", "'system'"]),
         ({"system": "cmlm-kd", "decoding": {"1": "x"}}, ["tables.1", "'decoding'"]),
         ({"system": "cmlm-{txt}"}, ["tables.1", "cmlm-{txt}", "'txt'", "text"]),
         ({"system": "cmlmm-{text}"}, ["tables.1", "cmlmm-kd", "cmlm-kd"]),
@@ -163,15 +143,11 @@ CURVES = {"kind": "curves", "series": [{"label": "s", "chain": ["cmlm-{text}"], 
     [
         (LINES, {}, {"measure": "speed_up", "setting": "cpu-1", "with": {"n": 1}}, ["'over'"]),
         (LINES, {}, {"with": {"n": [1, 0]}}, ["'0'"]),
-        (LINES, {}, {"with": {"n": "a"}}, ["'a'"]),
-        (LINES, {}, {}, ["'n'"]),
         (LINES, {}, {"with": {"n": [1, 2]}, "style": "level"}, ["level"]),
         (SHARES, {}, {}, ["panel 'p'", "'over'"]),
-        (SCATTER, {"setting": "cuda-1"}, {}, ["panel 'p'", "'setting'"]),
         (SCATTER, {}, {"setting": "cuda-1"}, ["panel 'p'", "'setting'"]),
         (SCATTER, {"steps": 4}, {}, ["panel 'p'", "'steps'"]),
         (CURVES, {"task": OTHER_TASK}, {}, ["panel 'p'", "'task'"]),
-        (CURVES, {"system": "nat-kd"}, {}, ["panel 'p'", "'system'"]),
     ],
 )
 def test_what_figures_cannot_show(
@@ -196,30 +172,21 @@ SPEED: dict[str, Any] = {
 }
 
 
-def latencies(configuration: Configuration, kind: Any, number: str) -> dict[str, Latency]:
-    found = reports.files(configuration, ("paper", kind, number))
-    return {each.path: each for each in found if isinstance(each, Latency)}
-
-
-def timed(root: Path, seeds: list[int] | None = None, **content: Any) -> Configuration:
-    return made_up_run.paper(root, seeds, cells={"task": TASK, "split": "test"}, **content)
-
-
 def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
     tmp_path: Path,
 ) -> None:
-    plain = timed(tmp_path, [1, 2], tables={"1": SPEED})
-    found = latencies(plain, "table", "1")
+    cells = {"task": TASK, "split": "test"}
+    plain = made_up_run.paper(tmp_path, [1, 2], cells=cells, tables={"1": SPEED})
+    files = reports.files(plain, ("paper", "table", "1"))
+    timed = {each.path: each for each in files if isinstance(each, Latency)}
     names = ("at-base/beam5", "nat-kd/one-pass")
-    assert {path: each.names for path, each in found.items()} == {
+    assert {path: each.names for path, each in timed.items()} == {
         f"results/demo/latency/{CORPUS}/paper_table_1/seed{seed}/{setting}.json": names
         for seed in (1, 2)
         for setting in ("cpu-1", "cuda-1")
     }
-    for each in found.values():
+    for each in timed.values():
         again = relation.latency(plain, CORPUS, "paper_table_1", each.seed, each.setting)
         assert again == each
     with told("paper_tabel_1", "paper_table_1"):
         relation.latency(plain, CORPUS, "paper_tabel_1", 1, "cpu-1")
-    with told("paper_table_1", "cpu-2.json", "cpu-1.json"):
-        relation.latency(plain, CORPUS, "paper_table_1", 1, "cpu-2")
