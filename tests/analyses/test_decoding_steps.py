@@ -1,7 +1,6 @@
 """Mask-predict pass by pass."""
 
 import itertools
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,10 @@ import pytest
 
 from nat.analyses import analysis, decoding_steps
 from nat.analyses.analysis import Pairs, Subject
-from nat.analyses.decoding_steps import changed, changed_share, text_passes
-from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
+from nat.analyses.decoding_steps import text_passes
+from nat.data.vocabulary import MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.passes import Pass, described
+from nat.decoding.passes import Pass
 from tests.tiny import make_model
 
 
@@ -50,17 +49,6 @@ def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:
             assert one.log_probabilities == pytest.approx(other.log_probabilities)
 
 
-def test_shares() -> None:
-    sentence = [
-        a_pass([5, 6, 7, 8], [0, 1, 2, 3]),
-        a_pass([5, 9, 9, 8], [1, 2]),
-        a_pass([5, 6, 9, 8], [1]),
-    ]
-    assert changed(sentence) == 1
-    assert changed_share({0: sentence, 1: [a_pass([5, 5, 5, 5], [0, 1, 2, 3])]}) == 12.5
-    assert changed_share({}) == 0
-
-
 def test_examples_are_what_figures_of_steps_read(
     model: Any, sources: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,9 +70,3 @@ def test_examples_are_what_figures_of_steps_read(
         for steps in (4, 10):
             sentence = example["passes"][str(steps)]
             assert {len(each["tokens"]) for each in sentence} == {len(sentence[0]["predicted"])}
-
-
-def test_an_empty_token_is_an_empty_word() -> None:
-    symbols: Any = SimpleNamespace(symbols=[str(number) for number in range(12)])
-    found = described([a_pass([7, BLANK, 8], [0, 1, 2])], symbols)
-    assert found == [{"tokens": ["7", "", "8"], "predicted": [0, 1, 2]}]

@@ -15,7 +15,6 @@ from nat.analyses.schedule_bounds import (
     least_error,
     least_errors,
     sets_of,
-    to_reveal,
 )
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
@@ -93,18 +92,6 @@ def test_random_positions_are_no_better_than_the_bound() -> None:
         assert min(errors) >= even - 1e-12 and even >= found[steps - 1] - 1e-12
         assert all(each.passes == pytest.approx(steps) and each.learning == 0 for each in drawn)
     assert np.mean(errors) == pytest.approx(0, abs=1e-12)
-
-
-def test_as_many_positions_as_mask_predict() -> None:
-    of = Law(np.zeros((1, 10), dtype=int), np.ones(1))
-    revealed_in: list[int] = []
-    revealed = np.zeros(10, dtype=bool)
-    for step in (1, 2, 3, 4):
-        revealed_in.append(to_reveal(State(0, of, np.arange(1), revealed.copy(), 1.0), 4, step))
-        revealed[: sum(revealed_in)] = True
-    assert revealed_in == [3, 2, 3, 2]  # 7, 5, 2 and none stay masked
-    assert counts(root(0, of), 4) == revealed_in
-    assert counts(root(0, Law(np.zeros((1, 3), dtype=int), np.ones(1))), 8) == [1, 1, 1]
 
 
 def test_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

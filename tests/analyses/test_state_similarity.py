@@ -1,6 +1,5 @@
 """Cosines of decoder states and maps of one sentence."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.state_similarity import cosines, coverage, covered, maps
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, Vocabularies, Vocabulary
-from nat.files import write_json
 from nat.transformer.trace import DecoderTrace
 from tests.tiny import make_model, make_texts
 
@@ -93,15 +91,3 @@ def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
     found = coverage(Pairs(model, *texts, 1000), True)
     assert len(found) == 4 and all(0 < value < 1 for value in found)
     assert found == pytest.approx(coverage(Pairs(model, *texts, 1), True))
-
-
-def test_a_student_shows_the_head_of_its_teacher(tmp_path: Path) -> None:
-    path = tmp_path / "analysis.json"
-    write_json(
-        path, {"splits": {"test": {"head": {"number": 3, "chosen_by": "at", "coverage": []}}}}
-    )
-    models = (make_model(heads=heads) for heads in (4, 2))
-    found = [
-        state_similarity._head_of(path, Pairs(model, (), (), 1, name="test")) for model in models
-    ]
-    assert found == [{"number": 3, "chosen_by": "at"}, None]

@@ -6,9 +6,7 @@ import pytest
 from nat.analyses import two_modes
 from nat.analyses.toy import tiny
 from nat.analyses.two_modes import distribution, divergence, law, mixed, trained
-from nat.artifacts import Analysis
 from nat.configuration.reading import read
-from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 
 
@@ -47,21 +45,3 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     middle = two_modes.VALUES // 2
     sides = chosen[:middle, :middle].sum(), chosen[middle:, middle:].sum()
     assert max(sides) > 0.8 and min(sides) < 0.1
-
-
-@pytest.mark.parametrize("system", ["mple-nat-raw", "cmlm-raw", "dynamic-kd"])
-def test_what_is_written(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-    monkeypatch.setattr(two_modes, "UPDATES", 2)
-    configuration = read("demo", REPOSITORY)
-    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
-    assert asked.inputs(configuration).model is None
-    found = two_modes.analyse(
-        job(configuration, Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes"))
-    )["toy"]
-    assert found["updates"] == 2 and found["values"] == list(range(two_modes.VALUES))
-    values = {name: each["value"] for name, each in found["measures"].items()}
-    assert set(values) == {"two_modes_kl", "two_modes_mixed"}
-    assert values["two_modes_kl"] > bound() and 0 < values["two_modes_mixed"] < 100
-    for name in ("law", "model"):
-        shown = np.array(found[name])
-        assert shown.shape == (two_modes.VALUES, two_modes.VALUES) and shown.max() == 1

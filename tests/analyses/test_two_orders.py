@@ -63,8 +63,3 @@ def test_probabilities_are_those_of_the_objective(configuration: Configuration) 
     nll = objective(model, batch_of([(A, B), (B, A), (A, A), (B, B)]), 0).parts["nll"]
     expected = nll.double().neg().exp().tolist()
     assert list(found.values()) == pytest.approx([*expected, 1 - sum(expected)], rel=1e-4)
-
-
-def test_no_model_is_read(configuration: Configuration) -> None:
-    artifact = Analysis(configuration.run, CORPUS, "vae-kd", 1, "two_orders")
-    assert artifact.inputs(configuration).model is None

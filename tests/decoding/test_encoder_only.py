@@ -15,7 +15,6 @@ from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
 from nat.decoding.engines.ctranslate2 import PROJECTION
 from nat.export.ctranslate2 import write_ctranslate2
-from nat.transformer.copying import repeated_places
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts
 from tests.tiny import make_model
 
@@ -30,22 +29,6 @@ def frames_of(model: Any, source: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     padding = model.upsampled_padding(encoded)
     canvas = torch.where(padding, PAD, MASK)
     return model.decode(canvas, padding, encoded, causal=False), padding
-
-
-@pytest.mark.parametrize("upsample", [2.0, 2.5, 3.0])
-def test_every_token_has_its_frames(upsample: float) -> None:
-    model = make_model(decoder_layers=0, decoder={"copy": "repeated", "upsample": upsample})
-    assert not list(model.decoder_layers)
-    states, padding = frames_of(model, SOURCE)
-    frames = [max(int(np.ceil(upsample * length)), 1) for length in LENGTHS]
-    assert (~padding).sum(1).tolist() == frames
-    assert states.shape == (len(LENGTHS), max(frames), model.architecture.model_dim)
-    for length, width in zip(LENGTHS, frames, strict=True):
-        if length:
-            places = repeated_places(torch.tensor([length]), torch.tensor([width]), width)[0]
-            assert places.tolist() == sorted(places.tolist())
-            shown = set(places.bincount(minlength=length).tolist())
-            assert shown <= {int(upsample), int(np.ceil(upsample))}
 
 
 def test_frames_see_the_whole_source_and_nothing_else() -> None:

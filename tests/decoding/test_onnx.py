@@ -1,7 +1,6 @@
 """Models in ONNX Runtime: equal translations, whatever the decoder."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import pytest
 import torch
 from onnx import TensorProto, numpy_helper
 
-from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
+from nat.data.vocabulary import BLANK, SPECIALS, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
@@ -71,25 +69,22 @@ def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
     assert any(each.tokens for each in expected)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        (lambda symbol, value: (torch.full_like(symbol, len(SPECIALS)), value), "symbols"),
-        (lambda symbol, value: (torch.full_like(symbol, PAD), value), "symbols"),
-        (lambda symbol, value: (symbol, 3 * value), "log_probabilities"),
-    ],
-    ids=["other symbols", "forbidden symbols", "other log-probabilities"],
-)
+@pytest.mark.parametrize("named", ["symbols", "log_probabilities"])
 def test_graphs_that_compute_something_else_are_not_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: Callable[..., Any], named: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str
 ) -> None:
+    def wrong(*given: Any) -> Any:
+        symbol, value = right(*given)
+        if named == "symbols":
+            return torch.full_like(symbol, len(SPECIALS)), value
+        return symbol, 3 * value
+
     right = onnx.ChoiceGraph.forward
-    monkeypatch.setattr(
-        onnx.ChoiceGraph, "forward", lambda *given: wrong(*right(*given)), raising=True
-    )
-    model = make_model(dtype=torch.float32, length="offset")
+    monkeypatch.setattr(onnx.ChoiceGraph, "forward", wrong)
     with told(named):
-        write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+        write_onnx(
+            make_model(dtype=torch.float32, length="offset"), VOCABULARIES, tmp_path / "onnx"
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -200,21 +195,10 @@ def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str)
     assert dropped
 
 
-def test_an_autoregressive_model_is_refused(tmp_path: Path) -> None:
-    with told("length", "decoder.upsample"):
-        write_onnx(make_model(), VOCABULARIES, tmp_path / "onnx")
-    assert not (tmp_path / "onnx").exists()
-
-
 def test_what_is_no_exported_model_is_told(tmp_path: Path) -> None:
-    with told("vocabulary.json"):
-        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
     write_onnx(make_model(length="offset"), VOCABULARIES, tmp_path / "onnx")
     with told("29 symbols", "30"):
         matching_engine(tmp_path / "onnx", VocabularySizes(30), "int8", torch.device("cpu"))
     (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
     with told("encoder.int8.onnx", "damaged"):
-        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
-    (tmp_path / "onnx" / OF_FOLDER).unlink()
-    with told("ONNX Runtime", "onnx"):
         matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))

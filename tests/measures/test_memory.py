@@ -1,6 +1,5 @@
 """Memory of a piece of work, in a process of its own."""
 
-import gc
 import importlib
 import mmap
 import sys
@@ -41,30 +40,6 @@ def test_packages_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
     assert found is not None and alone is not None
     assert found < 5 * MEGABYTE < 25 * MEGABYTE < alone
-
-
-@linux
-def test_memory_that_nothing_uses_any_more_is_no_reserve() -> None:
-    """Else work that collects it, or takes it again, seems to take nothing."""
-    gc.collect()
-    gc.disable()
-    try:
-        circle: list[object] = [bytearray(30_000_000)]
-        circle.append(circle)
-        del circle  # 30 MB that only the collector frees
-        free = [bytearray(1_000) for _ in range(50_000)]
-        del free  # 50 MB in pieces too small to be given back at once
-
-        def work() -> None:
-            gc.collect()
-            taken.extend(bytearray(1_000) for _ in range(25_000))
-
-        taken: list[object] = []
-        found = peak_of(work)
-    finally:
-        gc.enable()
-    assert found is not None
-    assert 20_000_000 < found < 40_000_000
 
 
 @linux

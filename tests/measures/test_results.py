@@ -31,7 +31,7 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [[], {}, {"measures": {"chrf": {"value": 3}}}, {"splits": {}}, {"measures": {"test": 3}}],
+    [[], {"splits": {}}, {"measures": {"test": 3}}],
 )
 def test_a_file_without_the_form_is_refused(tmp_path: Path, content: Any) -> None:
     write_json(tmp_path / "a.json", content)

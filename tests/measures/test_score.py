@@ -1,12 +1,9 @@
-import io
 import json
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
@@ -91,16 +88,6 @@ def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None
     assert found["measures"]["passes"]["value"] == 1
 
 
-def test_two_scorings_are_equal(root: Path) -> None:
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.3)
-    for name in ("first", "second"):
-        score.score(path, references(root)).write(root / name / "test.json")
-    for ending in ("json", "npz"):
-        first, second = (root / name / f"test.{ending}" for name in ("first", "second"))
-        assert first.read_bytes() == second.read_bytes()
-
-
 @pytest.mark.parametrize("complete", [False, True])
 def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complete: bool) -> None:
     root = tmp_path
@@ -122,53 +109,14 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
         )
 
 
-def test_counts_of_part_of_a_test_set(root: Path) -> None:
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.2)
-    found = score.score(path, references(root)).statistics
-    parts = [found[f"{statistics.PART}{statistics.BUCKET}{number}"] for number in range(1, 6)]
-    assert sorted(number for part in parts for number in part) == list(range(SENTENCES))
-    counts = statistics.counts_of(f"{statistics.BUCKET}5", found)
-    assert counts.tolist() == found["tokenised_bleu"][parts[4]].tolist()
-    assert statistics.counts_of(statistics.LONG, found) is None
-    with told("multi_reference_bleu", error=KeyError):
-        statistics.resampled("multi_reference_bleu", found)
-
-
-def packed(offset: int, value: int) -> bytes:
-    """Counts whose archive says something else in one byte of the entry of its member."""
-    file = io.BytesIO()
-    np.savez(file, sacrebleu=np.arange(40))
-    found = bytearray(file.getvalue())
-    found[found.index(b"PK\x01\x02") + offset] = value
-    return bytes(found)
-
-
-def with_header(header: bytes) -> bytes:
-    array, file = io.BytesIO(), io.BytesIO()
-    np.save(array, np.arange(40))
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("sacrebleu.npy", array.getvalue().replace(b"(40,)", header))
-    return file.getvalue()
-
-
-DAMAGED = {
-    "empty": b"",
-    "half": b"PK\x03\x04 half a file",
-    "encrypted": packed(8, 1),
-    "unknown compression": packed(10, 99),
-    "header": with_header(b"(40, "),
-}
-
-
-@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
-def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
+def test_damaged_counts(tmp_path: Path) -> None:
     path = tmp_path / "test.npz"
     with told("test.npz", "does not exist"):
         read_arrays(path)
-    path.write_bytes(content)
-    with told("test.npz", "damaged"):
-        read_arrays(path)
+    for content in (b"", b"PK\x03\x04 half a file"):
+        path.write_bytes(content)
+        with told("test.npz", "damaged"):
+            read_arrays(path)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +124,7 @@ def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
     [
         (lambda rows: rows[:-1], [f"{SENTENCES - 1}", "test.yy", f"{SENTENCES}"]),
         (lambda rows: rows[:4] + rows[5:], ["line 5", "sentence 5", "sentence 4"]),
-        (lambda rows: [rows[0], *rows], ["line 2", "sentence 0", "sentence 1"]),
-        (lambda rows: [{**rows[0], "id": "0"}, *rows[1:]], ["line 1"]),
         (lambda rows: [rows[0], {"id": 1}, *rows[2:]], ["line 2", "tokens"]),
-        (lambda rows: [[], *rows[1:]], ["line 1"]),
     ],
 )
 def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, parts: list[str]) -> None:
@@ -193,13 +138,9 @@ def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, parts: list[str]
 @pytest.mark.parametrize(
     ("rows", "part"),
     [
-        ([{"id": 9, "references": ["a"]}], "line 1"),
         ([{"id": 1, "references": ["a"]}] * 2, "line 2"),
-        ([{"id": 1, "references": []}], "line 1"),
         ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "line 1"),
-        ([{"id": 1, "references": ["a"], "weights": [0]}], "line 1"),
         (["{"], "line 1"),
-        ([["a"]], "line 1"),
         ([], "no references"),
     ],
 )

@@ -82,11 +82,6 @@ def test_sentences_add_up_to_the_estimate() -> None:
     assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(found["value"])
 
 
-def test_different_texts_are_refused() -> None:
-    with told("same sentences"):
-        estimate(likelihood("nat", {"nll": 1.0}), likelihood("at", {"nll": 1.0}, tokens=19), {})
-
-
 def test_only_models_of_maximum_likelihood_on_raw_text() -> None:
     configuration = configured("micro")
     corpus = next(iter(configuration.tasks.values()))
