@@ -159,16 +159,13 @@ def measured(kind: str, **work: Any) -> dict[str, float]:
 
 def batches(step: str, pairs: int, folder: str) -> float:
     """Open a binarised text and divide it into batches, as a training does; seconds."""
-    from nat.data.binarised import BinarisedText
-
     logging.disable(logging.INFO)  # fairseq asks for tensorboardX
-    from nat.fairseq_plugin.dataset import Pairs
+    from nat.fairseq_plugin.dataset import TrainingPairs
 
     started = time.process_time()
     files = [Path(folder, "binarised", f"train.{language}") for language in LANGUAGES]
-    source, target = map(BinarisedText, files)
     longest = (POSITIONS, POSITIONS)
-    text = Pairs(source, [target], longest, BATCH_TOKENS, step)
+    text = TrainingPairs(files, longest, BATCH_TOKENS, step)
     assert len(text) <= pairs
     text.batches(BATCH_TOKENS, seed=1)
     return time.process_time() - started

@@ -1,6 +1,7 @@
 """Sentence pairs, or sources with several candidate targets, as a fairseq data set."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,12 @@ from nat.errors import UserError
 Pair = tuple[int, np.ndarray, list[np.ndarray]]
 
 
-class Pairs(FairseqDataset):
+class TrainingPairs(FairseqDataset):
     """Sentence pairs that a model can learn from, keyed by their number in the corpus.
 
     Args:
-        source: source sentences.
-        targets: as many target sentences, in one text or in several to choose from; a candidate
-            that is empty or too long cannot be chosen.
+        prefixes: of the binarised source, and of as many target sentences, in one text or in
+            several to choose from; a candidate that is empty or too long cannot be chosen.
         longest: most tokens of a source and of a target that the model takes.
         max_tokens: most tokens of a batch.
         name: of the split, for messages.
@@ -40,14 +40,14 @@ class Pairs(FairseqDataset):
 
     def __init__(
         self,
-        source: BinarisedText,
-        targets: Sequence[BinarisedText],
+        prefixes: Sequence[Path | str],
         longest: tuple[int, int],
         max_tokens: int,
         name: str,
         first: int | None = None,
         regulariser: np.ndarray | None = None,
     ) -> None:
+        source, *targets = map(BinarisedText, prefixes)
         for target in targets:
             if len(source) != len(target):
                 raise UserError(
@@ -124,15 +124,6 @@ class Pairs(FairseqDataset):
             "ntokens": int(batch.target_lengths.sum()),
             "net_input": {"batch": batch},
         }
-
-
-def batches_per_epoch(
-    prefixes: Sequence[str], longest: tuple[int, int], max_tokens: int, name: str
-) -> int:
-    """Batches of one pass over a training text; the arguments are those of `Pairs`."""
-    source, *targets = map(BinarisedText, prefixes)
-    # their number does not depend on the order of pairs of equal lengths
-    return len(Pairs(source, targets, longest, max_tokens, name).batches(max_tokens, seed=0))
 
 
 def passes(batches: Sequence[np.ndarray], needed: int, seed: int) -> list[np.ndarray]:

@@ -18,9 +18,8 @@ What differs from models that are trained here:
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -71,21 +70,13 @@ LATENTS = {"latent.prior_head": ["prob_esitmator"], "latent.output": ["latent_ma
 """Parts of latents, in fairseq's spelling."""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """What is read of a checkpoint.
-
-    Attributes:
-        path: for messages.
-        options: of the training, by name.
-        weights: by the names of fairseq.
-        updates: updates of the training, 0 where the file does not say.
-    """
+class Checkpoint(NamedTuple):
+    """What is read of a checkpoint: options and weights by the names of fairseq."""
 
     path: Path
     options: Mapping[str, Any]
     weights: Mapping[str, Tensor]
-    updates: int
+    updates: int  # 0 where the file does not say
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

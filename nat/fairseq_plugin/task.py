@@ -25,7 +25,7 @@ from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.distillation.pairwise_bleu import distortion
 from nat.errors import UserError
 from nat.fairseq_plugin.components import Criterion, SystemModel
-from nat.fairseq_plugin.dataset import Pairs, passes
+from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.files import atomic_write_text, write_json
 from nat.program import Progress
 from nat.training.model_file import write_tensors
@@ -113,22 +113,21 @@ class TrainingTask(FairseqTask):
     def load_dataset(self, split: str, **_: Any) -> None:
         """Load the pairs of `train`, or those of the raw `valid` that validation uses."""
         run, model, training = self.run, self.transformer, split == "train"
-        source, *targets = run.train if training else run.valid
         regulariser = None
         if training and run.pairwise_bleu is not None:
             # added to the cost of each candidate in a choice among texts, nats, [n, C]
-            similarity, sentences = mapped_array(run.pairwise_bleu), len(BinarisedText(source))
-            if similarity.shape != (sentences, len(targets), len(targets)):
+            assert run.gamma is not None
+            similarity, candidates = mapped_array(run.pairwise_bleu), len(run.gamma)
+            sentences = len(BinarisedText(run.train[0]))
+            if similarity.shape != (sentences, candidates, candidates):
                 raise UserError(
                     f"{run.pairwise_bleu} has the shape {list(similarity.shape)}, expected "
-                    f"{sentences} sentences x {len(targets)} candidates x {len(targets)}; "
+                    f"{sentences} sentences x {candidates} candidates x {candidates}; "
                     f"{remedy(run.pairwise_bleu)}"
                 )
-            assert run.gamma is not None
             regulariser = distortion(similarity, run.training.text.regulariser["beta"], run.gamma)
-        pairs = Pairs(
-            BinarisedText(source),
-            [BinarisedText(target) for target in targets],
+        pairs = TrainingPairs(
+            run.train if training else run.valid,
             (model.longest_source, model.longest_target),
             run.tokens_per_batch,
             f"{run.name}, {split}",
@@ -144,7 +143,7 @@ class TrainingTask(FairseqTask):
 
     def get_batch_iterator(
         self,
-        dataset: Pairs,
+        dataset: TrainingPairs,
         num_shards: int = 1,
         shard_id: int = 0,
         data_buffer_size: int = 0,

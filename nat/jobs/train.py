@@ -29,7 +29,7 @@ from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError
 from nat.fairseq_plugin import launcher
-from nat.fairseq_plugin.dataset import batches_per_epoch
+from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
 from nat.job import Job
 from nat.jobs.finished import are_intact, link_all
@@ -152,8 +152,9 @@ def describe(job: Job[Model]) -> Run:
         with torch.device("meta"):  # without its numbers
             shape = build_model(training, Vocabularies.load(Path(raw)).sizes)
         longest = (shape.longest_source, shape.longest_target)
-        each = batches_per_epoch(train, longest, tokens, name)
-        updates_per_epoch = each / (batches * devices)
+        # their number does not depend on the order of pairs of equal lengths
+        of_text = TrainingPairs(train, longest, tokens, name).batches(tokens, seed=0)
+        updates_per_epoch = len(of_text) / (batches * devices)
     return Run(
         name=name,
         training=training,

@@ -70,8 +70,10 @@ def _bug(system: str, name: str, *owners: Any) -> Callable[[Callable[..., Any]],
 # Data
 
 
-@_bug("mple-nat-kd", "__getitem__", dataset.Pairs)
-def _targets_of_the_next_source(right: Any, self: dataset.Pairs, index: int) -> dataset.Pair:
+@_bug("mple-nat-kd", "__getitem__", dataset.TrainingPairs)
+def _targets_of_the_next_source(
+    right: Any, self: dataset.TrainingPairs, index: int
+) -> dataset.Pair:
     number, source, _ = right(self, index)
     return number, source, right(self, (index + 1) % len(self))[2]
 

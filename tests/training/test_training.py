@@ -25,7 +25,7 @@ from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.fairseq_plugin import launcher
-from nat.fairseq_plugin.dataset import Pairs, batches_per_epoch, passes
+from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.fairseq_plugin.task import TrainingTask
 from nat.job import write_jobs
 from nat.jobs import train as train_module
@@ -427,6 +427,10 @@ def test_what_a_user_puts_beside_checkpoints_stays(
     assert [path.name for path in checkpoints.iterdir()] == ["notes.tmp"]
 
 
+def training_pairs(max_tokens: int) -> TrainingPairs:
+    return TrainingPairs([f"{RAW}/train.ka", f"{RAW}/train.lu"], (19, 19), max_tokens, "test")
+
+
 def test_counts_and_report(folder: Path) -> None:
     train("at")
     found = report("at")
@@ -439,8 +443,7 @@ def test_counts_and_report(folder: Path) -> None:
     assert found["parameters"] == sum(
         value.numel() for value in load_model(model_file("at")).model.parameters()
     )
-    passes = batches_per_epoch([f"{RAW}/train.ka", f"{RAW}/train.lu"], (19, 19), 80, "test")
-    assert found["epochs"] == round(12 / passes, 3)
+    assert found["epochs"] == round(12 / len(training_pairs(80).batches(80, seed=0)), 3)
     assert found["tokens"] > 0 < found["seconds"]
     assert found["averaged_updates"] == [9, 12]
     assert found["training"] == load().training("toy", "at").as_json()
@@ -487,7 +490,7 @@ def test_a_training_starts_from_a_kept_checkpoint(keeping: Path) -> None:
 
 
 def test_a_length_in_epochs(folder: Path) -> None:
-    each = batches_per_epoch([f"{RAW}/train.ka", f"{RAW}/train.lu"], (19, 19), 40, "test") / 2
+    each = len(training_pairs(40).batches(40, seed=0)) / 2
     write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
     recipe = {key: value for key, value in RECIPE.items() if key not in IN_UPDATES}
     in_epochs = {"epochs": 3, "warmup_epochs": 0.5, "validations_per_epoch": 2}
@@ -508,7 +511,7 @@ def test_a_length_in_epochs(folder: Path) -> None:
 
 def test_every_pair_is_in_every_pass(folder: Path) -> None:
     texts = BinarisedText(RAW / "train.ka"), BinarisedText(RAW / "train.lu")
-    pairs = Pairs(texts[0], texts[1:], longest=(19, 19), max_tokens=40, name="test")
+    pairs = training_pairs(40)
     batches = pairs.batches(max_tokens=40, seed=1)
     assert all(len(batch) * pairs.tokens[batch].max() <= 40 for batch in batches)
     laid_out = passes(batches, needed=2 * len(batches) + 1, seed=1)

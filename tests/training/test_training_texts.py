@@ -10,7 +10,7 @@ import pytest
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
-from nat.fairseq_plugin.dataset import Pairs
+from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.training.model_file import load_model
 from tests.messages import must_name, told
 from tests.training.test_training import (
@@ -128,21 +128,21 @@ def test_tuned_weights_are_read_and_recorded() -> None:
 
 def test_pairs_whose_candidates_are_partly_there() -> None:
     source = BinarisedText(RAW.with_suffix(".ka"))
-    texts = [BinarisedText(OF_TEACHER), BinarisedText(RAW)]
+    files = [RAW.with_suffix(".ka"), OF_TEACHER, RAW]
     pairwise_bleu = np.arange(len(source) * 2, dtype=np.float32).reshape(-1, 2)
-    pairs = Pairs(source, texts, (19, 19), 40, "test", regulariser=pairwise_bleu)
+    pairs = TrainingPairs(files, (19, 19), 40, "test", regulariser=pairwise_bleu)
     last = len(source) - 1
     assert pairs.ids[-1] == last  # there is a reference
     number, _, targets = pairs[len(pairs) - 1]
     assert (number, len(targets[0])) == (last, 0)
-    assert targets[1].tolist() == texts[1][last].tolist()
+    assert targets[1].tolist() == BinarisedText(RAW)[last].tolist()
     batches = pairs.batches(40, seed=1)
     for places in batches:
         batch = pairs.collater([pairs[place] for place in places])["batch"]
         longest = max(batch.source.size(1), batch.candidates.size(2) + 1)
         assert len(places) * longest <= 40
         assert batch.regulariser.tolist() == pairwise_bleu[batch.ids.numpy()].tolist()
-    short = Pairs(source, texts, (19, 3), 40, "test")
+    short = TrainingPairs(files, (19, 3), 40, "test")
     assert short.lengths.max() == 3
     assert short.left_out["longer_than_positions"] > pairs.left_out["longer_than_positions"]
     assert len(short) + sum(short.left_out.values()) == len(source)
@@ -152,7 +152,7 @@ def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() 
     source, raw = BinarisedText(RAW.with_suffix(".ka")), BinarisedText(RAW)
     vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
     write_binarised(["w1"] * (len(raw) - 1) + [""], vocabulary, Path("short.lu"))
-    pairs = Pairs(source, [BinarisedText("short.lu"), raw], (19, 19), 40, "test")
+    pairs = TrainingPairs([RAW.with_suffix(".ka"), "short.lu", RAW], (19, 19), 40, "test")
     lengths = raw.lengths[pairs.ids]
     expected = np.where(lengths == 0, 1, (1 + lengths) / 2)
     expected[-1] = lengths[-1]
