@@ -34,6 +34,10 @@ NOT_STEADY = (
     f"compared with, is more than {STEADY} times the first"
 )
 NO_NUMBER: Record = dict.fromkeys(("ours", "spread", "low", "high"))
+NOTHING: Record = {
+    **{"seeds": "", "status": NOT_RUN, **NO_NUMBER},
+    **{"signature": "", "not_decoded": 0, "remark": "", "sources": ""},
+}
 
 
 def rounded(value: float | None) -> float | None:
@@ -54,12 +58,7 @@ def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
         UserError: for damaged results, and results that do not compare.
     """
     named = {(cells[0][0].row, cells[0][0].column): cells for cells in groups.values()}
-    return [
-        record(scale, own, over, reader)
-        if own[0].derived is None
-        else _derived((own[0].row, own[0].column), scale, named, reader)
-        for own, over in groups.values()
-    ]
+    return [_derived(name, scale, named, reader) for name in named]
 
 
 def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
@@ -75,13 +74,11 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         "split": cell.split if cell.model else "",
         "measure": cell.measure,
         "unit": measure_of(cell.measure).unit,
-        **dict.fromkeys(("seeds", "status", "ours", "spread", "low", "high")),
+        **mean(own, reader),
         "published": cell.published,
         "printed": cell.printed,
-        "difference": None,
-        "stand_in": cell.stand_in,
-        **mean(own, reader),
         "published_source": cell.origin,
+        "stand_in": cell.stand_in,
         **_times([*own, *over], reader),
     }
     if over:
@@ -92,29 +89,32 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
 
 def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
     """What a record says of a difference or ratio of cells and those that they are shown over."""
-    left, right = Compared(tuple(own)), Compared(tuple(over))
+    left, right = tuple(own), tuple(over)
     if MEASURES[own[0].measure].relative:
-        minus = difference(Compared(left.own, right.own), 0.0, reader)
+        minus = difference(Compared(left, right), 0.0, reader)
     else:
-        minus = difference(left, right, reader)
+        minus = difference(Compared(left), Compared(right), reader)
     if minus is None:
         if status in ("run", NOT_AVAILABLE):
             status = why_missing(own, over, reader) or NOT_RUN
         return {**NO_NUMBER, "status": status}
     both = mean([cell for cell in own if cell.seed in minus.seeds], reader)
     remarks = _without((*own, *over), minus.seeds, "which was not run for both")
-    by_seed = minus.estimate.by_seed
-    several = len(by_seed) > 1
     return {
         "status": "run",
-        "ours": rounded(minus.value),
-        "spread": rounded(statistics.stdev(by_seed)) if several else None,
-        **ends(None if several else minus.interval),
+        **_number(minus.value, minus.estimate.by_seed, minus.interval),
         "seeds": _listed(minus.seeds),
         "not_decoded": both["not_decoded"],
         "remark": "; ".join(filter(None, [*remarks, both["remark"]])),
         "sources": _listed(minus.sources),
     }
+
+
+def _number(value: float, of: Sequence[float], interval: Interval | Number | None) -> Record:
+    """A mean of several numbers with their standard deviation, or of one with its interval."""
+    spread = statistics.stdev(of) if len(of) > 1 else None
+    found = ends(interval if spread is None else None)
+    return {"ours": rounded(value), "spread": rounded(spread), **found}
 
 
 def mean(cells: Sequence[Cell], reader: Reader) -> Record:
@@ -132,18 +132,10 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
         reason = cells[0].reason or told or (NOT_AVAILABLE if numbers else NOT_RUN)
         known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
         is_state = known or cells[0].source is not None
-        return {
-            "seeds": "",
-            "status": reason if is_state else NOT_RUN,
-            **NO_NUMBER,
-            "signature": "",
-            "not_decoded": 0,
-            "remark": "" if is_state else reason,
-            "sources": "",
-        }
+        return NOTHING | ({"status": reason} if is_state else {"remark": reason})
     there = {cell: each for cell, each in numbers.items() if each.value is not None}
     seeds = list(dict.fromkeys(cell.seed for cell in there))
-    last, several = list(there.values())[-1], len(values) > 1
+    *_, last = there.values()
     lost = [cell for cell in cells if cell.seed in seeds and cell not in there]
     remarks = _without(cells, seeds, "which was not run")
     if lost:  # draws of a random decoding
@@ -156,9 +148,7 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     return {
         "seeds": _listed(seeds),
         "status": "run",
-        "ours": rounded(sum(values) / len(values)),
-        "spread": rounded(statistics.stdev(values)) if several else None,
-        **ends(None if several else last),
+        **_number(sum(values) / len(values), values, last),
         "signature": last.signature,
         "not_decoded": sum(each.not_decoded for each in there.values()),
         "remark": "; ".join(remarks),
@@ -390,12 +380,9 @@ def with_places(texts: Iterable[tuple[Record, str]], records: Iterable[Record]) 
         of = Counter(column for columns in rows.values() for column in columns)
         partly = [row for row, columns in rows.items() if len(columns) < of_row[row]]
         alike = len(partly) == len(rows) and len({*map(tuple, rows.values())}) == 1
-        named = "; ".join(of)
-        if len(rows) > 1 and all(of[column] == of_column[column] for column in of):
-            pass
-        elif len(rows) > 1 and alike:
-            named += f", for {'; '.join(rows)}"
-        else:  # names of columns may have commas
+        whole = all(of[column] == of_column[column] for column in of)
+        named = "; ".join(of) + ("" if whole else f", for {'; '.join(rows)}")
+        if len(rows) == 1 or not (whole or alike):  # names of columns may have commas
             named = "; ".join(
                 f"{row} ({'; '.join(columns)})" if row in partly else row
                 for row, columns in rows.items()
