@@ -9,7 +9,6 @@ Commands are JSON with a zero byte behind, written to file descriptor 3 and answ
 (`--remote-debugging-pipe`), so no package is needed.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -108,11 +107,6 @@ class Browser:
             typed = text if kind == "keyDown" else {}
             event = {"type": kind, "key": key, "windowsVirtualKeyCode": code, **typed}
             self._call("Input.dispatchKeyEvent", **event)
-
-    def picture(self, path: Path) -> None:
-        """Save what the whole page looks like, as PNG."""
-        found = self._call("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(found["data"]))
 
     def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
         self._sent += 1

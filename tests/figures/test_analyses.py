@@ -41,18 +41,17 @@ analysis: {values: map.cosines, rows: map.labels, columns: map.labels}
 """
 
 
-def similar(labels: list[str], other: float = 0.0) -> dict[str, Any]:
-    cosines = [[1.0 if row == column else other for column in labels] for row in labels]
-    return {"map": {"labels": labels, "cosines": cosines}}
+def similar(cosine: float) -> dict[str, Any]:
+    return {"map": {"labels": ["a", "b"], "cosines": [[1.0, cosine], [cosine, 1.0]]}}
 
 
 def test_a_heat_map_of_an_analysis(tmp_path: Path) -> None:
     plain = configuration(tmp_path, described(MAP))
-    path = write(plain, similar(["a", "b"], 0.25))
+    path = write(plain, similar(0.25))
     drawn = Drawn(plot_of(plain))
     assert drawn.axes[0].images[0].get_array().tolist() == [[1.0, 0.25], [0.25, 1.0]]
     assert "not run" in drawn.texts
-    write(plain, similar(["a", "b"], 0.25), similar(["a", "b"], -0.5))
+    write(plain, similar(0.25), similar(-0.5))
     images = [axes.images for axes in Drawn(plot_of(plain)).axes if axes.images]
     assert [each[0].get_clim() for each in images] == [(-0.5, 1.0)] * 2
     write(plain, {"map": {"label": ["a", "b"], "cosines": []}})
