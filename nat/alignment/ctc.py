@@ -149,8 +149,8 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
         nearer = torch.maximum(scores, one_before)
         moves[frame] = one_before > scores
         moves[frame].masked_fill_(skipping > nearer, 2)
-        found = torch.maximum(nearer, skipping).add_(emissions[frame])
-        scores.copy_(torch.where(real[frame], found, scores))
+        reached = torch.maximum(nearer, skipping).add_(emissions[frame])
+        scores.copy_(torch.where(real[frame], reached, scores))
     moves.masked_fill_(~real, 0)
 
     ends = 2 * targets.ne(PAD).sum(1, keepdim=True)

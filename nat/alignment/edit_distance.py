@@ -6,19 +6,19 @@ from torch import Tensor
 from nat.data.vocabulary import PAD
 
 
-def edit_distance(found: Tensor, wanted: Tensor) -> Tensor:
+def edit_distance(written: Tensor, wanted: Tensor) -> Tensor:
     """Fewest insertions, deletions and substitutions that turn one sequence into the other, [B].
 
-    The dynamic programme loops over the tokens of `found`. Each of its rows takes a few operations
-    for the whole batch, since insertions within a row are a cumulative minimum.
+    The dynamic programme loops over the tokens of `written`. Each row takes a few operations for
+    the whole batch, since insertions within a row are a cumulative minimum.
 
     Args:
-        found: right-padded with PAD, [B, M].
+        written: right-padded with PAD, [B, M].
         wanted: right-padded with PAD, [B, N].
     """
     places = torch.arange(wanted.size(1) + 1, device=wanted.device)
     row = places.expand(wanted.size(0), -1)
-    for token in found.unbind(1):
+    for token in written.unbind(1):
         aligned = row[:, :-1] + token[:, None].ne(wanted)
         best = torch.minimum(row[:, 1:] + 1, aligned)
         best = torch.cat((row[:, :1] + 1, best), 1)

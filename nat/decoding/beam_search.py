@@ -32,14 +32,16 @@ class BeamSearch(LeftToRightSearch, BeamSearchDecodingOptions):
 
         See `nat.decoding.passes.Traced`.
         """
-        found = [one.tokens for one in self(model, source)]
-        scores = forced_tokens(model, model.encode(source), found).tolist()
+        translations = [one.tokens for one in self(model, source)]
+        scores = forced_tokens(model, model.encode(source), translations).tolist()
         return [
             [
                 Pass(tokens[: place + 1], [place], [place], its_scores[: place + 1])
                 for place in range(len(tokens))
             ]
-            for tokens, its_scores in zip(([*one, EOS] for one in found), scores, strict=True)
+            for tokens, its_scores in zip(
+                ([*one, EOS] for one in translations), scores, strict=True
+            )
         ]
 
 

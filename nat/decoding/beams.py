@@ -194,15 +194,15 @@ class Beams:
             self._steps.tolist(),
             strict=True,
         )
-        found = []
+        of_sentences = []
         for tokens, lengths, scores, steps in rows:
             hypotheses = [
                 Hypothesis(its_tokens[:length], score, steps)
                 for its_tokens, length, score in zip(tokens, lengths, scores, strict=True)
             ]
             ended = [hypothesis for hypothesis in hypotheses if hypothesis.score > -torch.inf]
-            found.append(ended or hypotheses[:1])
-        return found
+            of_sentences.append(ended or hypotheses[:1])
+        return of_sentences
 
 
 def best_continuations(

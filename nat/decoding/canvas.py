@@ -127,10 +127,10 @@ class Canvases:
             (each, self.tokens.clone(), self.log_probabilities.clone())
             for each in itertools.chain([first], decoded)
         ]
-        found = []
+        passes = []
         for row in self._best_rows(length_beam).tolist():
             length = int(self.lengths[row])
-            found.append(
+            passes.append(
                 [
                     Pass(
                         tokens[row, :length].tolist(),
@@ -142,7 +142,7 @@ class Canvases:
                     if each.chosen[row].any()
                 ]
             )
-        return found
+        return passes
 
 
 class Positions(NamedTuple):

@@ -69,26 +69,26 @@ def translate(
         A translation of every sentence, in the order of `ids`.
     """
     device = next(model.parameters()).device
-    found: dict[int, Translation] = {}
+    made: dict[int, Translation] = {}
     lengths: dict[int, int] = {}
     for number in ids:
         length = len(sentences[number])
         if length == 0:
-            found[number] = Translation(number, NOTHING, EMPTY_SOURCE)
+            made[number] = Translation(number, NOTHING, EMPTY_SOURCE)
         elif length > model.longest_source:
-            found[number] = Translation(number, NOTHING, too_long(model.longest_source + 1))
+            made[number] = Translation(number, NOTHING, too_long(model.longest_source + 1))
         else:
             lengths[number] = length
     for batch in batches(lengths, batch_tokens):
         source = source_tensor([sentences[number] for number in batch]).to(device)
         for number, hypothesis in zip(batch, method(model, source), strict=True):
             if math.isfinite(hypothesis.score):
-                found[number] = Translation(number, hypothesis)
+                made[number] = Translation(number, hypothesis)
             else:
-                found[number] = Translation(number, NOTHING, NO_SCORE)
+                made[number] = Translation(number, NOTHING, NO_SCORE)
         if progress is not None:
-            progress(len(found))
-    return [found[number] for number in ids]
+            progress(len(made))
+    return [made[number] for number in ids]
 
 
 def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:

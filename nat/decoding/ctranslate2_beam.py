@@ -59,7 +59,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
     def _search(self, engine: SearchEngine, sentences: list[list[str]], limit: int) -> list[Any]:
         """Results of sentences whose translations have at most `limit` tokens and an EOS."""
         with noting_out_of_memory():
-            found: list[Any] = engine.translator.translate_batch(
+            results: list[Any] = engine.translator.translate_batch(
                 sentences,
                 max_batch_size=math.ceil(len(sentences) / engine.parts),
                 beam_size=self.beam,
@@ -74,13 +74,13 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
                 return_end_token=True,
                 return_scores=True,
             )
-        return found
+        return results
 
     def _best(self, engine: SearchEngine, result: Any, limit: int) -> Hypothesis:
         """The best hypothesis that ended."""
-        found = [engine.ids(words) for words in result.hypotheses]
-        best = next((row for row, tokens in enumerate(found) if tokens[-1:] == [EOS]), 0)
-        tokens = found[best]
+        hypotheses = [engine.ids(words) for words in result.hypotheses]
+        best = next((row for row, tokens in enumerate(hypotheses) if tokens[-1:] == [EOS]), 0)
+        tokens = hypotheses[best]
         tokens = tokens[:-1] if tokens[-1:] == [EOS] else tokens[:limit]
         return Hypothesis(tokens, float(result.scores[best]), len(tokens) + 1)
 

@@ -49,12 +49,12 @@ class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchDecodingOptions):
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
         """A pass for each group of the translation; see `nat.decoding.passes.Traced`."""
-        found = [one.tokens for one in self(model, source)]
+        translations = [one.tokens for one in self(model, source)]
         chunk = model.decoder.chunk
         assert chunk is not None
-        scores = forced_tokens(model, model.encode(source), found, group=chunk).tolist()
+        scores = forced_tokens(model, model.encode(source), translations, group=chunk).tolist()
         sentences = []
-        for tokens, its_scores in zip(([*one, EOS] for one in found), scores, strict=True):
+        for tokens, its_scores in zip(([*one, EOS] for one in translations), scores, strict=True):
             groups = [
                 list(range(start, min(start + chunk, len(tokens))))
                 for start in range(0, len(tokens), chunk)

@@ -42,7 +42,7 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         sequences = self.every_kth(model, encoded)
         if assistant is None:
             totals = [
-                [found.score * (len(found.tokens) + 1) ** self.length_penalty for found in kept]
+                [one.score * (len(one.tokens) + 1) ** self.length_penalty for one in kept]
                 for kept in sequences
             ]
             return fill(model, encoded, sequences, totals)
@@ -58,12 +58,12 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         """The passes behind the best sequence of stage I; see `nat.decoding.passes.Traced`."""
         encoded = model.encode(source)
         sequences = [kept[0] for kept in self.every_kth(model, encoded)]
-        found = complete(model, encoded, sequences)
+        completed = complete(model, encoded, sequences)
         kth = [each.tokens for each in sequences]
         chunk = chunk_of(model)
         of_kth = forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk).tolist()
-        lengths = found.tokens.ne(PAD).sum(1).tolist()
-        rows = zip(*(each.tolist() for each in found), lengths, of_kth, strict=True)
+        lengths = completed.tokens.ne(PAD).sum(1).tolist()
+        rows = zip(*(each.tolist() for each in completed), lengths, of_kth, strict=True)
         sentences = []
         for tokens, masked, scores, end, its_kth in rows:
             for place in range(chunk - 1, end, chunk):
@@ -87,7 +87,7 @@ def totals_of(
 ) -> list[list[float]]:
     """Log-probability, nats, of sequences of every k-th token that another model generated."""
     rows = [row for row, kept in enumerate(sequences) for _ in kept]
-    found = forced_scores(
+    forced = forced_scores(
         model,
         encoded.rows(torch.tensor(rows, device=encoded.states.device)),
         [one.tokens for kept in sequences for one in kept],
@@ -98,7 +98,7 @@ def totals_of(
     # so that a failed search is reported as such, whatever the other model's score is
     scores = iter(
         score if math.isfinite(one.score) else math.nan
-        for one, score in zip(given, found.tolist(), strict=True)
+        for one, score in zip(given, forced.tolist(), strict=True)
     )
     return [[next(scores) for _ in kept] for kept in sequences]
 
@@ -118,7 +118,7 @@ def fill(
         totals: log-probability of each sequence, with its EOS, nats.
     """
     sentences = [row for row, kept in enumerate(sequences) for _ in kept]
-    every = [found for kept in sequences for found in kept]
+    every = [one for kept in sequences for one in kept]
     rows = encoded.rows(torch.tensor(sentences, device=encoded.states.device))
     completed = complete(model, rows, every)
     tokens = completed.tokens
@@ -127,7 +127,7 @@ def fill(
     counts = torch.arange(tokens.size(1), device=tokens.device) <= ends[:, None]
     scores = (completed.log_probabilities * counts).sum(1)
     written = zip(tokens.tolist(), ends.tolist(), scores.tolist(), every, strict=True)
-    found = iter(
+    hypotheses = iter(
         [
             Hypothesis(its_tokens[:end], score, stage_one.steps + 1)
             for its_tokens, end, score, stage_one in written
@@ -137,7 +137,7 @@ def fill(
     for its_totals in totals:
         candidates = [
             Hypothesis(one.tokens, one.score + total, one.steps)
-            for total, one in zip(its_totals, found, strict=False)
+            for total, one in zip(its_totals, hypotheses, strict=False)
         ]
         chosen.append(most_probable(candidates))
     return chosen
@@ -169,8 +169,8 @@ def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesi
     device = encoded.states.device
     tokens = pad(
         [
-            [symbol for kth in (*found.tokens, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
-            for found in sequences
+            [symbol for kth in (*sequence.tokens, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
+            for sequence in sequences
         ]
     ).to(device)
     padding, masked = tokens.eq(PAD), tokens.eq(MASK)

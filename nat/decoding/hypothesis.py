@@ -30,9 +30,9 @@ NOTHING = Hypothesis([], 0.0, 0)
 """The translation of a sentence that could not be decoded."""
 
 
-def most_probable(found: Sequence[Hypothesis]) -> Hypothesis:
+def most_probable(candidates: Sequence[Hypothesis]) -> Hypothesis:
     """That with the highest score, the first of equal ones; NaN counts as less than any score."""
-    return max(found, key=lambda each: (not math.isnan(each.score), each.score))
+    return max(candidates, key=lambda each: (not math.isnan(each.score), each.score))
 
 
 def hypotheses(
@@ -46,13 +46,13 @@ def hypotheses(
         source: tokens, EOS, padding on the right; of an empty sentence EOS alone, [B, S].
     """
     filled = source.ne(PAD).sum(1) > 1
-    found = iter(method(model, source[filled]) if filled.any() else [])
-    return [next(found) if each else NOTHING for each in filled.tolist()]
+    made = iter(method(model, source[filled]) if filled.any() else [])
+    return [next(made) if each else NOTHING for each in filled.tolist()]
 
 
-def deduplicated(found: Sequence[Hypothesis]) -> list[Hypothesis]:
+def deduplicated(made: Sequence[Hypothesis]) -> list[Hypothesis]:
     """The same without tokens that equal the one before."""
     return [
         Hypothesis([token for token, _ in itertools.groupby(each.tokens)], each.score, each.steps)
-        for each in found
+        for each in made
     ]

@@ -42,8 +42,8 @@ def impute(
     blank_penalty: float = 0.0,
 ) -> Imputed:
     """The alignments at the end, see `imputations`."""
-    *_, found = imputations(model, encoded, tokens, padding, steps, output, blank_penalty)
-    return found
+    *_, last = imputations(model, encoded, tokens, padding, steps, output, blank_penalty)
+    return last
 
 
 @torch.no_grad()
@@ -99,14 +99,14 @@ def imputed_translations(
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    found = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
-    written = collapse(found.labels, padding)
-    scores = found.log_probabilities.sum(1) / (~padding).sum(1)
+    imputed = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
+    written = collapse(imputed.labels, padding)
+    scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
     rows = zip(
         written.tokens.tolist(),
         written.lengths.tolist(),
         scores.tolist(),
-        found.passes.tolist(),
+        imputed.passes.tolist(),
         strict=True,
     )
     return [Hypothesis(tokens[:length], score, passes) for tokens, length, score, passes in rows]
@@ -122,13 +122,13 @@ def imputed_passes(
     empty = torch.where(padding, PAD, MASK)
     states = list(imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty))
     frames = (~padding).sum(1).tolist()
-    found: list[list[Pass]] = [[] for _ in frames]
+    passes: list[list[Pass]] = [[] for _ in frames]
     for before, after in itertools.pairwise(states):
         masked = before.labels.eq(MASK)
         revealed = masked & after.labels.ne(MASK)
         for row, length in enumerate(frames):
             if revealed[row].any():
-                found[row].append(
+                passes[row].append(
                     Pass(
                         after.labels[row, :length].tolist(),
                         revealed[row].nonzero()[:, 0].tolist(),
@@ -136,4 +136,4 @@ def imputed_passes(
                         after.log_probabilities[row, :length].tolist(),
                     )
                 )
-    return found
+    return passes

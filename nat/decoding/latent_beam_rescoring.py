@@ -26,8 +26,8 @@ class LatentBeamRescoring(RescoredDraws, PrefixSearch, LatentBeamRescoringDecodi
         language_model: LanguageModel | None = None,
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        found = self.search(model, self.draw(model, source), language_model)
-        return self.choose(assistant, source, found)
+        translations = self.search(model, self.draw(model, source), language_model)
+        return self.choose(assistant, source, translations)
 
 
 METHOD = LatentBeamRescoring

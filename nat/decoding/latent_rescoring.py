@@ -26,12 +26,12 @@ class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = self.draw(model, source)
         if model.decoder.upsample is not None:
-            found = imputed_translations(model, encoded, steps=1)
+            translations = imputed_translations(model, encoded, steps=1)
         else:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, encoded, canvases.real)
-            found = canvases.all()
-        return self.choose(assistant, source, found)
+            translations = canvases.all()
+        return self.choose(assistant, source, translations)
 
 
 METHOD = LatentRescoring

@@ -42,8 +42,8 @@ class LengthParallel(ParallelLengths):
             return canvases.best(self.length_beam)
 
         plain = type(self), *({**vars(self), "deduplicate": False}.values())
-        found = once(known, plain, source, decode)
-        return deduplicated(found) if self.deduplicate else found
+        chosen = once(known, plain, source, decode)
+        return deduplicated(chosen) if self.deduplicate else chosen
 
     @torch.inference_mode()
     def passes(self, model: Network, source: Tensor) -> list[list[Pass]]:

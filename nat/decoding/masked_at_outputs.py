@@ -65,8 +65,10 @@ class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
         rows = zip(canvases.all(), scores.tolist(), written, strict=True)
         return [
             # so that a failed search of the assistant is reported as such
-            Hypothesis(found.tokens, score if math.isfinite(one.score) else math.nan, found.steps)
-            for found, score, one in rows
+            Hypothesis(
+                completed.tokens, score if math.isfinite(one.score) else math.nan, completed.steps
+            )
+            for completed, score, one in rows
         ]
 
     def masks(self, real: Tensor, ids: Tensor) -> Tensor:

@@ -66,9 +66,9 @@ class PrefixSearch(PrefixBeam):
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
         frames = states[~padding]  # of all sentences, one after the other
-        found = self._frames(frames, model.output, silent(model))
+        distributions = self._frames(frames, model.output, silent(model))
         lengths = (~padding).sum(1).tolist()
-        parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
+        parts = zip(*(each.split(lengths) for each in (frames, *distributions)), strict=True)
         for rows, normaliser, blank, symbols in parts:
             chosen = symbols.cpu().numpy()
             words, places = np.unique(chosen, return_inverse=True)

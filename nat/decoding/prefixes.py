@@ -100,9 +100,9 @@ class Prefixes:
         fluency, states = self._fluency[origin], self._states[origin]
         grown_ranks = bounds[origin, extension]
         if self._language_model is not None:
-            found, states = self._language_model.step(states, self._words[token])
-            fluency = fluency + found
-            grown_ranks = grown_ranks + self._alpha * found
+            scores_of_words, states = self._language_model.step(states, self._words[token])
+            fluency = fluency + scores_of_words
+            grown_ranks = grown_ranks + self._alpha * scores_of_words
         ranks = np.concatenate((ranks, grown_ranks))
         chosen = np.arange(len(ranks))
         if len(ranks) > self._beam:

@@ -25,15 +25,15 @@ class Refinement(RefinementDecodingOptions):
         generator = IterativeRefinementGenerator(
             model.dictionary, max_iter=self.steps - 1, eos_penalty=self.end_penalty
         )
-        found = []
+        translations = []
         for [best] in generator.generate([model.model], {"net_input": model.source(source)}):
             tokens = [
                 token
                 for token in swapped(best["tokens"]).tolist()
                 if token not in (*NEVER_WRITTEN, UNK)
             ]
-            found.append(Hypothesis(tokens, float(best["score"]), best["steps"] + 1))
-        return found
+            translations.append(Hypothesis(tokens, float(best["score"]), best["steps"] + 1))
+        return translations
 
 
 METHOD = Refinement

@@ -50,8 +50,8 @@ def best_of_assistant(
     if wanted:
         encoded = assistant.encode(source)
         rows = torch.tensor([row for row, _ in wanted], device=source.device)
-        found = forced_scores(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
-        known = dict(zip(wanted, found.tolist(), strict=True))
+        scores = forced_scores(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
+        known = dict(zip(wanted, scores.tolist(), strict=True))
     chosen = []
     for row, group in enumerate(candidates):
         scored = []
@@ -83,9 +83,9 @@ class RescoredDraws(Draws):
         return latents.sampled(model.encode(source), self.samples, self.temperature, self.seed)
 
     def choose(
-        self, assistant: Transformer, source: Tensor, found: Sequence[Hypothesis]
+        self, assistant: Transformer, source: Tensor, translations: Sequence[Hypothesis]
     ) -> list[Hypothesis]:
         """The assistant's choice among the translations of each sentence's draws."""
         return best_of_assistant(
-            assistant, source, groups(found, self.samples), self.length_penalty
+            assistant, source, groups(translations, self.samples), self.length_penalty
         )

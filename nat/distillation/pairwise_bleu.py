@@ -39,7 +39,7 @@ def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
         texts: words between blanks.
     """
     counted = [extract_all_word_ngrams(text, 1, ORDERS) for text in texts]
-    found = np.zeros((len(texts), len(texts)), dtype=np.float32)
+    scores = np.zeros((len(texts), len(texts)), dtype=np.float32)
     known: dict[tuple[str, str], float] = {}
     for row, (reference, its_length) in enumerate(counted):
         for column, (hypothesis, length) in enumerate(counted):
@@ -48,8 +48,8 @@ def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
             pair = texts[row], texts[column]
             if pair not in known:
                 known[pair] = _bleu(reference, its_length, hypothesis, length)
-            found[row, column] = known[pair]
-    return found
+            scores[row, column] = known[pair]
+    return scores
 
 
 def _bleu(
@@ -91,12 +91,12 @@ def compare_texts(
         shown = ", ".join(f"{file} has {count}" for file, count in counts.items())
         raise UserError(f"versions of one text differ in their number of lines: {shown}")
     part = shard_of(counts[files[0]], shard, shards)
-    found = np.zeros((len(part), len(files), len(files)), dtype=np.float32)
+    scores = np.zeros((len(part), len(files), len(files)), dtype=np.float32)
     lines = zip(*(read_lines(file) for file in files), strict=True)
     for number, versions in enumerate(islice(lines, part.start, part.stop)):
-        found[number] = sentence_bleu([merge(version) for version in versions])
+        scores[number] = sentence_bleu([merge(version) for version in versions])
     with atomic_path(output) as temporary, temporary.open("wb") as file:
-        np.save(file, found)
+        np.save(file, scores)
 
 
 def merge_comparisons(
@@ -116,15 +116,15 @@ def merge_comparisons(
     Raises:
         UserError: if a part is missing or damaged.
     """
-    found = [mapped_array(part) for part in parts]
-    sentences = sum(map(len, found))
+    arrays = [mapped_array(part) for part in parts]
+    sentences = sum(map(len, arrays))
     with atomic_path(output) as temporary:
         joined = np.lib.format.open_memmap(
             temporary, mode="w+", dtype=np.float32, shape=(sentences, len(names), len(names))
         )
-        np.concatenate(found, out=joined)
+        np.concatenate(arrays, out=joined)
         joined.flush()
-    means = sum(part.sum(0, dtype=np.float64) for part in found) / max(sentences, 1)
+    means = sum(part.sum(0, dtype=np.float64) for part in arrays) / max(sentences, 1)
     described = {
         "sentences": sentences,
         "mean_bleu": {

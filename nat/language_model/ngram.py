@@ -75,8 +75,8 @@ class NgramModel:
     @classmethod
     def load(cls, path: Path | str) -> "NgramModel":
         """Read what `save` wrote; raises as `read_arrays`."""
-        found: dict[str, Any] = dict(read_arrays(path))
-        return cls(**{**found, "vocabulary_size": int(found["vocabulary_size"])})
+        arrays: dict[str, Any] = dict(read_arrays(path))
+        return cls(**{**arrays, "vocabulary_size": int(arrays["vocabulary_size"])})
 
 
 class _Counted(NamedTuple):
@@ -214,10 +214,10 @@ def _counted(stream: np.ndarray, vocabulary_size: int, order: int) -> _Counted:
                 np.diff(one_each, append=len(new)),
             )
             blocks.append([values.astype(kind) for values in block])
-        for values, found in zip(
+        for values, parts in zip(
             (parents, words, shorter, counts), zip(*blocks, strict=True), strict=True
         ):
-            values.append(np.concatenate(found))
+            values.append(np.concatenate(parts))
         begins.append(begins[-1][parents[-1] - first[-2]])
         places = longer
         del blocks, longer
@@ -253,13 +253,13 @@ def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], bool]:
     if not (once and twice and thrice):
         return FALLBACK, False
     share = once / (once + 2 * twice)
-    found = (
+    discounts = (
         1 - 2 * share * twice / once,
         2 - 3 * share * thrice / twice,
         3 - 4 * share * four_times / thrice,
     )
-    fits = all(0 < discount <= count for count, discount in enumerate(found, start=1))
-    return (found, True) if fits else (FALLBACK, False)
+    fits = all(0 < discount <= count for count, discount in enumerate(discounts, start=1))
+    return (discounts, True) if fits else (FALLBACK, False)
 
 
 def estimate_from(text: Path, language: str, order: int, output: Path, report: Path) -> None:

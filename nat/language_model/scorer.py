@@ -40,10 +40,10 @@ class LanguageModel:
         nodes, wanted, open_ = states.astype(np.int64), words, np.arange(len(states))
         for _ in range(self._order):
             keys = nodes * self.vocabulary_size + wanted
-            found = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
-            known = self._keys[found] == keys
-            scores[open_[known]] += self._log_probabilities[found[known]]
-            after[open_[known]] = found[known] + 1
+            places = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
+            known = self._keys[places] == keys
+            scores[open_[known]] += self._log_probabilities[places[known]]
+            after[open_[known]] = places[known] + 1
             left = ~known
             nodes, wanted, open_ = nodes[left], wanted[left], open_[left]
             if not len(open_):

@@ -128,10 +128,10 @@ class Loss:
 
     def __post_init__(self) -> None:
         shape = self.value.shape
-        for name, found in {"value": self.value, "positions": self.positions, **self.parts}.items():
-            if found.ndim != 1 or found.shape != shape:
+        for name, value in {"value": self.value, "positions": self.positions, **self.parts}.items():
+            if value.ndim != 1 or value.shape != shape:
                 raise UserError(
-                    f"Loss: found the shape {list(found.shape)} for '{name}', expected one number "
+                    f"Loss: value the shape {list(value.shape)} for '{name}', expected one number "
                     "for each sentence, [B]; sum over the positions of a sentence only"
                 )
 

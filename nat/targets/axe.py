@@ -158,14 +158,14 @@ class Axe(AxeOptions):
         """
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
         states = context.decode(decoder_input)
-        found, best = self._align(context, decoder_input, states)
+        own_log_probabilities, best = self._align(context, decoder_input, states)
         value = best.value
         if self.label_smoothing:
-            own = found.diagonal(dim1=1, dim2=2)
+            own = own_log_probabilities.diagonal(dim1=1, dim2=2)
             spread = context.output.smoothing(states, loss_mask, symbols, own)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         learned = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
-        nll = -found.detach().gather(2, learned[:, :, None])[:, :, 0]
+        nll = -own_log_probabilities.detach().gather(2, learned[:, :, None])[:, :, 0]
         parts = {
             "nll": torch.where(loss_mask, nll, 0).sum(1),
             "empty": best.empty.sum(1).to(nll.dtype),
@@ -185,16 +185,16 @@ class Axe(AxeOptions):
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
         blank = symbols.new_full((len(symbols), 1), BLANK)
         wanted = torch.cat((symbols, blank), 1)
-        found = context.output.own_log_probabilities(states, loss_mask, wanted)
+        own_log_probabilities = context.output.own_log_probabilities(states, loss_mask, wanted)
         lengths = symbols.ne(PAD).sum(1)
         best = align(
-            _reveal(found[:, :, :-1], ~loss_mask),
-            torch.where(loss_mask, found[:, :, -1], -torch.inf),
+            _reveal(own_log_probabilities[:, :, :-1], ~loss_mask),
+            torch.where(loss_mask, own_log_probabilities[:, :, -1], -torch.inf),
             lengths,
             lengths,
             self.skip_penalty,
         )
-        return found, best
+        return own_log_probabilities, best
 
 
 def _reveal(log_probabilities: Tensor, revealed: Tensor) -> Tensor:

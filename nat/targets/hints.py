@@ -80,9 +80,9 @@ class Hints(HintsOptions):
         ).mean(0)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll
         parts = {"hidden": loss.positions * hidden, "alignment": loss.positions * alignment}
-        found = {} if context.balance is None else context.balance(loss.parts["nll"], parts)
-        hidden_weight = found.get("hidden", self.hidden_weight)
-        alignment_weight = found.get("alignment", self.alignment_weight)
+        balanced = {} if context.balance is None else context.balance(loss.parts["nll"], parts)
+        hidden_weight = balanced.get("hidden", self.hidden_weight)
+        alignment_weight = balanced.get("alignment", self.alignment_weight)
         assert hidden_weight is not None and alignment_weight is not None
         return Loss(
             loss.value + hidden_weight * parts["hidden"] + alignment_weight * parts["alignment"],

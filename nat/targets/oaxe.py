@@ -37,12 +37,12 @@ def assign(log_probabilities: Tensor, taking_part: Tensor) -> Tensor:
     """
     finite = log_probabilities.detach().double().nan_to_num(nan=-IMPOSSIBLE).clamp(min=-IMPOSSIBLE)
     costs, which = (-finite).cpu().numpy(), taking_part.cpu().numpy()
-    found = np.tile(np.arange(which.shape[1]), (len(which), 1))
+    places = np.tile(np.arange(which.shape[1]), (len(which), 1))
     for row, (cost, chosen) in enumerate(zip(costs, which, strict=True)):
         numbers = chosen.nonzero()[0]
         _, best = linear_sum_assignment(cost[np.ix_(numbers, numbers)])
-        found[row, numbers] = numbers[best]
-    return torch.from_numpy(found).to(log_probabilities.device)
+        places[row, numbers] = numbers[best]
+    return torch.from_numpy(places).to(log_probabilities.device)
 
 
 def probable(log_probabilities: Tensor, margin: float) -> Tensor:

@@ -75,10 +75,10 @@ class Encoded:
             return layer.keys_and_values(self.states)
         if layer not in self._kept:
             if self._parent is None:
-                found = layer.keys_and_values(self.states)
+                computed = layer.keys_and_values(self.states)
             else:
                 parent, rows = self._parent
                 key, value = parent.keys_and_values(layer)
-                found = key[rows], value[rows]
-            self._kept[layer] = found
+                computed = key[rows], value[rows]
+            self._kept[layer] = computed
         return self._kept[layer]

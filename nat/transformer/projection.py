@@ -32,7 +32,7 @@ def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     if _plainly(logits.is_cuda, logits.numel()):
         return logits.max(1)
     end = whole_blocks(logits.size(1))
-    value, column = (found[:, 0] for found in largest_in_blocks(logits[:, :end]))
+    value, column = (each[:, 0] for each in largest_in_blocks(logits[:, :end]))
     if end == logits.size(1):
         return value, column
     of_rest, place = logits[:, end:].max(1)
@@ -49,8 +49,8 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
     """
     columns, end = logits.size(1), whole_blocks(logits.size(1))
     if _plainly(logits.is_cuda, logits.numel()) or 2 * number > end // BLOCK:
-        found = logits.topk(min(number, columns), dim=1)
-        return found.values, found.indices
+        most = logits.topk(min(number, columns), dim=1)
+        return most.values, most.indices
     # no other block has one of them, since each of the chosen ones has a logit that is as large
     blocks = logits[:, :end].unflatten(1, (-1, BLOCK))
     chosen = blocks.amax(2).topk(number, dim=1).indices[:, :, None]
@@ -247,26 +247,28 @@ class _OwnLogProbabilities(torch.autograd.Function):
                 rest = probabilities.scatter_(1, own[part], 0)
                 weighted = rows[part] if row_shares is None else rows[part] * row_shares[part]
                 _accumulate(rest, weighted, operand, rest_of_rows[part], rest_of_weight)
-        found = states.new_zeros(*chosen.shape, symbols.size(1))
-        found[chosen] = gathered
+        looked_up = states.new_zeros(*chosen.shape, symbols.size(1))
+        looked_up[chosen] = gathered
         ctx.save_for_backward(
-            rows, operand, chosen, symbols, own, row_shares, found, rest_of_rows, rest_of_weight
+            rows, operand, chosen, symbols, own, row_shares, looked_up, rest_of_rows, rest_of_weight
         )
-        return found
+        return looked_up
 
     @staticmethod
-    def backward(ctx: Any, of_found: Tensor) -> tuple[Tensor, Tensor, None, None, None, None, None]:
+    def backward(
+        ctx: Any, of_looked_up: Tensor
+    ) -> tuple[Tensor, Tensor, None, None, None, None, None]:
         rows, operand, chosen, symbols, own, shares, *kept = ctx.saved_tensors
-        found, rest_of_rows, rest_of_weight = kept
-        if not of_found.numel():  # nothing to look up
+        looked_up, rest_of_rows, rest_of_weight = kept
+        if not of_looked_up.numel():  # nothing to look up
             nothing = rows.new_zeros(*chosen.shape, rows.size(1))
             return nothing, torch.zeros_like(rest_of_weight), *(None,) * 5
-        of_found = torch.where(chosen[:, :, None], of_found, 0)
-        totals = of_found.sum(2)
+        of_looked_up = torch.where(chosen[:, :, None], of_looked_up, 0)
+        totals = of_looked_up.sum(2)
         # the softmax counts a symbol once, even if it is looked up several times
         first = symbols[:, :, None].eq(symbols[:, None, :]).to(torch.uint8).argmax(2)
         once = first.eq(torch.arange(symbols.size(1), device=first.device))[:, None, :]
-        of_own = of_found - torch.where(once, totals[:, :, None] * found.exp(), 0)
+        of_own = of_looked_up - torch.where(once, totals[:, :, None] * looked_up.exp(), 0)
         states = rows.new_zeros(*chosen.shape, rows.size(1))
         states[chosen] = rows
         of_states = of_own @ operand[symbols].to(rows.dtype)

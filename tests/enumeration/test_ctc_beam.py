@@ -223,9 +223,9 @@ def test_senseless_options_are_refused() -> None:
             {"language_model": {"system": "at", "decoding": "beam5", "weight": 0}},
             "language_model.weight",
         ),
-        ({"language_model": {"decoding": "beam5"}}, "'system'"),
-        ({"language_model": {"system": "at"}}, "'decoding'"),
-        ({"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}}, "'odrer'"),
+        ({"language_model": {"decoding": "beam5"}}, "'language_model.system'"),
+        ({"language_model": {"system": "at"}}, "'language_model.decoding'"),
+        ({"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}}, "language_model.odrer"),
     ):
         with told(words, *wrong):
             build("decoding", Method(method="ctc_beam", **wrong))

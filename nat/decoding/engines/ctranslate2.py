@@ -110,8 +110,8 @@ class EncoderEngine:
             for ids in (frames, lengths)
         )
         with noting_out_of_memory():
-            found = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
-        return torch.from_numpy(np.array(found))
+            last = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
+        return torch.from_numpy(np.array(last))
 
 
 def folder_of(folder: Path, precision: str) -> Path:

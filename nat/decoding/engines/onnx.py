@@ -84,10 +84,10 @@ class OnnxNetwork:
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S], see `Transformer.encode`."""
-        found = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
+        outputs = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
         named = {
             name: torch.from_numpy(array).to(self.output.weight)
-            for name, array in zip(self._outputs, found, strict=True)
+            for name, array in zip(self._outputs, outputs, strict=True)
         }
         return Encoded(
             named["states"],
