@@ -225,7 +225,10 @@ def test_senseless_options_are_refused() -> None:
         ),
         ({"language_model": {"decoding": "beam5"}}, "'language_model.system'"),
         ({"language_model": {"system": "at"}}, "'language_model.decoding'"),
-        ({"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}}, "language_model.odrer"),
+        (
+            {"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}},
+            "language_model.odrer",
+        ),
     ):
         with told(words, *wrong):
             build("decoding", Method(method="ctc_beam", **wrong))
