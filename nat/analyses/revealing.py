@@ -45,9 +45,7 @@ SMALLEST = 0.01
 class Law(NamedTuple):
     """All targets of one source and their probabilities.
 
-    Attributes:
-        tokens: `ABSENT` where a target has no token, [K, W].
-        weights: probabilities, [K], with sum one.
+    `tokens` are `ABSENT` where a target has none, [K, W]; `weights` have sum one, [K].
     """
 
     tokens: np.ndarray
@@ -162,7 +160,7 @@ def split(
 
     Args:
         roots: one or more of each source; their weights are probabilities.
-        decoding: what each step reveals.
+        decoding: of each step.
         smallest: see `prune`; 0 for exact expectations.
         seed: of the pruning.
     """

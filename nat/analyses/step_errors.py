@@ -89,10 +89,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     errors: dict[int | str, dict[int, Errors]]
     lengths = np.zeros(len(laws))
     if system.order != "parallel":
-        chunk, decoding = 1, left_to_right(model, encoded, tokens)
-        if system.order == "hybrid":
-            chunk = model.decoder.chunk or 1
-            decoding = hybrid(model, encoded, chunk, tokens)
+        chunk = model.decoder.chunk or 1 if system.order == "hybrid" else 1
+        decoding = left_to_right(model, encoded, chunk, tokens)
         roots = [
             revealing.root(number, revealing.ended(targets, chunk))
             for number, targets in enumerate(laws)
@@ -152,20 +150,12 @@ def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) 
     return choose
 
 
-def left_to_right(model: Transformer, encoded: Encoded, batch_tokens: int) -> Decoding:
-    """One token after another, until EOS."""
+def left_to_right(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) -> Decoding:
+    """Every k-th token from left to right until EOS, then all tokens between at once.
 
-    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
-        for batch in _batches(states, batch_tokens):
-            tokens = pad([[BOS, *state.tokens[state.revealed]] for state in batch])
-            found = _log_probabilities(model, encoded, batch, tokens, causal=True)
-            yield from (Choice(np.array([step - 1]), row[step - 1 : step].numpy()) for row in found)
-
-    return choose
-
-
-def hybrid(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) -> Decoding:
-    """Every k-th token from left to right until EOS, then all tokens between at once."""
+    With k = 1 there are none between: the decoding of an autoregressive model.
+    """
+    begin = BOS if chunk == 1 else BEGIN_OF_CHUNKS
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
         for batch in _batches(states, batch_tokens):
@@ -180,26 +170,22 @@ def hybrid(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) 
         return bool((state.tokens[state.revealed] == EOS).any())
 
     def stage_one(states: Sequence[State], step: int) -> Iterator[Choice]:
-        tokens = pad([[BEGIN_OF_CHUNKS, *state.tokens[state.revealed]] for state in states])
+        tokens = pad([[begin, *state.tokens[state.revealed]] for state in states])
         positions = (torch.arange(tokens.size(1)) * chunk).expand_as(tokens)
-        found = _log_probabilities(model, encoded, states, tokens, True, positions)
+        log_p = _log_probabilities(model, encoded, states, tokens, True, positions)
         place = np.array([step * chunk - 1])
-        yield from (Choice(place, row[step - 1 : step].numpy()) for row in found)
+        yield from (Choice(place, row[step - 1 : step].numpy()) for row in log_p)
 
     def stage_two(states: Sequence[State]) -> Iterator[Choice]:
         ends = [int(state.revealed.nonzero()[0][-1]) + 1 for state in states]
-        tokens = pad(
-            [
-                np.where(state.revealed, state.tokens, MASK)[:end]
-                for state, end in zip(states, ends, strict=True)
-            ]
-        )
+        shown = (np.where(state.revealed, state.tokens, MASK) for state in states)
+        tokens = pad([row[:end] for row, end in zip(shown, ends, strict=True)])
         positions = torch.arange(1, tokens.size(1) + 1).expand_as(tokens)
         positions = positions.masked_fill(tokens.eq(PAD), 0)
-        found = _log_probabilities(model, encoded, states, tokens, False, positions)
+        log_p = _log_probabilities(model, encoded, states, tokens, False, positions)
         for row, (state, end) in enumerate(zip(states, ends, strict=True)):
             hidden = (~state.revealed[:end]).nonzero()[0]
-            yield Choice(hidden, found[row, hidden].numpy())
+            yield Choice(hidden, log_p[row, hidden].numpy())
 
     return choose
 
@@ -262,11 +248,8 @@ def of_alignments(
         tokens = torch.where(padding, PAD, MASK)
         states = model.decode(tokens, padding, encoded, causal=False)
     for number, targets in enumerate(laws):
-        with torch.no_grad():
-            frames = (
-                model.output.all_log_probabilities(states[number, ~padding[number]]).double().cpu()
-            )
-        yield alignment_errors(frames, targets)
+        frames = model.output.all_log_probabilities(states[number, ~padding[number]])
+        yield alignment_errors(frames.double().cpu(), targets)
 
 
 def alignment_errors(frames: Tensor, targets: Targets) -> Errors:

@@ -21,12 +21,14 @@ from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Methods
-from nat.measures.latency import System, measure, without_device
+from nat.measures.latency import System, measure
 from nat.measures.latency_setting import (
     ALL_CORES,
     NO_CUBLAS,
+    NO_GPU,
     ONLY_GPUS,
     ONLY_PROCESSORS,
+    STATE,
     Setting,
     parse_setting,
     with_measures,
@@ -66,9 +68,9 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     if threads == ALL_CORES:
         counts = sorted({1, len(os.sched_getaffinity(0))})
     setting = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
-    missing = without_device(setting)
-    if missing is not None:
-        write_json(job.path, with_measures({"split": TIMED, **missing}, latency.names))
+    if device == "cuda" and not torch.cuda.is_available():
+        without = {"split": TIMED, "setting": vars(setting), STATE: NO_GPU}
+        write_json(job.path, with_measures(without, latency.names))
         return
     folder = Path(job.inputs.corpus.path)
     vocabularies = Vocabularies.load(folder)

@@ -35,7 +35,7 @@ from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
 from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
-from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, STEADY, Setting
+from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
@@ -77,9 +77,8 @@ def measure(
         systems: by name the ways to run it, of which the fastest is measured; a text is the reason
             why it cannot be measured on this device.
         sentences: source sentences by number.
-        ids: numbers of those that are translated; none empty, all within the positions of every
-            model.
-        setting: see there.
+        ids: of those that are translated; none is empty, all fit the positions of every model.
+        setting: of the measurement.
         clock: seconds.
 
     Returns:
@@ -134,13 +133,6 @@ def largest_batch(fits: Callable[[int], bool], most: int) -> int:
         else:
             too_large = tried
     return size
-
-
-def without_device(setting: Setting) -> dict[str, Any] | None:
-    """The state that replaces all latencies if the device is missing, otherwise None."""
-    if setting.device == "cuda" and not torch.cuda.is_available():
-        return {"setting": vars(setting), STATE: NO_GPU}
-    return None
 
 
 @dataclass

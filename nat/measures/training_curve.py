@@ -39,14 +39,11 @@ from a model has its validation BLEU at update 0."""
 
 
 def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, Any]:
-    """The record of a training with its numbers, those left out that were not measured.
+    """The record of a training with the numbers that were measured.
 
     Args:
         report: what `training.json` says besides.
         curve: the lines of `training.csv`.
-
-    Raises:
-        KeyError: or a TypeError or ValueError, if one of them is damaged.
     """
     rows = list(csv.DictReader(curve))
     counts = {name: at(report, key) for name, key in COUNTS.items()}
@@ -88,11 +85,7 @@ def validations(curve: Path) -> Validations:
 
 
 def chain(trainings: Sequence[tuple[int, Validations]]) -> Validations:
-    """The validations of trainings that start from each other, in one curve.
-
-    Args:
-        trainings: updates of each until it ended, and its validations.
-    """
+    """The validations of trainings that start from each other, each with its updates, as one."""
     points: Validations = []
     done = 0
     for updates, validated in trainings:

@@ -101,7 +101,7 @@ def test_left_to_right(number: int) -> None:
     translations = list(targets)
     rows = encoded(model, number).rows(torch.tensor([number] * len(targets)))
     scores = dict(zip(translations, forced_scores(model, rows, translations).tolist(), strict=True))
-    decoding = step_errors.left_to_right(model, encoded(model, number), 11)
+    decoding = step_errors.left_to_right(model, encoded(model, number), 1, 11)
     found = split([root(number, ended(targets))], decoding, smallest=0)[number]
     assert found.factorisation == pytest.approx(0, abs=1e-12)
     assert found.learning == pytest.approx(divergence(targets, scores.__getitem__))
@@ -129,7 +129,7 @@ def test_hybrid(chunk: int) -> None:
             + sum(two[i, whole[i]] for i in between)
         )
 
-    decoding = step_errors.hybrid(model, encoded(model), chunk, 40)
+    decoding = step_errors.left_to_right(model, encoded(model), chunk, 40)
     found = split([root(0, ended(targets, chunk))], decoding, smallest=0)[0]
     assert found.divergence == pytest.approx(divergence(targets, log_q))
     assert found.learning > 0 and found.factorisation > 0
