@@ -22,8 +22,9 @@ import pytest
 import yaml
 from private_slurm import NODES, PACKAGES, PrivateSlurm
 
+from tests.graph.test_graph import copy_repository
+
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "slurm", "workflow_scripts"]
 SNAKEMAKE = [sys.executable, str(Path(__file__).with_name("snakemake_polled.py"))]
 PROFILE = ["--profile", "slurm", "--config", "scale=micro", "--latency-wait", "10"]
 # not 40 s before the first look
@@ -78,15 +79,8 @@ class Repository:
     def __init__(self, folder: Path, slurm: PrivateSlurm) -> None:
         self.folder, self.slurm = folder, slurm
         self.runs: list[subprocess.Popen[str]] = []
-        for name in PARTS:
-            if (ROOT / name).is_dir():
-                ignored = shutil.ignore_patterns(".*")
-                shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-            else:
-                shutil.copy(ROOT / name, folder / name)
-        for described in ("papers", "published"):
-            shutil.rmtree(folder / "config" / described)
-        (folder / "config/papers").mkdir()
+        copy_repository(folder, ())
+        shutil.copytree(ROOT / "slurm", folder / "slurm")
         self.write("config/papers/two.yaml", PAPER)
         self.scale = self.read("config/scales/micro.yaml") | {"stages": STAGES}
         self.write("config/scales/micro.yaml", self.scale)
@@ -373,19 +367,14 @@ def test_two_processes_on_two_nodes(repository: Repository, slurm: PrivateSlurm)
     repository.change(nodes=1)
     together = repository.folder / "together"
     (repository.folder / TEACHER).rename(together)
-    subprocess.run(
-        [sys.executable, "workflow_scripts/train.py", "--scale", "micro", "--corpus", "toy-micro"]
-        + ["--system", "at-base", "--seed", "1"],
-        cwd=repository.folder,
-        check=True,
-        timeout=SECONDS,
-    )
+    alone = [sys.executable, "-m", "snakemake", MODEL, "--cores", "1", "--config", "scale=micro"]
+    subprocess.run(alone, cwd=repository.folder, check=True, timeout=SECONDS)
     curves = [
         list(csv.DictReader((folder / "training.csv").read_text().splitlines()))
         for folder in (together, repository.folder / TEACHER)
     ]
-    alone = json.loads((repository.folder / TEACHER / "training.json").read_text())
-    assert alone["devices"] == 1
+    report = json.loads((repository.folder / TEACHER / "training.json").read_text())
+    assert report["devices"] == 1
     assert len(curves[0]) == len(curves[1]) > 10
     for two, one in zip(*curves, strict=True):
         assert float(two["loss"]) == pytest.approx(float(one["loss"]), rel=1e-4)
