@@ -33,7 +33,6 @@ class Entry:
     """An entry of a table, or how much of something exists."""
 
     text: str
-    sort: float | str | None = None  # by it, not by the text; empty where there is no number
     small: Sequence[str] = ()  # texts below it
     link: str = ""
     details: Mapping[str, Any] | None = None  # said on demand, see `nat.report.details`
@@ -45,9 +44,7 @@ Row = Sequence[Entry | str]
 
 def number(value: float | None, how: str) -> Entry:
     """Make an entry of a number in a format, empty without one."""
-    if value is None:
-        return Entry("", "", look="number")
-    return Entry(f"{value:{how}}", value, look="number")
+    return Entry("" if value is None else f"{value:{how}}", look="number")
 
 
 def share(there: int, of: int, all_of_it: str = "complete", unit: str = "") -> Entry:

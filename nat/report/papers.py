@@ -21,15 +21,6 @@ from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper
 from nat.report.results import Results, stand_ins
 
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
-SORTED_BY = {
-    "ours": "ours",
-    "95% interval": "low",
-    "detectable": "detectable",
-    "in the claim's measure": "in_own_measure",
-    "paper": "published",
-}
-"""Columns of claims that are sorted by a number, and its key in the record of a judgement."""
-
 SAID = (
     *("status", "seeds", "ours", "unit", "spread", "low", "high"),
     *("published", "published_source", "difference", "stand_in", "remark"),
@@ -103,11 +94,6 @@ def _files(paper: str, stem: str, formats: Sequence[str]) -> dict[str, str]:
     return {each.upper(): f"../downloads/{paper}/{stem}.{each}" for each in formats}
 
 
-def _value(number: Any) -> float | str:
-    """The number that an entry is sorted by; empty without one."""
-    return number if isinstance(number, float | int) and given(number) else ""
-
-
 # Tables
 
 
@@ -160,7 +146,7 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
         for column, (_, part), text in list(places)[table.labels :]:
             record = records[row, column]
             if part in (PUBLISHED, DIFFERENCE):
-                entries.append(Entry(text, _value(record[part]), look="number"))
+                entries.append(Entry(text, look="number"))
             else:
                 cells = _behind((row, column), groups)
                 entries.append(_ours(results, record, text, cells))
@@ -195,8 +181,7 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
     path = of_paper(record["paper"])
     return Entry(
         text,
-        _value(record["ours"]),
-        small + [OLDER] * older,
+        small=small + [OLDER] * older,
         details=details(results, path, title, _said(record), cells) if cells else None,
         look="number older" if older else "number",
     )
@@ -233,10 +218,7 @@ def _claims(results: Results, paper: str) -> Section:
     rows: list[list[Entry]] = []
     for check, record in results.claims[paper]:
         texts = claim_formats.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
-        row = {
-            name: Entry(text, _value(record[SORTED_BY[name]]) if name in SORTED_BY else None)
-            for name, text in texts.items()
-        }
+        row = {name: Entry(text) for name, text in texts.items()}
         cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
         said = {
             "verdict": record["verdict"],

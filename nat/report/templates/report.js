@@ -1,6 +1,6 @@
 // Sorting and searching tables, and where a number comes from. Works from disk, without a network.
 (() => {
-  // Sorting: numbers by data-sort, texts as they are; what has no number comes last.
+  // Sorting: by the number that a cell begins with, else by its text; empty cells come last.
   function sort(heading) {
     const table = heading.closest("table");
     const down = heading.ariaSort === "ascending";
@@ -9,8 +9,8 @@
     table.classList.add("sorted");
     const keyed = [...table.tBodies[0].rows].map((row) => {
       const cell = row.cells[heading.cellIndex];
-      const text = cell.dataset.sort ?? cell.textContent.trim();
-      const number = Number.parseFloat(text);
+      const text = cell.textContent.trim();
+      const number = Number.parseFloat(text.replaceAll(/[,[]/g, "").replace("−", "-"));
       return { row, text, number, rank: text === "" ? 2 : Number.isNaN(number) ? 1 : 0 };
     });
     const compare = (a, b) => (a.rank ? a.text.localeCompare(b.text) : a.number - b.number);
