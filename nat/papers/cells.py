@@ -10,13 +10,13 @@ from nat.artifacts import TrainingRecord
 from nat.measures.known import MEASURES, TOYS
 
 QUOTED, COMPUTED = "only quoted", "derived"
-"""Why a cell has no number of ours: the paper quotes it, or it is computed from others."""
+"""Reasons for having no number of ours: the paper quotes it, or others make it."""
 OWN, OVER = "own", "over"
 """Roles of a cell: what is shown, and what it is shown over."""
 TEACHER, STUDENT = "teacher", "student"
 """Columns of a table of samples."""
 PRINTED = ("published", "printed", "origin")
-"""What a cell says of the paper's own value."""
+"""Fields on the paper's own value."""
 Source = Annotated[
     Artifact | None,
     PlainSerializer(lambda source: source and source.as_json()),
@@ -85,13 +85,13 @@ class Cell(NamedTuple):
 
     @property
     def address(self) -> tuple[str, ...]:
-        """What the number is, whatever shows it."""
+        """Identity of the number, whatever shows it."""
         names = self.system, self.task, self.decoding, self.split
         return (*names, self.measure, self.setting, self.partner)
 
 
 def place(cell: Cell) -> tuple[Any, ...]:
-    """What the cells have in common that are shown as one mean."""
+    """Place where cells are shown as one mean."""
     return cell.report, cell.row, cell.column, cell.x, cell.category, cell.point, cell.axis
 
 

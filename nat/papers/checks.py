@@ -24,7 +24,7 @@ class Compared(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the claim calls them."""
+        """Their name in the claim."""
         return self.first.row
 
 
@@ -59,7 +59,7 @@ class Check:
 
     @property
     def relations(self) -> str:
-        """How each difference of the check compares with its margin."""
+        """Relation of each difference of the check to its margin."""
         if self.kind in ("largest", "gains"):
             return "above"
         return TREND.get(self.relation, self.relation)
@@ -113,12 +113,12 @@ def published_difference(check: Check) -> float | None:
         return pearson(known[::2], known[1::2])
     numbers = dict(zip(check.sides, known, strict=True))
     pairs = [(numbers[one], other) for one, other in check.pairs]
-    found = [
+    differences = [
         left - (numbers[right] if isinstance(right, Compared) else right) for left, right in pairs
     ]
     if check.kind == "gains":
-        named = found.pop(check.named_gain)
-        found = [named - other for other in found]
+        named = differences.pop(check.named_gain)
+        differences = [named - other for other in differences]
     if check.kind == MAJORITY:
-        return sum(found) / len(found)
-    return found[-1] if check.kind == "trend" else min(found)
+        return sum(differences) / len(differences)
+    return differences[-1] if check.kind == "trend" else min(differences)

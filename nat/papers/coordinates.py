@@ -2,9 +2,8 @@
 
 The coordinates of a cell come from several places, later ones overriding earlier ones: the paper's
 `cells`, the system that the paper names, the `cells` of the table, and its column and row (in
-figures: panel, series and point). They are templates, in which variables such as `{steps}` are
-replaced. The file of a number follows from its address, so the graph knows it before anything has
-run.
+figures: panel, series and point). They are templates with variables such as `{steps}`. The file of
+a number follows from its address, so the graph knows it before anything has run.
 """
 
 import itertools
@@ -35,10 +34,7 @@ _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
 
 class Heading(NamedTuple):
-    """A row, column, series or panel: its label, its coordinates, and what it is made from.
-
-    `varied` are the coordinates and variables that are lists in the paper's file.
-    """
+    """A row, column, series or panel; `varied` are the coordinates that are lists in `given`."""
 
     label: str
     chosen: Chosen
@@ -65,14 +61,7 @@ def heading(task: str) -> str:
 
 
 class Resolver:
-    """Resolves coordinates of one paper.
-
-    Attributes:
-        paper: its file.
-        file: path of the file, for messages.
-        defaults: the coordinates of the whole file.
-        published: what the paper prints.
-    """
+    """Resolves coordinates of one paper; in messages, `at` is a key of its file."""
 
     def __init__(self, configuration: Configuration, name: str) -> None:
         self.configuration, self.name = configuration, name
@@ -84,7 +73,7 @@ class Resolver:
     # Mistakes
 
     def error(self, at: str, text: str) -> UserError:
-        """The error of a key of the file."""
+        """The error of a key."""
         return UserError(f"{self.file}: {at}: {text}")
 
     def unknown(self, at: str, what: str, name: str, known: Iterable[str]) -> UserError:
@@ -179,7 +168,7 @@ class Resolver:
         return system
 
     def _decodings(self, chosen: Chosen, printed: PrintedSystem, at: str) -> list[str]:
-        """How a cell is decoded, as it says itself or as its system is: once for each draw."""
+        """Decodings of a cell, its own or those of its system: one for each draw."""
         template = chosen.get("decoding") or printed.decoding or self.defaults.get("decoding")
         chosen = self.defaults | chosen
         if isinstance(template, dict):
@@ -195,15 +184,9 @@ class Resolver:
     # Cells
 
     def numbers(self, chosen: Chosen, at: str, **labels: Any) -> list[Cell]:
-        """The cells at given coordinates, one for each seed and draw.
+        """The cells at given coordinates, one for each seed and draw, with further fields.
 
-        Args:
-            chosen: the coordinates; the system is `None` where nothing is run.
-            at: what they are of, for messages.
-            labels: and other fields of the cells.
-
-        Raises:
-            UserError: for unknown names, and for missing coordinates.
+        The system is None where nothing is run. Unknown names and missing coordinates are errors.
         """
         here = self.defaults | chosen
         for key in ("measure", "task", "system"):
@@ -260,11 +243,7 @@ class Resolver:
         )
 
     def _cannot_run(self, cells: Sequence[Cell]) -> str:
-        """The reason for which this scale cannot measure a cell; '' if it can.
-
-        Raises:
-            UserError: for an unknown task, split or setting, and a decoding that does not suit.
-        """
+        """The reason for which this scale cannot measure a cell; '' if it can."""
         configuration, cell = self.configuration, cells[0]
         measure = MEASURES[cell.measure]
         if measure.source == LATENCY:

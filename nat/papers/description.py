@@ -1,4 +1,4 @@
-"""What a file of `config/papers` may say, as typed models; docs/papers.md explains every key.
+"""Typed models of the files of `config/papers`; docs/papers.md explains every key.
 
 A paper names its systems once, as it prints them, and describes tables, figures and claims as
 products: each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a
@@ -94,7 +94,7 @@ Defaults = Annotated[Coordinates, AfterValidator(_single)]
 
 
 class TaskSystem(PaperModel):
-    """What differs on one task."""
+    """Differences on one task."""
 
     system: Text | None = None
     decoding: Text | dict[Steps, Text] | None = None
@@ -125,7 +125,7 @@ def _like_those_above(systems: dict[str, PrintedSystem]) -> dict[str, PrintedSys
 
 
 class Operation(OneOf):
-    """How a row or column is computed from others of its table, named by their labels.
+    """Computation of a row or column from others of its table, named by their labels.
 
     `reaching` is what belongs to the first of the rows `among` that is not below this one,
     `short_of` what belongs to the row before that one.
@@ -304,7 +304,7 @@ class FigurePart(Part):
 
 
 class Side(Coordinates):
-    """What a name in a claim stands for: the label of a row, series or point, or a system."""
+    """Referent of a name in a claim: the label of a row, series or point, or a system."""
 
     of: Text | None = None
     source: Text | None = Field(None, alias="in")
@@ -354,7 +354,7 @@ _RELATIONS = {">": "above", "<": "below", "<=": "not_above", ">=": "not_below", 
 
 
 class Claim(Case, OneOf):
-    """What a paper claims, in our words, and the check that judges it.
+    """Claim of a paper, in our words, and the check that judges it.
 
     Values of lists, tasks of the table that it is in, and the items of `each` are cases that are
     judged separately; with `majority`, the comparison need hold in more than half of them only.
@@ -378,12 +378,11 @@ class Claim(Case, OneOf):
 
     @property
     def comparison(self) -> tuple[str, str, str, str]:
-        """The parts of `compare`: two names or a name and a number, and where they differ.
+        """The parts of `compare`.
 
-        Returns:
-            left, relation, right and margin. The relation is `above` (left - right > margin),
-            `below` (< -margin), `not_above` (<= margin), `not_below` (>= -margin) or `about` (at
-            most the margin apart); a margin with a percent sign is a share of the right side.
+        Left, relation, right and margin, which with a percent sign is a share of the right side:
+        left - right is `above` (> margin), `below` (< -margin), `not_above` (<= margin),
+        `not_below` (>= -margin) or `about` (at most the margin apart).
         """
         parts = re.fullmatch(_COMPARISON, self.compare or "")
         assert parts is not None

@@ -25,13 +25,9 @@ class Expanded:
     """A table or figure, expanded.
 
     Attributes:
-        name: such as `table 2`.
-        described: in the paper's file.
-        at: its key there, for messages.
         levels: its own coordinates.
         rows: or series; those of the published file included.
         columns: or panels.
-        cells: row by row.
         named: coordinates that claims find under the labels of rows, series and points.
         points: labels of the points or, of a table, of the rows that are run, in order.
         keys: see `nat.papers.resolved.ResolvedPart`.
@@ -60,11 +56,11 @@ class Expanded:
 
     def merged(self, at: str, *levels: Chosen) -> Chosen:
         """The coordinates of the table or figure with those of lines, which must not conflict."""
-        found: Chosen = {}
+        merged: Chosen = {}
         for key, value in itertools.chain.from_iterable(each.items() for each in levels):
-            if found.setdefault(key, value) != value:
+            if merged.setdefault(key, value) != value:
                 raise self.resolver.error(at, f"the key '{key}' is given differently")
-        return self.levels | found
+        return self.levels | merged
 
     def filled(self, key: str, chosen: Chosen) -> str:
         """A template with the variables of a line and of what it is in."""
@@ -72,11 +68,7 @@ class Expanded:
 
 
 def lines_of(resolver: Resolver, number: str) -> list[Published]:
-    """The published values of a table.
-
-    Raises:
-        UserError: for a value of a table that the paper's file does not have.
-    """
+    """The published values of a table; one of a table that there is not is a UserError."""
     tables = resolver.paper.tables
     known = [f"table{each}" for each, table in tables.items() if table.kind != "samples"]
     for line in resolver.published:
@@ -205,7 +197,7 @@ class ExpandedTable(Expanded):
         ]
 
     def _measured(self, row: Heading, column: Heading, labels: Chosen, baseline: str) -> list[Cell]:
-        """What the table shows in a row and a column: measured, or only quoted."""
+        """Cells in a row and a column: measured, or only quoted."""
         at = f"{self.at}: row '{row.label}', column '{column.label}'"
         here = self.merged(at, column.chosen, row.chosen)
         measure = MEASURES.get((self.resolver.defaults | here).get("measure", ""))

@@ -16,13 +16,7 @@ CURVE = "best_validation_bleu"
 
 
 class ExpandedFigure(Expanded):
-    """A figure.
-
-    Args:
-        resolver: of the paper.
-        number: of the figure.
-        tables: those of the paper by number, whose published values it shows.
-    """
+    """A figure, with values that tables of the paper print."""
 
     def __init__(self, resolver: Resolver, number: str, tables: Mapping[str, Expanded]) -> None:
         super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])

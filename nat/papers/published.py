@@ -1,14 +1,10 @@
 """Published values: `config/published/PAPER.csv`, joined by key with the tables of a paper.
 
 Each line is one printed value: its `table`, `row` and `column` (labels as the paper's file
-generates them), the value as printed, and a description of it. `use` says what it is for:
-
-- `ours`: it is shown beside a row that we run;
-- `quoted`: its row is only quoted, and is added to the table;
-- `none`: no table shows it, such as a number in the text.
-
-A line of the first two kinds without a partner is an error, and so is a row or column of a printed
-table that has no line.
+generates them), the value as printed, and a description of it. A value is shown beside a row that
+we run (`use` is `ours`), or its row is added to the table (`quoted`), or no table shows it
+(`none`). A line of the first two kinds without a partner is an error, and so is a row or column of
+a printed table that has no line.
 """
 
 import re
@@ -64,7 +60,7 @@ class Published(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Where it is from, for a reader."""
+        """Its place in the file, for a reader."""
         return f"{self.file} row {self.line}: {self.table}; {self.note}"
 
     def refuse(self, text: str) -> UserError:
@@ -92,11 +88,7 @@ def exists(root: Path, paper: str) -> bool:
 
 
 def read(root: Path, paper: str) -> list[Published]:
-    """Read the published values of a paper, in order.
-
-    Raises:
-        UserError: if the file is malformed; names the line.
-    """
+    """Read the published values of a paper; a malformed line is a UserError that names it."""
     file = file_of(paper)
     rows = rows_of(root / file, file, COLUMNS) if exists(root, paper) else []
     lines = [Published._make((*row, file, number)) for number, row in rows]
@@ -116,11 +108,7 @@ def read(root: Path, paper: str) -> list[Published]:
 
 
 def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
-    """Read the rows of a CSV of texts, each with its line; blank lines are left out.
-
-    Raises:
-        UserError: if it is no CSV with these columns.
-    """
+    """Read the rows of a CSV of texts with these columns, each with its line, but blank ones."""
     options: Any = {"dtype": str, "na_filter": False, "skip_blank_lines": False}
     try:  # the header as a line, so that no later one can be longer
         frame = pd.read_csv(path, header=None, encoding="utf-8-sig", **options)
@@ -142,11 +130,7 @@ Needed = dict[str, bool | None]
 
 
 def join(lines: Sequence[Published], rows: Needed, columns: Needed, where: str) -> Joined:
-    """Put the values of a table at our rows and columns; `where` is its file and key.
-
-    Raises:
-        UserError: for a line, a row or a column without a partner.
-    """
+    """Put the values of a table, whose file and key is `where`, at our rows and columns."""
     for line in lines:
         if line.use == QUOTED and line.row in rows:
             raise line.refuse(f"row '{line.row}' of {where} is run; set 'use' to ours")

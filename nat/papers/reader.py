@@ -41,22 +41,22 @@ class Reader:
     def number(self, cell: Cell) -> Number:
         """Read the number of a cell; of a relative measure what is compared, as the latency."""
         known = MEASURES[cell.measure]
-        found = self.numbers(cell.path, cell.part)
-        if cell.measure in ("l_target", "l_mple") and "target_bleu" in found:
-            return Number(self._loss(cell, found))
+        numbers = self.numbers(cell.path, cell.part)
+        if cell.measure in ("l_target", "l_mple") and "target_bleu" in numbers:
+            return Number(self._loss(cell, numbers))
         name = cell.measure
         if known.relative:
             name = {LATENCY: "latency", TRAINING: "parameters"}[known.source]
-        if name not in found and known.source == SCORE:
+        if name not in numbers and known.source == SCORE:
             older = "these scores are older than the measure; --forcerun"
             return Number(None, reason=f"{NOT_RUN}: {older} {cell.path} makes them again")
-        number = found.get(name, NOTHING)
+        number = numbers.get(name, NOTHING)
         # what a training warns of is about its model, not about what is counted in it
         return replace(number, flags=()) if known.source == TRAINING else number
 
-    def _loss(self, cell: Cell, found: dict[str, Number]) -> float:
+    def _loss(self, cell: Cell, numbers: dict[str, Number]) -> float:
         """L_target or L_MPLE (Huang et al. 2022, equation 10), of which beta is a setting."""
-        value = -float(cell.setting) * (found["target_bleu"].value or 0.0)
+        value = -float(cell.setting) * (numbers["target_bleu"].value or 0.0)
         if cell.measure == "l_mple":
             held_out = self.numbers(cell.path, VALIDATION)
             value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))

@@ -24,8 +24,7 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     """Expand all tables and figures of a paper, by names such as `table 2`.
 
     Raises:
-        UserError: for a table, system, decoding, measure, baseline or published value that does
-            not exist; names the file and the key.
+        UserError: for a name or published value that does not exist; tells the file and the key.
     """
     resolver = Resolver(configuration, paper)
     tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
@@ -64,11 +63,7 @@ def _time_together(paper: str, parts: Sequence[Expanded]) -> None:
 def latency(
     configuration: Configuration, corpus: str, group: str, seed: int, setting: str
 ) -> Latency:
-    """Find the latencies of a group, by the names in the path of their file.
-
-    Raises:
-        UserError: for a group, or a combination of these, that no report shows.
-    """
+    """Find the latencies of a group by the names in their path; no other is a UserError."""
     known = _latencies(configuration)
     path = Latency(configuration.run, corpus, group, seed, setting, ()).path
     if path not in known:

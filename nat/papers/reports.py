@@ -39,10 +39,7 @@ TABLES: dict[str, ModuleType] = {
 
 
 class Report(Artifact):
-    """A table, a figure or the claims of a paper, by the first of its files.
-
-    It is made of scores, records, what intervals and tests need, and the paper's own values.
-    """
+    """A table, a figure or the claims of a paper, by the first of its files."""
 
     run: str
     paper: str
@@ -81,13 +78,13 @@ class Site(Artifact, path="results/{run}/report/index.html"):
 
 def targets(configuration: Configuration) -> list[Target]:
     """List every report of every paper."""
-    found: list[Target] = []
+    every: list[Target] = []
     for paper in configuration.papers:
         content = configuration.paper(paper)
-        found += [(paper, "table", number) for number in content.tables]
-        found += [(paper, "figure", number) for number in content.figures]
-        found += [(paper, "claims", "")] if content.claims else []
-    return found
+        every += [(paper, "table", number) for number in content.tables]
+        every += [(paper, "figure", number) for number in content.figures]
+        every += [(paper, "claims", "")] if content.claims else []
+    return every
 
 
 def name(target: Target) -> str:
@@ -102,11 +99,7 @@ def snakemake(configuration: Configuration, *targets: str) -> str:
 
 
 def all_cells(configuration: Configuration, target: Target) -> list[Cell]:
-    """List all cells of a report.
-
-    Raises:
-        UserError: for anything in the description that does not exist.
-    """
+    """List all cells of a report; UserErrors tell what its description names in vain."""
     paper, kind, number = target
     if kind == "claims":
         return [cell for check in claims.checks(configuration, paper) for cell in check.cells]
@@ -121,10 +114,10 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
 def files(configuration: Configuration, target: Target) -> list[Artifact]:
     """List the results that a report is made of, and what its samples and tests are read from."""
     paper, form, number = target
-    found: list[Artifact | None] = []
+    read: list[Artifact | None] = []
     for check in claims.checks(configuration, paper) if form == "claims" else ():
         for cell in check.cells:
-            found += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
+            read += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
     if form != "claims":
         part = relation(configuration, paper)[f"{form} {number}"]
         kind, groups = part.described.kind, shown(part.cells).values()
@@ -132,16 +125,16 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
         tested |= {own[0].baseline for own, _ in groups}
         for own, over in groups:
             for cell in (*own, *over):
-                found.append(cell.source)
+                read.append(cell.source)
                 if kind == "samples" and isinstance(cell.source, Score):
-                    found += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
+                    read += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
                 elif cell.row in tested or over:
-                    found.append(_statistics(cell))
+                    read.append(_statistics(cell))
                 if kind == "curves" and cell.source is not None:
-                    found.append(TrainingCurve(**vars(cell.source)))
+                    read.append(TrainingCurve(**vars(cell.source)))
             if form == "figure" and not part.keys:  # which trainings collapsed
-                found += map(training_of, own)
-    return [each for each in dict.fromkeys(found) if each is not None]
+                read += map(training_of, own)
+    return [each for each in dict.fromkeys(read) if each is not None]
 
 
 def _statistics(cell: Cell) -> Statistics | None:
@@ -203,10 +196,6 @@ def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
 
 
 def make_table(table: ResolvedPart, root: Path) -> TableText:
-    """Make a table from the results below a folder.
-
-    Raises:
-        UserError: for damaged results.
-    """
+    """Make a table of any kind from the results below a folder; damaged ones are UserErrors."""
     made: TableText = TABLES[table.described.kind].make(table, root)
     return made

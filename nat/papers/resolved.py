@@ -1,4 +1,4 @@
-"""What a table, a figure or the claims of a paper show at one scale, as JSON.
+"""Content of a table, a figure or the claims of a paper at one scale, as JSON.
 
 The main process of a run resolves the descriptions of `config/papers`, see
 `nat.papers.reports.resolve`. Everything else that makes reports, in jobs and for pages, is handed
