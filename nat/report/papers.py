@@ -169,10 +169,7 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
     """A number of ours, with its interval below it."""
     small = []
     if record["status"] == "run":
-        if given(record["low"]):
-            # also where other formats have it beside the number, before the mark of a footnote
-            number, _, rest = text.partition(" [")
-            text = number + rest.partition("]")[2]
+        if given(record["low"]) and "[" not in text:
             small.append(tables.ends(dict(record)))
         if (seeds := len(str(record["seeds"]).split())) > 1:
             small.append(f"{seeds} seeds")

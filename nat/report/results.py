@@ -39,7 +39,6 @@ class Results:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.root = Path(configuration.root)
-        self._changes: dict[tuple[str, str, int], list[str]] = {}
 
     @cached_property
     def papers(self) -> list[str]:
@@ -86,6 +85,7 @@ class Results:
         path = self.root / TrainingRecord(self.configuration.run, corpus, system, seed).path
         return read_json(path) if path.exists() else None
 
+    @cached_method
     def changes(self, corpus: str, system: str, seed: int) -> list[str]:
         """List how the configuration that a model was trained with differs from today's.
 
@@ -94,16 +94,11 @@ class Results:
         Returns:
             Lines such as `recipe.dropout: 0.1 is now 0.3`, none if there is no record.
         """
-        key = corpus, system, seed
-        if key in self._changes:
-            return self._changes[key]
-        lines = self._changes[key] = []  # also ends circles
-        record = self.training(*key)
+        record = self.training(corpus, system, seed)
         if record is None:
-            return lines
-        lines += differences(
-            record["training"], self.configuration.training(corpus, system).as_json()
-        )
+            return []
+        today = self.configuration.training(corpus, system).as_json()
+        lines = differences(record["training"], today)
         if record.get("corpus"):
             prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
             lines += differences({"corpus": record["corpus"]}, {"corpus": prepared})
