@@ -1,8 +1,5 @@
 """Every result of a run: where it lies, and what is read to make it.
 
-The rules, the programs and the reports all ask here: a rule for the inputs of a job, a program for
-the files that it opens, a report for the files that hold its numbers.
-
     Score("demo", "toy-ka-lu", "nat-kd", 1, "one-pass", "test").path
     Model("demo", "toy-ka-lu", "nat-kd", 1).inputs(configuration).teacher
 
@@ -15,14 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nat.artifact import (
-    Artifact,
-    CorpusStep,
-    File,
-    Inputs,
-    references,
-    step_of,
-)
+from nat.artifact import Artifact, CorpusStep, File, Inputs, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
@@ -229,9 +219,8 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
             if has_references(description, split):
                 return split
         raise UserError(
-            f"{file_of('corpora', self.corpus)}: no split has several references, on which the "
-            "weights of dynamic distillation could be tuned; add the key 'references' to one, or "
-            "give numbers instead of 'gamma: tuned'"
+            f"{file_of('corpora', self.corpus)}: no split has several references to tune weights "
+            "on; add the key 'references' to one, or give numbers instead of 'gamma: tuned'"
         )
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -256,10 +245,8 @@ class Decoded(OfDecoding):
     def _read(self, configuration: Configuration) -> Inputs:
         there, decoding = configuration.on(self.corpus), self.decoding
         there.check_decoding(self.system, decoding)
-        assistant, ngrams = (
-            there.decoding_file(decoding).assistant,
-            there.decoding_file(decoding).language_model,
-        )
+        own = there.decoding_file(decoding)
+        assistant, ngrams = own.assistant, own.language_model
         engine, names = there.decoding_traits(decoding).converted, vars(self)
         of_teacher = {**names, "seed": there.scale_settings.seeds[0]}
         return Inputs(
