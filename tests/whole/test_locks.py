@@ -1,7 +1,6 @@
 """Two processes that would write the same folder: one waits or is refused, nothing is destroyed."""
 
 import errno
-import fcntl
 import multiprocessing
 import os
 from multiprocessing.synchronize import Event
@@ -12,21 +11,8 @@ from unittest.mock import Mock
 import pytest
 
 from nat.files import atomic_directory
-from nat.locks import alone, in_turn, lock_of
+from nat.locks import alone, in_turn
 from tests.messages import told
-
-
-def is_locked(folder: Path) -> bool:
-    """Whether a lock that another holds is seen."""
-    file = Path(lock_of(folder).lock_file)
-    if not file.exists():
-        return False
-    with file.open("r+") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 def write(path: Path, started: Event, finish: Event) -> None:
@@ -105,31 +91,6 @@ def test_what_a_killed_process_left_is_no_lock(tmp_path: Path, events: tuple[Eve
         (folder / "train.de").write_text("of the second\n")
     assert [each.name for each in path.glob("[!.]*")] == ["train.de"]
     assert [each.name for each in tmp_path.iterdir()] == ["clean"]
-
-
-def test_locks_are_on_files_that_are_open_for_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """NFS has no others; there is no NFS here, so what it would refuse is refused."""
-    flock = fcntl.flock
-
-    def on_nfs(handle: int, operation: int) -> None:
-        if not fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_RDWR:
-            raise OSError(errno.EBADF, "Bad file descriptor")
-        flock(handle, operation)
-
-    monkeypatch.setattr(fcntl, "flock", on_nfs)
-    folder = tmp_path / "seed1"
-    with alone(folder, "training"):
-        assert folder.is_dir() and is_locked(folder)
-        with told("another process"), alone(folder, "training"):
-            pass
-        folder.rename(tmp_path / "elsewhere")
-        assert is_locked(folder)
-    assert not is_locked(folder)
-    with in_turn(folder):
-        assert is_locked(folder)
-    assert [each.name for each in tmp_path.iterdir()] == ["elsewhere"]
 
 
 def test_a_lock_that_cannot_be_written_is_an_error_of_the_user(
