@@ -49,6 +49,23 @@ def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
         return False
 
 
+def is_whole(path: Path, ending: str) -> bool:
+    """Return False for a file that is empty or, if its ending says that it is packed, damaged."""
+    if ending == ".zip":
+        return is_whole_zip(path, or_unknown=True)
+    with path.open("rb") as file:
+        start = file.read(2)
+    if ending not in (".gz", ".tgz", ".bz2", ".xz"):
+        return bool(start)
+    try:
+        with _COMPRESSED[start](path, "rb") as file:
+            while file.read(1 << 20):
+                pass
+    except (KeyError, *DAMAGED, OSError):
+        return False
+    return True
+
+
 def unpack(
     archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path
 ) -> dict[str, list[Path]]:

@@ -1,23 +1,17 @@
 """Downloads with checksum, mirror folder, resume and atomic rename."""
 
-import bz2
-import gzip
 import hashlib
-import lzma
 import time
-import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 from urllib3.exceptions import HTTPError
 
 from nat.checksums import record_of_download, recorded_of_download
-from nat.data.archive import is_whole_zip
+from nat.data.archive import is_whole
 from nat.data.corpus import Checksum
 from nat.data.lines import unpacked
 from nat.data.sources import Place
@@ -30,13 +24,6 @@ ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
-
-_COMPRESSED: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".tgz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-}
 
 
 @dataclass(frozen=True)
@@ -94,17 +81,7 @@ class _Published:
             is_right = digest == expected.lower()
             return None if is_right else f"with the checksum {digest} instead of {expected}"
         ending = self.address.suffix
-        is_whole = path.stat().st_size > 0
-        if ending == ".zip":
-            is_whole = is_whole_zip(path, or_unknown=True)
-        elif is_whole and ending in _COMPRESSED:
-            try:
-                with _COMPRESSED[ending](path, "rb") as file:
-                    while file.read(PIECE):
-                        pass
-            except (OSError, EOFError, zlib.error, lzma.LZMAError):
-                is_whole = False
-        return None if is_whole else f"that are not a complete {ending} file"
+        return None if is_whole(path, ending) else f"that are not a complete {ending} file"
 
     def record(self, path: Path) -> None:
         """Write down the SHA-256 of a copy, for downloads to come."""

@@ -33,8 +33,8 @@ class Server:
     """What the test server does, and what it was asked."""
 
     content: bytes = CONTENT
-    cut_after: int | None = None  # bytes of each answer, then the connection closes, or
-    stalls: bool = False  # stays open without a word
+    cut_after: int | None = None  # bytes of each answer, then the connection closes
+    stall_after: int | None = None  # likewise, then it stays open without a word
     status: int = 200
     ranges: bool = True
     length: bool = True
@@ -66,9 +66,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             if state.length:
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body[: state.cut_after])
+            stalls = state.stall_after is not None
+            self.wfile.write(body[: state.stall_after if stalls else state.cut_after])
             self.wfile.flush()
-            if state.stalls:
+            if stalls:
                 state.finished.wait(20)
 
         def log_message(self, *_: Any) -> None:
@@ -174,7 +175,7 @@ def test_what_came_before_a_server_fell_silent_is_kept(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.4))
-    server.stalls, server.cut_after = True, 1000  # far less than is read at once
+    server.stall_after = 1000  # far less than is read at once
     server.content = CONTENT[:3500]
     checksum = hashlib.sha256(server.content).hexdigest()
     assert get(tmp_path, server.address, checksum).read_bytes() == server.content

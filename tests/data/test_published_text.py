@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, step_of
+from nat.artifacts import Distilled, DistilledText, Model
 from nat.configuration import load, read
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
@@ -166,17 +166,6 @@ def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
     write("dict.txt", ["low 3", "est 2"])
     with told("dictionary.txt", "'subwords'"):
         prepare()
-
-
-def test_the_files_are_inputs(folder: Path) -> None:
-    files = CorpusStep(NAME, "text").inputs(configuration()).before
-    names = {file.name: file.named_by for file in files if isinstance(file, File)}
-    assert {"data/codes", "data/dict.txt", "data/distilled.de", "data/train.en"} <= set(names)
-    assert "'subwords.files.codes'" in names["data/codes"]
-    assert "'distilled.at-base.files.de'" in names["data/distilled.de"]
-    assert CorpusStep(NAME, "text") in CorpusStep(NAME, "bpe").inputs(configuration()).before
-    test = step_of(NAME, "test", "text").inputs(configuration()).before
-    assert {file.path for file in test} == {"data/test.en", "data/test.de"}
 
 
 @pytest.mark.parametrize(
