@@ -64,22 +64,19 @@ def source_tensor(sentences: Sequence[Tokens]) -> Tensor:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentence pairs.
-
-    Attributes:
-        ids: sentence numbers in the corpus, [B].
-        source: tokens + EOS, right-padded, [B, S].
-        target: tokens without BOS and EOS, right-padded, [B, T].
-        candidates: targets of which one is to be chosen, but not an empty one, [B, C, T]; until
-            then, `target` is the first that is not empty. None without a choice.
-        regulariser: added to the cost of each candidate in the choice, nats, [B, C], or None.
-    """
+    """Sentence pairs."""
 
     ids: Tensor
+    """Sentence numbers in the corpus, [B]."""
     source: Tensor
+    """Tokens + EOS, right-padded, [B, S]."""
     target: Tensor
+    """Tokens without BOS and EOS, right-padded, [B, T]."""
     candidates: Tensor | None = None
+    """Targets of which one is to be chosen, but not an empty one, [B, C, T]; until then, `target`
+    is the first that is not empty. None without a choice."""
     regulariser: Tensor | None = None
+    """Added to the cost of each candidate in the choice, nats, [B, C], or None."""
 
     @classmethod
     def collate(

@@ -63,24 +63,21 @@ def bpe_folder(
     if corpus.has_separate_vocabularies:
         shared = {f".{side}": (each,) for side, each in zip(SIDES, sides(corpus), strict=True)}
     with atomic_directory(output) as folder:
-        dictionary = None
         if corpus.subwords is None:
             _learn(corpus, tokens, folder, shared)
+            _apply(corpus, tokens, folder, folder, threads)
+            texts = (_training(folder, languages) for languages in shared.values())
+            own = [Vocabulary.from_lines(text) for text in texts]
         else:
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
             with told_of("the files of the key 'subwords' of the corpus: "):
                 splitter_at(given / name)
-                dictionary = read_dictionary(given / DICTIONARY, corpus.in_pieces)
-            copy(given / name, folder / name)
-        _apply(corpus, tokens, folder, folder, threads)
-        texts = [_training(folder, languages) for languages in shared.values()]
-        if dictionary is None:
-            found = [Vocabulary.from_lines(text) for text in texts]
-        else:
-            found = [dictionary]
-            _check_known(dictionary, texts[0])
-        vocabularies = Vocabularies(found[0], found[-1])
+                own = [read_dictionary(given / DICTIONARY, corpus.in_pieces)]
+                copy(given / name, folder / name)
+                _apply(corpus, tokens, folder, folder, threads)
+                _check_known(own[0], _training(folder, sides(corpus)))
+        vocabularies = Vocabularies(own[0], own[-1])
         size, source = vocabularies.sizes
         sizes = {"size": size} if source is None else {"source": source, "target": size}
         check_expected(corpus, "vocabulary", sizes, output)
@@ -107,10 +104,9 @@ def _learn(
         sample = islice(_training(tokens, sides(corpus)), 0, None, every)
         (folder / PIECES).write_bytes(learn_pieces(sample, options.sentencepiece))
         return
+    merges = options.bpe_merges or 0
     for ending, languages in shared.items():
-        merges = options.bpe_merges
         number = merges[languages[0]] if isinstance(merges, Mapping) else merges
-        assert number is not None
         codes = learn(_training(tokens, languages), number)
         (folder / f"{CODES}{ending}").write_text(codes, encoding="utf-8")
 
@@ -127,8 +123,8 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str]) -> None:
     if unknown.total() > MOST_UNKNOWN * counts.total():
         raise UserError(
             f"{DICTIONARY} lacks {unknown.total():,} of the {counts.total():,} subwords of the "
-            f"training text, such as '{unknown.most_common(1)[0][0]}'; the files of the key "
-            "'subwords' must belong to each other and to the tokeniser"
+            f"training text, such as '{unknown.most_common(1)[0][0]}'; they must belong to each "
+            "other and to the tokeniser"
         )
 
 

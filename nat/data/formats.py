@@ -188,13 +188,9 @@ def _segments(path: Path) -> Iterator[str]:
         yield " ".join((segment[1] or "").split())
 
 
-def _ted_segments(path: Path) -> Iterator[str]:
-    return (line.replace("\u2019", "'") for line in _segments(path))
-
-
 _READERS: dict[str, Callable[[Path], Iterator[str]]] = {
     "lines": read_lines,
     "ted": _ted,
     "segments": _segments,
-    "ted_segments": _ted_segments,
+    "ted_segments": lambda path: (line.replace("\u2019", "'") for line in _segments(path)),
 }

@@ -197,6 +197,8 @@ def test_trainings_need_their_text(key: str, split: str) -> None:
             },
             ["'distilled.at-base'", "'splits.valid.every'"],
         ),
+        ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'"]),
+        ({"distilled": {"at-base": {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),
         ({"diacritics": {"ro": "remove"}}, ["'diacritics'", "ro"]),
         ({"expected": {"text": {"tset": 4}}}, ["'expected.text.tset'", "'test'"]),
         ({"derived": {"from": "a", "side": "en"}}, ["'splits'", "'generator'"]),

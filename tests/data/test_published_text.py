@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from nat.artifacts import Distilled, DistilledText, Model
-from nat.configuration import load, read
+from nat.configuration import read
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
@@ -140,23 +140,15 @@ def test_students_learn_from_the_published_translations(folder: Path) -> None:
     assert vocabulary.decode(ids[3].tolist()) == published[3]
 
 
-def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path) -> None:
-    write("distilled.de", [f"“so”, it is {number}" for number in range(len(SOURCE))])
-    describe(distilled={TEACHER: {"files": {"de": "data/distilled.de"}}})
-    split = bpe_splitter(Path("data/codes").read_text())
-    assert distilled_lines()[7] == split('" so " , it is 7')
-
-
 @pytest.mark.parametrize("segmented", [False, True])
-def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmented: bool) -> None:
+def test_translations_are_prepared_like_the_text(folder: Path, segmented: bool) -> None:
     split = bpe_splitter(Path("data/codes").read_text())
-    raw = [line.replace("t", "ț") for line in TRANSLATED]
+    raw = [f"“soț”, it is {number}" for number in range(len(SOURCE))]
     write("distilled.de", map(split, raw) if segmented else raw)
     translations = {"files": {"de": "data/distilled.de"}, "segmented": segmented}
-    preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none", "normalise_punctuation": False}
-    changes = {"diacritics": {"de": "remove"}, "preprocessing": preprocessing}
-    describe(distilled={TEACHER: translations}, **changes)
-    assert distilled_lines() == [split(line) for line in TRANSLATED]
+    describe(distilled={TEACHER: translations}, diacritics={"de": "remove"})
+    expected = "“sot”, it is 7" if segmented else '" sot " , it is 7'
+    assert distilled_lines()[7] == split(expected)
 
 
 def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
@@ -166,36 +158,6 @@ def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
     write("dict.txt", ["low 3", "est 2"])
     with told("dictionary.txt", "'subwords'"):
         prepare()
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}}, ["'distilled'", "'at-bas'"]),
-        ({"distilled": {TEACHER: {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),
-        ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'", "codes", "vocabulary"]),
-        (
-            {"preprocessing": {**CORPUS["preprocessing"], "bpe_merges": 9}},
-            ["'bpe_merges'", "'sentencepiece'", "'subwords'"],
-        ),
-    ],
-)
-def test_what_a_corpus_file_must_say(
-    folder: Path, changes: dict[str, Any], words: list[str]
-) -> None:
-    describe(**changes)
-    with told("config/corpora/published.yaml", *words):
-        load("micro", Path())
-
-
-def test_a_corpus_like_another_has_subwords_of_its_own(folder: Path) -> None:
-    learned = {key: CORPUS[key] for key in ("source", "target", "splits")}
-    learned["preprocessing"] = {**CORPUS["preprocessing"], "bpe_merges": 9}
-    other = {"like": "learned", "subwords": CORPUS["subwords"]}
-    for name, content in (("learned", learned), (NAME, other)):
-        Path(f"config/corpora/{name}.yaml").write_text(yaml.safe_dump(content))
-    found = load("micro", Path()).corpus(NAME)
-    assert found.preprocessing.bpe_merges is None and found.subwords is not None
 
 
 def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
@@ -225,11 +187,9 @@ def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
 
 @pytest.mark.parametrize("pair", ["en-de", "de-en", "en-ro", "ro-en", "ja-en"])
 def test_corpora_of_the_authors_of_fully_nat(pair: str) -> None:
-    name = f"fully-nat-{pair}"
-    corpus = configured("paper").corpus(name)
-    check_corpus(name, corpus)
-    assert [corpus.source, corpus.target] == pair.split("-")
+    corpus = configured("paper").corpus(f"fully-nat-{pair}")
+    check_corpus(f"fully-nat-{pair}", corpus)
+    assert [corpus.source, corpus.target] == pair.split("-") == [*corpus.splits["train"].files]
     assert corpus.in_pieces == (pair == "ja-en")
     assert set(corpus.distilled) == {f"fully-nat-at-{'big' if pair == 'ja-en' else 'base'}"}
     assert corpus.splits["train"].segmented and not corpus.splits["test"].segmented
-    assert set(corpus.splits["train"].files) == {corpus.source, corpus.target}

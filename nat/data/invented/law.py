@@ -58,21 +58,18 @@ class Entropies(NamedTuple):
 
 
 class SubwordEntropies(NamedTuple):
-    """Entropies of the subwords of the target of one source sentence, in nats.
-
-    Attributes:
-        joint: H(Y|X).
-        length: H(L|X), of the number of subwords.
-        given_length: expectation over L of sum over i of H(y_i | X, L).
-        padded: sum over i of H(y_i | X), the end symbol at all positions after the last.
-        tokens: expected number of subwords.
-    """
+    """Entropies of the subwords of the target of one source sentence, in nats."""
 
     joint: float
+    """H(Y|X)."""
     length: float
+    """H(L|X), of the number of subwords."""
     given_length: float
+    """Expectation over L of the sum over i of H(y_i | X, L)."""
     padded: float
+    """Sum over i of H(y_i | X), with the end symbol at all positions after the last."""
     tokens: float
+    """Expected number of subwords."""
 
 
 def modes(language: Language, source: str) -> dict[str, float]:
@@ -116,12 +113,12 @@ def _joint_entropy(language: Language, words: Sequence[Word]) -> float:
     """H(Y|X) by the equation above."""
     content = sum(word.slip is not None for word in words)
     varied = sum(len(set(word.forms)) > 1 for word in words)
-    return (
-        _binary_entropy(language.front_probability)
-        + _binary_entropy(language.drop_probability)
-        + content * _binary_entropy(language.slip_probability)
-        + (1 - language.slip_probability**varied) * entropy(language.register_probabilities)
+    front, drop, slip = (
+        entropy((p, 1 - p))
+        for p in (language.front_probability, language.drop_probability, language.slip_probability)
     )
+    register = entropy(language.register_probabilities)
+    return front + drop + content * slip + (1 - language.slip_probability**varied) * register
 
 
 def entropies(language: Language, sources: Iterable[str]) -> Iterator[Entropies]:
@@ -194,18 +191,18 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
         "marginal_entropies": math.fsum(math.fsum(row.marginals) for row in rows),
         "total_correlation": math.fsum(row.total_correlation for row in rows),
     }
-
-    def means(divisor: float) -> dict[str, dict[str, float]]:
-        return {
+    per_sentence, per_word = (
+        {
             unit: {name: value / divisor / size for name, value in sums.items()}
             for unit, size in (("nats", 1.0), ("bits", math.log(2)))
         }
-
+        for divisor in (len(rows), words)
+    )
     return {
         "sentences": len(rows),
         "words_per_sentence": words / len(rows),
-        "per_sentence": means(len(rows)),
-        "per_word": means(words),
+        "per_sentence": per_sentence,
+        "per_word": per_word,
     }
 
 
@@ -268,7 +265,3 @@ def _longer(lengths: Lengths, forms: Forms) -> Lengths:
 def entropy(weights: Iterable[float], total: float = 1.0) -> float:
     """Entropy in nats of weights with this sum, with 0 log 0 = 0."""
     return -math.fsum(p / total * math.log(p / total) for p in weights if p > 0) + 0.0
-
-
-def _binary_entropy(probability: float) -> float:
-    return entropy((probability, 1 - probability))
