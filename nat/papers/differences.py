@@ -37,15 +37,9 @@ OfSeed = tuple[float, np.ndarray | None]
 
 @dataclass(frozen=True)
 class Difference:
-    """A side minus another or a number.
+    """A side minus another or a number, on the seeds that both have.
 
-    Attributes:
-        left: the mean over the seeds of both.
-        right: what is subtracted.
-        estimate: the difference, with what is known of its spread.
-        seeds: those of both.
-        sources: files with the values.
-        sentences: what was resampled: corpus, split, and the measure if it concerns a part.
+    `sentences` says what was resampled: corpus, split, and the measure if it concerns a part.
     """
 
     left: float

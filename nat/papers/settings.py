@@ -58,15 +58,9 @@ Values = Annotated[list[Any], Field(min_length=1)]
 class AboutRows(StrictModel):
     """What is said of the rows that fit all fields that are given, from `paper` to `source`.
 
-    A field is a pattern or several, in which `*` stands for anything.
-
-    Attributes:
-        reason: why rows are not about the configuration, or why we differ.
-        ours: our systems or decodings that rows are about, what our value must be, or what a
-            method does that differs.
-        tasks: our tasks that rows about all tasks are about.
-        one_of: values, of which ours must be one.
-        same_as: a system, or for a key of decodings a decoding, whose value ours must be.
+    A field is a pattern or several, in which `*` stands for anything. `ours` has our systems or
+    decodings that rows are about, what our value must be, or what a method does that differs;
+    `same_as` has a system or decoding whose value ours must be.
     """
 
     paper: Text | Names | None = None
@@ -86,13 +80,8 @@ class AboutRows(StrictModel):
 class SettingsMap(StrictModel):
     """The two YAML files. Of each list, the first entry that is about a row counts.
 
-    Attributes:
-        reasons: why a row is not about the configuration, in words, by the names in `outside`.
-        outside: rows that are not about it; asked before all others.
-        tasks: by paper, our task for each task in `settings.csv`.
-        keys: our key for a key of rows, or for `key=value`, where it has another name.
-        deviations: those with `ours` are about rows that are outside with the reason `method`, all
-            others about rows that are not outside.
+    Deviations with `ours` are about rows that are `outside` with the reason `method`, all others
+    about rows that are not outside.
     """
 
     reasons: dict[str, Text] = {}
@@ -123,8 +112,6 @@ class Verdict(NamedTuple):
 
 class StatedSettings:
     """The stated settings of all papers, and ours at the scale of a configuration.
-
-    Without `settings.csv` nothing is stated.
 
     Attributes:
         entries: of each list the entry that counts for a row, by the line of the row.

@@ -27,14 +27,8 @@ class TableText:
     """A table that was filled, as it is read.
 
     Attributes:
-        title: with the name of the paper.
-        origin: scale and corpora of the numbers.
-        records: one for each cell.
         columns: pairs of a heading and `ours`, `published` or `difference`; the first are the
             group, if rows have any, and the label of a row.
-        rows: texts of each row.
-        notes: below the table.
-        signatures: sacreBLEU's, one for each measure.
         prose: whether the columns hold sentences, not numbers.
         names: the headings of the columns without the marks of footnotes.
     """

@@ -68,11 +68,7 @@ def states_an_effect(relation: str, margin: float) -> bool:
 class Judged:
     """A difference that a claim is about.
 
-    Attributes:
-        value: the difference.
-        region: where the claim says that it lies.
-        interval: of the difference with the confidence 1 - its argument; `None` if nothing is known
-            of its spread.
+    Its interval has the confidence 1 - the argument; `None` if nothing is known of its spread.
     """
 
     value: float
