@@ -210,12 +210,8 @@ class _Claim:
     def _correlation(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
         """By turns those of one measure and of the other."""
         for name in options.over:
-            bound = self._bound(name, case)
-            side = bound if isinstance(bound, Side) else Side(of=str(bound))
-            called, source = side.of or (None if side.system else name), self._source(side, case)
             for measured in (options.of, options.other):
-                own = side.given() | measured.given()
-                yield self._cells(own, name, called, source, chosen)
+                yield self._side(name, case, chosen | measured.given(), name)
 
     def _bound(self, name: str, case: Case) -> str | float | Side:
         """What a name stands for: in the case, the claim or the paper, in this order."""
