@@ -1,6 +1,5 @@
 """The settings that the papers state, row by row, and the effective configuration."""
 
-import copy
 import json
 from collections import Counter
 from dataclasses import replace
@@ -116,7 +115,8 @@ IN_MAP: dict[str, Any] = {
     "values": [{"key": "dropout", "value": "0.3", "ours": 0.3}],
 }
 OURS = {"key": "target.bag", "ours": "of the distilled target", "reason": "as in its code"}
-IN_DEVIATIONS = {"deviations": [{**ABOUT_BOW, "key": "dropout", "reason": "it overfits"}, OURS]}
+DIFFERING = {**ABOUT_BOW, "key": "dropout", "reason": "it overfits"}
+IN_DEVIATIONS = {"deviations": [DIFFERING, OURS]}
 
 
 def stating(
@@ -129,21 +129,6 @@ def stating(
     (root / DEVIATIONS).write_text(json.dumps(differing))
     plain = configured("demo")
     return replace(plain, root=root, files={**plain.files, "papers": {"bow": PAPER}})
-
-
-def changed(content: Any, path: str, value: Any) -> Any:
-    """A copy in which a value has changed; None removes it, a number past the end appends it."""
-    content = place = copy.deepcopy(content)
-    *way, last = path.split(".")
-    for key in way:
-        place = place[int(key)] if isinstance(place, list) else place[key]
-    if isinstance(place, list):
-        place[int(last) :] = [value]
-    elif value is None:
-        del place[last]
-    else:
-        place[last] = value
-    return content
 
 
 def test_the_files_of_the_repository_pass_without_the_file_of_a_paper_too() -> None:
@@ -178,27 +163,31 @@ def test_a_wrong_row_is_refused(tmp_path: Path, lines: list[str], names: list[st
         check(stating(tmp_path, lines))
 
 
+BAG = {"paper": "bow", "key": "target.bag"}
+OURS_OF_ALL = {**ABOUT_BOW, "ours": ["hints-kd"]}
+
+
 @pytest.mark.parametrize(
-    ("path", "value", "names"),
+    ("key", "value", "names"),
     [
-        ("outside.0.reason", "methods", ["'outside'", "mean 'method'"]),
-        ("tasks.bow.wmt14-en-de", "wmt14-en-d", ["'tasks.bow'", "mean 'wmt14-en-de'"]),
-        ("systems.0.our", ["a"], ["'systems.0.our'"]),
-        ("systems.0.ours", ["hints-k"], ["'systems'", "mean 'hints-kd'"]),
-        ("systems.0.tasks", ["wmt14-en-d"], ["'systems'", "mean 'wmt14-en-de'"]),
-        ("systems.0.key", ["dropout", "drop"], ["'systems.0'", "mean 'dropout'"]),
-        ("systems.1", {"key": "dropout", "ours": ["hints-kd"]}, ["'systems.1'"]),  # after another
-        ("decodings.0.ours", ["mask-predict4-lb5"], ["'decodings'", "mask-predict-{steps}"]),
-        ("keys.dropuot", "recipe.dropout", ["'keys'", "'dropuot'", "mean 'dropout'"]),
-        ("keys.dropout", "resipe.dropout", ["'keys'", "mean 'recipe'"]),
-        ("deviations.0.system", "BoW", ["'deviations.0'", "mean 'BoW-NAT'"]),
-        ("deviations.0.ours", "0.1", ["'deviations.0'"]),  # a key has the value
-        ("deviations.1.ours", None, ["'deviations.1'"]),  # the row is outside
+        ("outside", [{**BAG, "reason": "methods"}], ["'outside'", "mean 'method'"]),
+        ("tasks", {"bow": {"wmt14-en-de": "wmt14-en-d"}}, ["'tasks.bow'", "mean 'wmt14-en-de'"]),
+        ("systems", [{**ABOUT_BOW, "our": ["a"]}], ["'systems.0.our'"]),
+        ("systems", [{**ABOUT_BOW, "ours": ["hints-k"]}], ["'systems'", "mean 'hints-kd'"]),
+        ("systems", [{**OURS_OF_ALL, "tasks": ["wmt14-en-d"]}], ["mean 'wmt14-en-de'"]),
+        ("systems", [OURS_OF_ALL, {**OURS_OF_ALL, "key": "drop"}], ["'systems.1'", "'dropout'"]),
+        ("systems", [OURS_OF_ALL, {"key": "dropout", "ours": ["hints-kd"]}], ["'systems.1'"]),
+        ("decodings", [{**ABOUT_BOW, "ours": ["mask-predict4"]}], ["mask-predict-{steps}"]),
+        ("keys", {"dropuot": "recipe.dropout"}, ["'dropuot'", "mean 'dropout'"]),
+        ("keys", {"dropout": "resipe.dropout"}, ["'keys'", "mean 'recipe'"]),
+        ("deviations", [{"system": "BoW", "reason": "r"}], ["'deviations.0'", "mean 'BoW-NAT'"]),
+        ("deviations", [{**DIFFERING, "ours": "0.1"}], ["'deviations.0'"]),  # a key has the value
+        ("deviations", [{**BAG, "reason": "r"}], ["'deviations.0'"]),  # the row is outside
     ],
 )
-def test_a_wrong_entry_is_refused(tmp_path: Path, path: str, value: Any, names: list[str]) -> None:
-    of_deviations = path.startswith("deviations")
-    given = changed(IN_DEVIATIONS if of_deviations else IN_MAP, path, value)
-    files = (IN_MAP, given) if of_deviations else (given, IN_DEVIATIONS)
+def test_a_wrong_entry_is_refused(tmp_path: Path, key: str, value: Any, names: list[str]) -> None:
+    given = {key: value}
+    of_deviations = key == "deviations"
+    files = (IN_MAP, given) if of_deviations else (IN_MAP | given, IN_DEVIATIONS)
     with told(DEVIATIONS if of_deviations else MAP, *names):
         Graph(stating(tmp_path, LINES, *files)).check()
