@@ -18,7 +18,7 @@ from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.components import ON_CPU, ON_GPU, Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
-from nat.training.run import RESTORE, RUN_FILE, Run
+from nat.training.run import RUN_FILE, Run
 from nat.transformer.attention import choose_kernels
 
 REFUSALS = (errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
@@ -125,7 +125,7 @@ def _configuration(run: Run) -> DictConfig:
         },
         "checkpoint": {
             "save_dir": str(folder),
-            "restore_file": str(folder / RESTORE),
+            "restore_file": str(next(iter(run.saved.values()), folder / "none")),
             "save_interval": NEVER,
             "save_interval_updates": lengths.save_every,
             "keep_interval_updates": CHECKPOINTS_ON_DISK,

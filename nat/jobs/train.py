@@ -10,7 +10,6 @@ may be a link to one on another disk, which holds nothing else.
 
 import importlib.metadata
 import platform
-import re
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from itertools import chain
@@ -47,7 +46,6 @@ from nat.training.run import (
     FINISHED,
     KEPT,
     REPORT,
-    RESTORE,
     RUN_FILE,
     Run,
     accumulation,
@@ -196,7 +194,7 @@ def check_link(run: Run) -> None:
 
 
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
-    """Prepare the folder of checkpoints, with a link to the one to resume from.
+    """Prepare the folder of checkpoints: training resumes from the newest one in it.
 
     Those of another configuration or of other data are removed, and a damaged checkpoint is, so
     that the training resumes from the one before.
@@ -215,15 +213,8 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             progress.say(f"its old checkpoints do not fit ({why}): discarded")
         _empty(folder)
     run.write(folder / RUN_FILE)
-    (folder / RESTORE).unlink(missing_ok=True)
-    checkpoints = {
-        int(match[1]): path
-        for path in folder.iterdir()
-        if (match := re.fullmatch(r"checkpoint_\d+_(\d+)\.pt", path.name))
-    }
-    for update, path in sorted(checkpoints.items(), reverse=True):
+    for update, path in run.saved.items():
         if is_whole_zip(path):  # as torch.save writes
-            (folder / RESTORE).symlink_to(path.name)
             return
         path.unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")

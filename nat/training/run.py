@@ -27,13 +27,11 @@ Otherwise it would remove what it has not seen the end of, since it was killed."
 # In the folder of checkpoints
 RUN_FILE = "run.json"
 """The run that they belong to."""
-RESTORE = "restore.pt"
-"""A link to the checkpoint that training resumes from, if any."""
 FINISHED = "finished.json"
 """The record of a training that has come to its end."""
 
 _OWN = (
-    *(FINISHED, RESTORE, "checkpoint_*_*.pt", "crash.pt", "weights_*.pt", "kept_*.pt"),
+    *(FINISHED, "checkpoint_*_*.pt", "crash.pt", "weights_*.pt", "kept_*.pt"),
     *(CURVE, OF_FOLDER, RUN_FILE),
 )
 
@@ -112,6 +110,14 @@ class Run:
     def keep(self) -> dict[str, int]:
         """Updates after which the weights are kept, by the name of the checkpoint."""
         return self.recipe.keep or {}
+
+    @property
+    def saved(self) -> dict[int, Path]:
+        """Checkpoints on disk by their updates, the newest first."""
+        found = {
+            int(path.stem.split("_")[2]): path for path in self.folder.glob("checkpoint_*_*.pt")
+        }
+        return dict(sorted(found.items(), reverse=True))
 
     def weights(self, update: int) -> Path:
         """File with the weights after an update, which may enter the mean."""

@@ -684,7 +684,8 @@ def test_fairseq_is_told_what_the_recipe_says(
     )
     folders = {"events": "events", "checkpoints": "run/checkpoints"}
     batches = {"tokens_per_batch": 321, "accumulation": 3, "devices": devices}
-    run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders)
+    files = {"saved": {12: Path("run/checkpoints/checkpoint_1_12.pt")}}
+    run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders, **files)
     expected = {
         "common": {
             "seed": 4,
@@ -703,6 +704,7 @@ def test_fairseq_is_told_what_the_recipe_says(
         },
         "checkpoint": {
             "save_dir": "run/checkpoints",
+            "restore_file": "run/checkpoints/checkpoint_1_12.pt",
             "save_interval_updates": 5,
             "load_checkpoint_on_all_dp_ranks": devices == 2,
         },
