@@ -3,10 +3,8 @@
 Every check raises `UserError` for the first problem, with file, key and reason.
 """
 
-from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any
 
 from nat import registry
 from nat.configuration import families
@@ -18,12 +16,12 @@ from nat.configuration.files import FOLDERS, file_of
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import MODELS, read_model
 from nat.configuration.systems import (
-    REFERENCES,
     WITH_TASKS,
     for_tasks,
     needed_systems,
     on_task,
     place,
+    references,
     tasks_of,
 )
 from nat.data.splits import sides
@@ -39,8 +37,8 @@ def check(configuration: Configuration) -> None:
     _check_scale(configuration)
     tasks = [tasks_of(configuration, corpus) for corpus in configuration.tasks.values()]
     views = [for_tasks(configuration, each) for each in dict.fromkeys([(), *tasks])]
+    _check_names(configuration)
     for view in views:
-        _check_names(view)
         _check_cycles(view)
     for name in configuration.corpora:
         _check_corpus(configuration, name)
@@ -67,26 +65,15 @@ def _check_files(configuration: Configuration) -> None:
                 read_model(MODELS[folder], on_task(content, task), f"{where}: 'tasks.{task}'")
 
 
-def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Names of other files: the key, the folder, and the name."""
-    parts = enumerate(content) if isinstance(content, list) else ()
-    for key, value in content.items() if isinstance(content, Mapping) else parts:
-        where = f"{path}.{key}" if path else str(key)
-        if isinstance(value, str) and key in REFERENCES:
-            yield where, REFERENCES[key], value
-        yield from references(value, where)
-
-
-def _check_names(view: Configuration) -> None:
+def _check_names(configuration: Configuration) -> None:
     """Check that systems, recipes and decodings name what there is."""
-    sizes = {size for scale in view.files["scales"].values() for size in scale["sizes"]}
+    scales = configuration.files["scales"].values()
+    known = {**configuration.files, "sizes": {size for scale in scales for size in scale["sizes"]}}
     for folder in WITH_TASKS:
-        for name, content in view.files[folder].items():
-            where = view.file_of(folder, name)
+        for name, content in configuration.files[folder].items():
             for key, other, value in references(content):
-                require(value, view.files[other], FOLDERS[other], f"{where}: key '{key}'")
-            if folder == "systems":
-                require(content["size"], sizes, "size", f"{where}: key 'size'")
+                where = f"{configuration.origins[folder][name].place}: key '{key}'"
+                require(value, known[other], FOLDERS.get(other, "size"), where)
 
 
 def _check_cycles(view: Configuration) -> None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from nat.configuration.checks import references
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import PAPER_SCALE, file_of
-from nat.configuration.systems import dependencies, replacements
+from nat.configuration.systems import dependencies, references, replacements
 
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What scale, tasks and command line make of systems, and which systems are the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,9 @@ WITH_TASKS = ("systems", "recipes", "decodings")
 """Folders whose files have a key `tasks`."""
 REFERENCES = {
     **dict.fromkeys(("system", "init_from", "teacher", "assistant"), "systems"),
-    **{"decoding": "decodings", "recipe": "recipes"},
+    **{"decoding": "decodings", "recipe": "recipes", "size": "sizes"},
 }
-"""Keys of these files, at any depth, that name a file of another folder."""
+"""Keys of these files, at any depth, that name a file of another folder, or a size."""
 _VIEWS, _TRAININGS = 64, 4096
 """How many are kept."""
 
@@ -41,10 +41,9 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
         return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
     if folder != "systems":
         return written
-    parts, text = scale.get("parts", {}), written["text"]
-    changes: Content = {key: {} for key in ("parts",) if key in written}
-    for part in parts.keys() & written.get("parts", {}):
-        changes["parts"][part] = parts[part]
+    own, text = written.get("parts", {}), written["text"]
+    parts = {name: change for name, change in scale.get("parts", {}).items() if name in own}
+    changes: Content = {"parts": parts} if parts else {}
     for kind, choice in text.items() if isinstance(text, Mapping) else ():
         if choice.get("regulariser"):
             changes["text"] = {kind: {"regulariser": scale.get("regulariser", {})}}
@@ -53,19 +52,14 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
 
 def place(configuration: "Configuration", folder: str, name: str) -> str:
     """The files that say what `at_scale` returns, for messages."""
-    where, scale = configuration.file_of(folder, name), _scale(configuration)
+    where, scale = configuration.file_of(folder, name), file_of("scales", configuration.scale)
     if folder == "recipes":
-        chain, changed = replacements(configuration, name), name in scale["recipes"]
-        where += f" with {file_of('scales', configuration.scale)}" if changed else ""
-        return (
-            where
-            if configuration.overrides.recipes.keys().isdisjoint(chain)
-            else (f"{where} with 'override'")
-        )
+        overridden = configuration.overrides.recipes.keys() & replacements(configuration, name)
+        where += f" with {scale}" if name in _scale(configuration)["recipes"] else ""
+        return f"{where} with 'override'" if overridden else where
     written = configuration.files[folder].get(name)
-    if folder == "systems" and at_scale(configuration, folder, name) != written:
-        where += f" with {file_of('scales', configuration.scale)}"
-    return where
+    changed = folder == "systems" and at_scale(configuration, folder, name) != written
+    return f"{where} with {scale}" if changed else where
 
 
 def replacements(configuration: "Configuration", recipe: str) -> list[str]:
@@ -85,26 +79,34 @@ def _scale(configuration: "Configuration") -> Content:
     return configuration.files["scales"][configuration.scale]
 
 
+def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Names of other files in a file: the key, the folder, and the name."""
+    parts = enumerate(content) if isinstance(content, list) else ()
+    for key, value in content.items() if isinstance(content, Mapping) else parts:
+        where = f"{path}.{key}" if path else str(key)
+        if isinstance(value, str) and key in REFERENCES:
+            yield where, REFERENCES[key], value
+        yield from references(value, where)
+
+
+@lru_cache(_TRAININGS)
 def needed_systems(configuration: "Configuration", system: str) -> list[tuple[str, str]]:
     """Systems that a system needs, each with the key that names it (`text`, also for what the
     decodings of its texts use)."""
-    its = configuration.system(system)
-    needed: list[tuple[str | None, str]] = []
-    for text in its.text.candidates:
-        needed.append((text.system, "text"))
-        if text.decoding is not None:
-            needed += [(used, "text") for used in _helpers(configuration, text.decoding)]
-    needed.append((its.init_from.system if its.init_from else None, "init_from"))
-    needed.append((its.teacher, "teacher"))
-    return [(name, key) for name, key in needed if name is not None]
+    needed = []
 
+    def find(content: Content, key: str) -> None:
+        for _, folder, name in references(content):
+            if folder == "systems":
+                needed.append((name, key))
+            else:
+                file = configuration.content("decodings", name)
+                find({part: file.get(part) for part in ("assistant", "language_model")}, key)
 
-def _helpers(configuration: "Configuration", decoding: str) -> list[str | None]:
-    """Systems that a decoding uses besides the one that it decodes."""
-    its = configuration.decoding_file(decoding)
-    model = its.language_model
-    of_model = [model.system, *_helpers(configuration, model.decoding)] if model else []
-    return [its.assistant, *of_model]
+    content = configuration.content("systems", system)
+    for key in ("text", "init_from", "teacher"):
+        find({key: content.get(key)}, key)
+    return needed
 
 
 def dependencies(configuration: "Configuration", system: str) -> list[str]:
@@ -118,18 +120,13 @@ def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
     return merged(plain, content.get("tasks", {}).get(task, {}))
 
 
-@lru_cache(_VIEWS)
-def _tasks_with_changes(configuration: "Configuration") -> set[str]:
-    contents = [
-        content for folder in WITH_TASKS for content in configuration.files[folder].values()
-    ]
-    return {task for content in contents for task in content.get("tasks", {})}
-
-
+@lru_cache(_TRAININGS)
 def tasks_of(configuration: "Configuration", corpus: str) -> tuple[str, ...]:
     """Tasks that this scale uses a corpus for; empty if none of them changes anything."""
+    files = (file for folder in WITH_TASKS for file in configuration.files[folder].values())
+    changing = {task for file in files for task in file.get("tasks", {})}
     tasks = tuple(task for task, its in configuration.tasks.items() if its == corpus)
-    return () if _tasks_with_changes(configuration).isdisjoint(tasks) else tasks
+    return () if changing.isdisjoint(tasks) else tasks
 
 
 @lru_cache(_VIEWS)

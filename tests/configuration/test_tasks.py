@@ -48,7 +48,7 @@ def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> Non
     [
         ("systems/nat", "wmt16-en-r", {}, ["'tasks'", "'wmt16-en-ro'"]),
         ("systems/nat", "wmt16-en-ro", {"sise": "wide"}, ["'sise'"]),
-        ("systems/nat", "wmt14-en-de", {"recipe": "studen"}, ["'recipe'"]),
+        ("systems/nat", "wmt14-en-de", {"recipe": "studen"}, ["recipe"]),
         ("recipes/student", "wmt16-en-ro", {"dropout": 2}, ["'dropout'"]),
         ("recipes/student", "wmt14-en-de", {"warmup_updates": 999}, ["scales/tiny.yaml"]),
     ],
