@@ -30,7 +30,7 @@ Texts = Sequence[np.ndarray] | BinarisedText
 """Token sequences without EOS."""
 
 Found = dict[str, Any]
-"""What an analysis found of a split, JSON-able."""
+"""The findings of an analysis on a split, JSON-able."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from nat.decoding.input_sampling import InputSampling
 from nat.transformer.model import Transformer
 
 
-class Sums(NamedTuple):
-    """Sums over all positions of a text.
+class ConfidenceSums(NamedTuple):
+    """ConfidenceSums over all positions of a text.
 
     Attributes:
         sentences: number of decoded sentences.
@@ -54,7 +54,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
 
 
 @torch.inference_mode()
-def default_confidence(pairs: Pairs) -> Sums:
+def default_confidence(pairs: Pairs) -> ConfidenceSums:
     """Sums of one pass over masks, of the most probable length or of the upsampled source."""
     model = pairs.model
     sentences = positions = 0
@@ -75,7 +75,7 @@ def default_confidence(pairs: Pairs) -> Sums:
             entropy -= float(of_rows.double().sum())
         sentences += len(numbers)
         positions += len(states)
-    return Sums(sentences, positions, confidence, entropy)
+    return ConfidenceSums(sentences, positions, confidence, entropy)
 
 
 def sampled_confidence(pairs: Pairs, assistant: Transformer) -> float:

@@ -1,4 +1,4 @@
-"""How many dimensions of its latents a model uses: principal components of the posterior.
+"""The number of dimensions of its latents that a model uses: principal components of the posterior.
 
 Fully-NAT (Gu and Kong 2021), figure 5: the posterior's means at all source positions of a text,
 and the share of their variance that each principal component explains. The effective dimension is

@@ -44,8 +44,8 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
 
 
 @dataclass
-class Sums:
-    """Sums over a text.
+class LossSums:
+    """LossSums over a text.
 
     Attributes:
         tokens: target tokens of the measured pairs, without BOS and EOS.
@@ -64,9 +64,9 @@ class Sums:
 
 
 @torch.no_grad()
-def losses(objective: Objective, pairs: Pairs) -> Sums:
+def losses(objective: Objective, pairs: Pairs) -> LossSums:
     """Add up the loss of all usable pairs."""
-    sums = Sums()
+    sums = LossSums()
     for batch in pairs.batches():
         loss = objective(pairs.model, batch, 0)
         sums.tokens += int(batch.target_lengths.sum())

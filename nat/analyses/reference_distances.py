@@ -1,4 +1,4 @@
-"""How close the text that a system learns is to several references (MPLE, figure 6).
+"""Distance of the text that a system learns from several references (MPLE, figure 6).
 
 L_target (Huang et al. 2022) is a mean over all good translations. A distilled target may be none of
 them and still be closer to them on average than one reference is to the others. Besides the mean

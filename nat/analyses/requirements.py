@@ -1,4 +1,4 @@
-"""What the graph must know of the analyses: the systems that each measures, and what else it reads.
+"""Requirements of the analyses for the graph: the systems that each measures, and what it reads.
 
 An analysis that is not in the table measures every system, and reads its model and the ids of the
 corpus. Each start of Snakemake imports this module, so it imports nothing that only a computation
@@ -24,7 +24,7 @@ PLANE_OTHER = "plane-nat-raw"
 
 @dataclass(frozen=True)
 class Requirements:
-    """What an analysis asks of a system, and reads.
+    """The systems that an analysis measures, and its inputs.
 
     Attributes:
         orders: those of the systems that it measures; None for all.

@@ -1,4 +1,4 @@
-"""What is lost when tokens are drawn together: KL from a known law, split step by step.
+"""The loss of drawing tokens together: KL from a known law, split step by step.
 
 A decoding that draws tokens defines a law Q of its outputs. It begins with nothing revealed. In
 each step it selects a set Z of hidden positions, by what it has revealed so far, and draws their
@@ -104,7 +104,7 @@ class State:
 
     @property
     def complete(self) -> bool:
-        """Whether all tokens are revealed that occur in any of its targets."""
+        """True if all tokens are revealed that occur in any of its targets."""
         return bool((self.law.tokens[self.rows][:, ~self.revealed] == ABSENT).all())
 
 
@@ -124,7 +124,7 @@ def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[Sta
 
 
 class Choice(NamedTuple):
-    """What a step reveals of a state.
+    """The tokens of a state that a step reveals.
 
     Attributes:
         positions: hidden ones, [n]; none if the step does nothing.
@@ -137,7 +137,7 @@ class Choice(NamedTuple):
 
 
 Decoding = Callable[[Sequence[State], int], Iterator[Choice]]
-"""What a step reveals of each of several states that are not complete; steps are counted from 1."""
+"""The choice of a step, from 1, for each of several states that are not complete."""
 
 
 class Errors(NamedTuple):

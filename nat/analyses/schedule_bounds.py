@@ -1,4 +1,4 @@
-"""How small the factorisation error can be: schedules of a known law that no model is behind.
+"""The least factorisation error: schedules of a known law that no model is behind.
 
 See `nat.analyses.revealing` for the error. A schedule with T steps divides the positions of a
 target, whose length is known, into T sets that are revealed one after another; which ones, may
@@ -119,7 +119,7 @@ class Sets(NamedTuple):
 
     @property
     def last_step(self) -> np.ndarray:
-        """What it costs to reveal all that is left, from each set of revealed classes, [2 ** C]."""
+        """The cost of revealing all that is left, from each set of revealed classes, [2 ** C]."""
         sets = np.arange(len(self.entropies))
         costs = np.zeros(len(sets))
         for each, number in enumerate(self.positions):

@@ -1,4 +1,4 @@
-"""What a decoder sees of the target before a late pass, and in which order decodings write.
+"""Target tokens that a decoder sees before a late pass, and the order in which decodings write.
 
 Wang et al. (2022), tables 1 and 12 and appendix D: a hybrid system shows stage II the tokens of
 stage I, which with k = 2 are half of the target; mask-predict shows as many before the pass that
@@ -83,7 +83,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
 
 
 def shown(sentence: Sequence[Pass]) -> list[int]:
-    """What the decoder sees before the last of these passes, MASK where it sees nothing."""
+    """Tokens that the decoder sees before the last of these passes, MASK where it sees nothing."""
     before, last = sentence[-2].tokens, sentence[-1]
     width = len(last.tokens)
     tokens = [*before, *[MASK] * width][:width]
@@ -91,7 +91,7 @@ def shown(sentence: Sequence[Pass]) -> list[int]:
 
 
 def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
-    """Whether each shown token is right; of equal ones, the first as many as the reference has."""
+    """True for shown tokens that are right; of equal ones, the first as many as the reference has."""
     left = Counter(reference)
     hits = []
     for token in tokens:

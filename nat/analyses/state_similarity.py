@@ -35,7 +35,7 @@ SHOWN = 4
 """Decimal digits of the maps."""
 
 
-class Traced(NamedTuple):
+class TracedBatch(NamedTuple):
     """States and attention of a decoder on a batch.
 
     Attributes:
@@ -119,7 +119,7 @@ def coverage(pairs: Pairs, causal: bool) -> list[float]:
     return [float(value) for value in torch.cat(rows).double().mean(0)]
 
 
-def covered(traced: Traced) -> Tensor:
+def covered(traced: TracedBatch) -> Tensor:
     """The largest weight that any position gives a source word, mean over the words, [B, heads].
 
     It is 1 if each word has a position that looks at it alone. It is small for a head whose weights
@@ -160,7 +160,7 @@ def maps(
 
 
 @torch.no_grad()
-def trace(model: Transformer, batch: Batch, causal: bool) -> Traced:
+def trace(model: Transformer, batch: Batch, causal: bool) -> TracedBatch:
     """Decode a batch whose targets are given, see above."""
     context = BatchContext(model, batch, model.encode(batch.source), seed=0, update=0)
     shown = PreviousTokens()(context) if causal else context.fully_masked_input()
@@ -174,4 +174,4 @@ def trace(model: Transformer, batch: Batch, causal: bool) -> Traced:
     last = F.normalize(kept.states[-1], dim=2)
     layer = min(ATTENTION_LAYER, len(kept.attention)) - 1
     words = batch.source.ne(PAD) & batch.source.ne(EOS)
-    return Traced(labels, real, last @ last.mT, kept.attention[layer], words)
+    return TracedBatch(labels, real, last @ last.mT, kept.attention[layer], words)

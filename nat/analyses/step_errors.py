@@ -1,4 +1,4 @@
-"""Where the error of each decoding comes from: learning and factorisation, on a known law.
+"""Sources of the error of each decoding, learning and factorisation, on a known law.
 
 KL(P || Q) from the law P of an invented language to the law Q of a model's outputs, in bits a
 sentence, is the sum of two parts: what better probabilities would remove (learning error), and what

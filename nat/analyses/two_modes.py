@@ -1,4 +1,4 @@
-"""What an objective learns of a law with two modes (MPLE, Huang et al. 2022, figure 2).
+"""Objectives on a law with two modes (MPLE, Huang et al. 2022, figure 2).
 
 The law is a mixture of two equal peaks over two variables, each with `VALUES` values; the words of
 the paper's example are the values where the peaks lie. A model that predicts both variables

@@ -1,4 +1,4 @@
-"""What an objective learns of a text with two equally likely sentences, AB and BA.
+"""Objectives on a text with two equally likely sentences, AB and BA.
 
 Fully-NAT (Gu and Kong 2021), section 2 and figure 2: the two words depend on each other, so a model
 that predicts its positions independently of each other also writes AA or BB. A tiny model is
@@ -35,7 +35,7 @@ OTHER = "other"
 
 UPDATES, LEARNING_RATE = 1000, 1e-3
 COPIES = 16
-"""How often a batch has each sentence; each copy has latents of its own."""
+"""Copies of each sentence in a batch; each has latents of its own."""
 
 DRAWS = 1000
 """Draws from the prior that a probability is the mean of, where there are latents."""

@@ -43,7 +43,7 @@ References = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Counts:
-    """What sacreBLEU counts in each sentence.
+    """The counts of sacreBLEU in each sentence.
 
     Attributes:
         sentences: of BLEU the lengths of hypothesis and reference (tokens), the matching n-grams

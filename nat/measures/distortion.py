@@ -53,9 +53,6 @@ def pairwise_bleu(
         candidates: versions of a text, detokenised, [C][n].
         references: of each sentence, at least one.
         weights: of these references, such as their probabilities; None for equal ones.
-
-    Raises:
-        ValueError: if the numbers of sentences differ or one has no reference.
     """
     words = Tokenizer13a()
     among, against = [], []

@@ -26,7 +26,7 @@ COORDINATES = {
     LATENCY: ("decoding", "setting"),
     PAIR: ("partner", "split"),
 }
-"""What a cell of a source names besides system, seed, task and measure; of an analysis the split.
+"""Coordinates of a cell besides system, seed, task and measure; of an analysis it is the split.
 
 The setting of a latency is a device and a batch, as in `cpu-1` or `cuda-largest`. The partner of a
 total correlation is an autoregressive system.
@@ -67,7 +67,7 @@ class Measure:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """What a cell must name besides system, seed, task and measure."""
+        """The coordinates of a cell besides system, seed, task and measure."""
         return COORDINATES.get(self.source, ("split",))
 
 

@@ -188,14 +188,14 @@ class _Timing:
 
     @property
     def steady(self) -> bool:
-        """Whether the turns took about the same time, or further ones would change nothing."""
+        """True if the turns took about the same time, or further ones would change nothing."""
         if self.state:
             return True
         low, high = np.percentile(self.seconds, (25, 75))
         return bool(high <= STEADY * low)
 
     def as_json(self) -> dict[str, Any]:
-        """What was measured of the system."""
+        """The measurements of the system, JSON-able."""
         if not self.ways:
             return {STATE: self.state}
         way = self.ways[0]
@@ -220,7 +220,7 @@ class _Timing:
         }
 
     def _fits(self, size: int) -> bool:
-        """Whether a batch of so many of the longest sentences fits the memory."""
+        """Return True if a batch of so many of the longest sentences fits the memory."""
         way, batch = self.ways[0], source_tensor(self.sentences[:size])
         try:
             way.opened()(way.model, batch.to(self.setting.device))

@@ -10,7 +10,7 @@ from nat.measures.results import Measures, missing
 
 LEAST_REPEATS = 5
 STEADY = 1.25
-"""How many times the first quartile of repeats the third may be, for them to be trusted."""
+"""Largest ratio of the third quartile of repeats to the first, for them to be trusted."""
 
 LARGEST = "largest"
 """The batch of as many sentences as fit the memory of a GPU."""

@@ -82,7 +82,7 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
 
 @dataclass(frozen=True)
 class ScoredText:
-    """What was measured on the translations of a test set.
+    """The measures of the translations of a test set.
 
     Attributes:
         report: JSON-able; `measures` maps each measure to its number, see `nat.measures.results`,
@@ -244,7 +244,7 @@ def _against_all(
 
 
 def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
-    """What makes translations suspicious, each as the end of a sentence.
+    """Reasons to suspect translations, each as the end of a sentence.
 
     A model that has learned nothing of its source writes the same few sentences whatever it is.
     """

@@ -34,7 +34,7 @@ POWER = 0.8
 """Share of test sets on which a test finds a difference of the size `Interval.detectable`."""
 
 PAIRED, REPEATS = "paired bootstrap", "bootstrap of repeats"
-"""What the spread of differences is estimated by, and that of latencies."""
+"""Methods that estimate the spread of differences, and that of latencies."""
 
 Value = Callable[[np.ndarray], np.ndarray]
 """A measure as a function of summed counts, [S, K] to [S]."""
@@ -76,7 +76,7 @@ class Interval:
 
 @lru_cache(maxsize=8)
 def drawn(sentences: int) -> np.ndarray:
-    """How often each sentence is drawn in each resample, float64 [`SAMPLES`, sentences].
+    """Counts of each sentence in each resample, float64 [`SAMPLES`, sentences].
 
     Test sets of the same size get the same draws. A caller that combines different test sets must
     permute the resamples of one of them, so that the draws are independent.
@@ -102,14 +102,6 @@ def interval(found: Resampled) -> tuple[float, float]:
     """
     mean, half = estimate_ci(found.samples)
     return max(0.0, float(mean - half)), float(mean + half)
-
-
-def ends(found: Resampled, digits: int) -> dict[str, float | None]:
-    """`low` and `high` of a score as files hold them; `None` for one sentence, see `Resampled`."""
-    if found.alone:
-        return {"low": None, "high": None}
-    low, high = interval(found)
-    return {"low": round(low, digits), "high": round(high, digits)}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from nat.files import atomic_path
 from nat.measures import bleu
 from nat.measures.results import DIGITS
-from nat.measures.significance import Resampled, Value, ends, resample
+from nat.measures.significance import Resampled, Value, interval, resample
 
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set."""
@@ -45,7 +45,7 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Measured:
-    """How a measure is computed from an array of counts.
+    """The computation of a measure from an array of counts.
 
     `part` is the measure whose sentences are taken, if they are not all.
     """
@@ -90,7 +90,7 @@ def counts_of(measure: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | No
 
 
 def is_part(measure: str) -> bool:
-    """Whether a measure is about part of a test set."""
+    """Return True for a measure of part of a test set."""
     return measure in MEASURED and MEASURED[measure].part != ""
 
 
@@ -131,9 +131,14 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
 
 
 def number(counts: np.ndarray, value: Value) -> dict[str, float | None]:
-    """A measure of counts [n, K] and its interval, as files hold them."""
+    """A measure of counts [n, K] and its interval, as files hold them; none of one sentence."""
     measured = resample(counts, value)
-    return {"value": round(measured.value, DIGITS), **ends(measured, DIGITS)}
+    low, high = (None, None) if measured.alone else map(_rounded, interval(measured))
+    return {"value": _rounded(measured.value), "low": low, "high": high}
+
+
+def _rounded(value: float) -> float:
+    return round(value, DIGITS)
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -1,4 +1,4 @@
-"""What a training measures: its length, its validations, and whether the model held."""
+"""Measures of a training: its length, its validations, and whether the model held."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence

@@ -76,7 +76,7 @@ def test_maps(texts: Any, causal: bool, layers: int) -> None:
 def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
     sharp, even, at_end = torch.eye(4)[:3], torch.full((3, 4), 0.25), torch.zeros(3, 4)
     at_end[:, 3] = 1.0
-    traced = state_similarity.Traced(
+    traced = state_similarity.TracedBatch(
         labels=torch.zeros(1, 4),
         real=torch.tensor([[True, True, True, False]]),
         cosines=torch.zeros(1, 4, 4),
