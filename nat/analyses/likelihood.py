@@ -45,7 +45,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
 
 @dataclass
 class LossSums:
-    """LossSums over a text.
+    """Sums over a text.
 
     Attributes:
         tokens: target tokens of the measured pairs, without BOS and EOS.

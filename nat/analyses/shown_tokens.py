@@ -91,7 +91,7 @@ def shown(sentence: Sequence[Pass]) -> list[int]:
 
 
 def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
-    """True for shown tokens that are right; of equal ones, the first as many as the reference has."""
+    """True for tokens that are right; of equal ones, the first as many as the reference has."""
     left = Counter(reference)
     hits = []
     for token in tokens:
