@@ -18,7 +18,7 @@ def run(main: Callable[[], None]) -> None:
 
     The end of a reader of standard output, as of `head`, ends the program quietly.
     """
-    end_without_garbage_collection()
+    atexit.register(gc.freeze)  # a last search for garbage takes up to a second
     warnings.simplefilter("ignore")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
@@ -46,11 +46,6 @@ def _output_has_ended() -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return True
     return False
-
-
-def end_without_garbage_collection() -> None:
-    """Let this process end without looking for garbage once more, which takes up to a second."""
-    atexit.register(gc.freeze)
 
 
 class Progress:

@@ -46,8 +46,9 @@ def code_of_reports() -> str:
     itself, since it would throw away what took days.
     """
     root = Path(nat.__file__).parent
-    files = (path for name in CODE_OF_REPORTS for path in sorted((root / name).rglob("*.*")))
-    return fingerprint([path.read_text("utf-8") for path in files if path.suffix != ".pyc"])
+    files = (path for name in CODE_OF_REPORTS for path in sorted((root / name).rglob("[!.]*.*")))
+    own = (path for path in files if path.parent.name != "__pycache__")
+    return fingerprint([path.read_text("utf-8") for path in own])
 
 
 @cache

@@ -120,10 +120,6 @@ class Graph:
             made_of.append({str(path): path.stat().st_mtime_ns for path in sorted(there)})
         return fingerprint(made_of)
 
-    def systems_shown(self) -> set[tuple[str, str]]:
-        """Corpus and system of every cell."""
-        return {(cell.corpus, cell.model) for cells in self.cells.values() for cell in cells}
-
     def results(self) -> list[Artifact]:
         """Every score, analysis and training record that a report reads."""
         sources = (cell.source for cells in self.cells.values() for cell in cells)

@@ -1,5 +1,6 @@
 """Parts of the rules: the inputs and the parameters of the job that makes a result."""
 
+import atexit
 import gc
 import os
 import re
@@ -18,7 +19,6 @@ from nat.configuration.configuration import all_splits
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.papers.relation import latency
-from nat.program import end_without_garbage_collection
 from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
 from nat.workflow.dependence import depends_on, taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
@@ -82,7 +82,8 @@ class Wiring:
         if configuration.overrides.name is not None:
             made = with_inputs(configuration, graph.reports.values())
             wiring.taken_over = taken_over(configuration, made)
-        for note in notes(configuration, graph.systems_shown()):
+        cells = (cell for cells in graph.cells.values() for cell in cells)
+        for note in notes(configuration, {(cell.corpus, cell.model) for cell in cells}):
             sys.stderr.write(f"note: {note}\n")
         return wiring
 
@@ -163,7 +164,7 @@ def settle(workflow: "Workflow") -> None:
     # The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
     # them took a fifth of the time of a start; `onstart` in start.smk looks again.
     gc.disable()
-    end_without_garbage_collection()
+    atexit.register(gc.freeze)
     here, ours = Path(workflow.basedir).resolve(), Path(nat.__file__).resolve().parents[1]
     if here != ours:
         raise UserError(
