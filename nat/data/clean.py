@@ -23,7 +23,7 @@ Filter = Literal["clean", "tokens"]
 
 
 def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str | None:
-    """Why a pair cannot be used for training, one of `REASONS`; None if it can.
+    """The reason why a pair cannot be used for training, one of `REASONS`; None if it can.
 
     Lengths in tokens are only known in the step `tokens`, others are judged in the step `clean`.
     """

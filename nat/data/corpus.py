@@ -13,9 +13,7 @@ LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
-MOST_SUBWORDS = 10_000_000
-"""Far more than any text has, and within what the programs that learn them count with."""
-Merges = Annotated[int, Field(ge=0, le=MOST_SUBWORDS)]
+Merges = Annotated[int, Field(ge=0, lt=2**31)]
 SplitName = Annotated[
     str,
     Field(
@@ -75,7 +73,7 @@ class Source(StrictModel):
         return self.members or self.urls or self.files
 
 
-class Part(Source):
+class PairSource(Source):
     """An origin of pairs, which may also be a test set that sacreBLEU knows.
 
     `columns` (from 0, by language), `minimum` and `undecodable` are of a tsv.
@@ -108,14 +106,14 @@ class GivenTranslations(Source):
     segmented: bool = False
 
 
-class Split(Part):
+class Split(PairSource):
     """One origin of pairs, or several (`parts`), or every nth usable pair of `train` (`every`).
 
     Lines that are `segmented` consist of subwords. They are joined, and the words are taken as they
     are: no punctuation is normalised, nothing is tokenised or lower-cased.
     """
 
-    parts: Annotated[list[Part], Field(min_length=1)] = []
+    parts: Annotated[list[PairSource], Field(min_length=1)] = []
     every: OrAbsent[Annotated[int, Field(ge=2)]] = None
     segmented: bool = False
     pairs: OrAbsent[Count] = None
@@ -180,7 +178,7 @@ class Preprocessing(StrictModel):
     max_tokens: Count
     max_ratio: float = Field(ge=1)
     bpe_merges: OrAbsent[Annotated[dict[str, Merges], Field(min_length=2)] | Merges] = None
-    sentencepiece: OrAbsent[Annotated[int, Field(ge=8, le=MOST_SUBWORDS)]] = None
+    sentencepiece: OrAbsent[Annotated[int, Field(ge=8, lt=2**31)]] = None
     corruption: OrAbsent[Corruption] = None
 
 

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
-from nat.data.corpus import FurtherReferences, Part
+from nat.data.corpus import FurtherReferences, PairSource
 from nat.data.lines import read_lines, read_parallel, unpacked
 from nat.errors import UserError
 
@@ -40,7 +40,7 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def read_format(
-    part: Part | FurtherReferences,
+    part: PairSource | FurtherReferences,
     files: Mapping[str, Sequence[Path]],
     source: str,
     target: str,
@@ -59,7 +59,7 @@ def read_format(
         UserError: if a file cannot be read, lacks columns or is damaged, or one language has more
             sentences than the other.
     """
-    if isinstance(part, Part) and part.format == "tsv":
+    if isinstance(part, PairSource) and part.format == "tsv":
         for path in files[PAIRS]:
             yield from _tsv(path, part, source, target, all_columns)
     elif part.format == "tmx":
@@ -83,7 +83,7 @@ def read_sentences(format: str, path: Path) -> Iterator[str]:
 
 
 def _tsv(
-    path: Path, part: Part, source: str, target: str, all_columns: bool
+    path: Path, part: PairSource, source: str, target: str, all_columns: bool
 ) -> Iterator[tuple[str, str]]:
     """Columns are counted from 0. A line with too few columns is an empty pair for cleaning."""
     minimum = part.minimum

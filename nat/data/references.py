@@ -1,20 +1,15 @@
 """Several references of the sentences of a split.
 
-A split of a corpus file may list further references (`references`), each from separate files: a
-file of the target language whose line n is a reference of sentence n, a pair of files whose lines
-belong to the sentences with the same source, or a file in the format `extra_refs`.
-
-They lie in the folder `references` of the split as `{split}.{target}.jsonl`, one JSON object per
-line for each sentence that has any:
+A split of a corpus file may list further references (`references`): a file of the target language
+whose line n is a reference of sentence n, a pair of files whose lines belong to the sentences with
+the same source, or a file in the format `extra_refs`. They lie in the folder `references` of the
+split as `{split}.{target}.jsonl`, with a line for each sentence that has any:
 
     {"id": 17, "references": ["...", "..."], "weights": [0.65, 0.35]}
 
-`id` counts the sentences of the split from 0. `references` are those that the corpus file lists, in
-its order; the split's own target is among them only if it is listed. `weights` sum to 1 and are
-there only where the probabilities of the references are known, as in generated corpora, whose
-references are all noise-free targets. A measure that is an expectation over references weighs with
-them; where they are missing, all references of a sentence count alike. The reader is
-`nat.measures.score.read_references`.
+`id` counts the sentences of the split from 0. `weights` sum to 1 and are there only where the
+probabilities of the references are known, as in generated corpora, whose references are all
+noise-free targets. The reader is `nat.measures.score.read_references`.
 """
 
 import json
@@ -97,18 +92,18 @@ def make_references(
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:
-                    found = [
+                    theirs = [
                         (sentence, change(line))
                         for ids, line in _references_of(corpus, part, files, sentences)
                         for sentence in ids
                         if line.strip()
                     ]
-                    if not found:
+                    if not theirs:
                         raise UserError(
                             f"{' + '.join(map(str, chain(*files.values())))}: no reference of a "
                             "sentence of the split; remove the entry"
                         )
-                for sentence, line in found:
+                for sentence, line in theirs:
                     several[sentence].append(line)
             path = references_path(folder, split, target)
             write_references(path, {id: several[id] for id in sorted(several)})

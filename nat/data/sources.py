@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nat.data.archive import unpack
-from nat.data.corpus import Corpus, Part, Source
+from nat.data.corpus import Corpus, PairSource, Source
 from nat.data.formats import PAIRS
 from nat.data.splits import sources_of
 from nat.errors import UserError, told_of
@@ -81,7 +81,7 @@ def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSour
     from nat.data.download import download
 
     key = place.key(key)
-    if isinstance(source, Part) and source.sacrebleu is not None:
+    if isinstance(source, PairSource) and source.sacrebleu is not None:
         source = test_set(source.sacrebleu, corpus.source, corpus.target)
     files: dict[str, list[Path]] = {}
     for label, names in source.files.items():
@@ -100,7 +100,7 @@ def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSour
     return FetchedSource(source, key, files, downloaded)
 
 
-def test_set(name: str, source: str, target: str) -> Part:
+def test_set(name: str, source: str, target: str) -> PairSource:
     """The part described by a test set of sacreBLEU: its archive, checksum and members.
 
     Raises:
@@ -115,7 +115,7 @@ def test_set(name: str, source: str, target: str) -> Part:
     if pair not in known.langpairs:
         pairs = ", ".join(sorted(known.langpairs))
         raise UserError(f"sacreBLEU's test set '{name}' is not for {pair}; it has {pairs}")
-    return Part(
+    return PairSource(
         archive=known.data[0],
         md5=known.md5[0],
         members=dict(zip((source, target), known.langpairs[pair][:2], strict=True)),
@@ -127,7 +127,7 @@ def addresses(corpus: Corpus) -> dict[str, str]:
     """The addresses that all files of a corpus come from, by key."""
     urls: dict[str, str] = {}
     for key, source in sources_of(corpus).items():
-        if isinstance(source, Part) and source.sacrebleu is not None:
+        if isinstance(source, PairSource) and source.sacrebleu is not None:
             source = test_set(source.sacrebleu, corpus.source, corpus.target)
             key = f"{key}.sacrebleu"
         if source.archive is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nat.data.corpus import Corpus, FurtherReferences, Part, SizeAbout, Source, Split, Step
+from nat.data.corpus import Corpus, FurtherReferences, PairSource, SizeAbout, Source, Split, Step
 from nat.errors import UserError
 
 Value = TypeVar("Value")
@@ -114,7 +114,7 @@ def derived_from(corpus: Corpus) -> str | None:
     return None if corpus.derived is None else corpus.derived.source
 
 
-def parts_by_key(name: str, split: Split) -> dict[str, Part]:
+def parts_by_key(name: str, split: Split) -> dict[str, PairSource]:
     """The parts of a split by their key in the corpus file; none if it is cut out of `train`."""
     if split.parts:
         return {f"splits.{name}.parts[{number}]": part for number, part in enumerate(split.parts)}

@@ -15,7 +15,7 @@ from typing import Any
 from nat.checksums import sha256_of
 from nat.data.bpe import DICTIONARY
 from nat.data.clean import usefulness
-from nat.data.corpus import Corpus, Part, Source
+from nat.data.corpus import Corpus, PairSource, Source
 from nat.data.formats import read_format
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
@@ -157,7 +157,7 @@ def _write(
         }
         for part in parts:
             before = sum(pairs.values())
-            assert isinstance(part.description, Part)
+            assert isinstance(part.description, PairSource)
             with part.opened(folder) as files:
                 for pair in read_format(part.description, files, *sides(corpus), all_columns):
                     source, target = pair

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nat.data.corpus import Part
+from nat.data.corpus import PairSource
 from nat.data.formats import read_format
 from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
 from nat.files import atomic_directory
@@ -39,7 +39,7 @@ def read(
         paths[-1].write_bytes(gzip.compress(data) if packed else data)
     together = part.get("format") in ("tsv", "tmx")
     files = {"pairs": paths} if together else {"de": paths[:1], "en": paths[1:]}
-    return list(read_format(validated(Part, part), files, source, "en", all_columns))
+    return list(read_format(validated(PairSource, part), files, source, "en", all_columns))
 
 
 def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:

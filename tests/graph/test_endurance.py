@@ -30,7 +30,7 @@ import pytest
 
 import nat.data.download as download_module
 from nat.data.archive import is_whole_zip, unpack
-from nat.data.corpus import Part
+from nat.data.corpus import PairSource
 from nat.data.formats import read_format
 from nat.data.lines import read_lines
 from nat.errors import UserError
@@ -147,7 +147,7 @@ def text_of(numbers: random.Random) -> bytes:
 
 
 def in_format(name: str, **keys: Any) -> Callable[[Path], Any]:
-    part = validated(Part, {"format": name, **keys})
+    part = validated(PairSource, {"format": name, **keys})
     together = name in ("tsv", "tmx")
 
     def read(path: Path) -> Any:

@@ -7,14 +7,13 @@ is drawn (`nat.data.invented.language`) give
 
 The marginals are mixtures over the layouts (O, D). A dropped particle makes the target one word
 shorter, so every target is padded with the end symbol `END` to the greatest length that its source
-allows: the length is then part of the distribution, and the padded target is equivalent to the
-target.
+allows: the length is then part of the distribution.
 
 H(Y|X) does not depend on how words are split into subwords, but the entropies of single positions
 do: forms of one word may have different numbers of subwords, so a register or a slip shifts all
 later positions. Given layout and register, words are independent of each other. So the probability
 that a word starts at a position, and that of the length of what follows, are sums over the words
-before and after it (forward and backward), and nothing is enumerated.
+before and after it, and nothing is enumerated.
 
 Two models bound what a parallel model can reach. One predicts the length and knows it in all
 positions, as models with a length predictor do: H(L|X) + sum over i of H(y_i | X, L). The other
