@@ -103,11 +103,7 @@ def converted(
 ) -> dict[str, Tensor]:
     """Return the weights of a checkpoint under the names of this project.
 
-    Args:
-        checkpoint: what was read.
-        dictionary: that of fairseq.
-        vocabulary: of the corpus; each of its symbols must be in the dictionary.
-        training: configuration of the system, which must fit the options of the checkpoint.
+    The dictionary is that of fairseq; each symbol of the vocabulary of the corpus must be in it.
 
     Raises:
         UserError: if they do not fit, or the checkpoint has another form than is known.

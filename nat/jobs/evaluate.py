@@ -33,10 +33,7 @@ TRANSLATIONS, SUMMARY = "translations.jsonl", "summary.json"
 
 
 def evaluate(jobs: Sequence[Job[Score]]) -> None:
-    """Make scores, and the translations that they are about.
-
-    Args:
-        jobs: for scores of one model on one split, one for each decoding.
+    """Make scores of one model on one split, a job for each decoding, and the translations.
 
     Raises:
         UserError: if something is missing or does not belong together; what was finished before

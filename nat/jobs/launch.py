@@ -38,9 +38,7 @@ def threads(configuration: JobConfiguration) -> int:
 def launch(settings: JobSettings, program: list[str]) -> None:
     """Replace this process by a launcher, if the training is one of several processes.
 
-    Args:
-        settings: of the run.
-        program: the training, without the Python that runs it.
+    `program` is the training, without the Python that runs it.
 
     Raises:
         UserError: if it needs several nodes but is not in a Slurm job.

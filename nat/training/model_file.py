@@ -157,7 +157,7 @@ def load_model(
     Args:
         path: the file.
         device: of the model.
-        sizes: of the vocabularies that it is used with; None for those that it has.
+        sizes: of the vocabularies that it is used with, if they are known.
         mapped: on a processor, leave weights in the file until they are used: for an engine with
             weights of its own, which uses hardly any.
 

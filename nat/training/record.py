@@ -49,12 +49,8 @@ class Record:
     ) -> dict[str, Any]:
         """Count one update; return the row of the curve so far, which is one of `row_every`.
 
-        Args:
-            sums: `loss` and its parts summed over positions (nats), `positions`, `tokens` (target
-                tokens) and `training_seconds`.
-            learning_rate: of this update.
-            norm: of the gradient, before clipping.
-            row_every: updates of a row.
+        `sums` are `loss` and its parts summed over positions (nats), `positions`, `tokens` of
+        targets and `training_seconds`; `norm` is that of the gradient, before clipping.
         """
         self.updates += 1
         self.tokens += round(sums["tokens"])
@@ -109,8 +105,7 @@ class Record:
     def flags(self, pairs: Mapping[str, Any]) -> list[str]:
         """What makes a finished training suspicious, each as the end of a sentence.
 
-        Args:
-            pairs: of the training text: the number `used`, and of those `left_out` by reason.
+        `pairs` of its text says how many were `used`, and `left_out` by reason.
         """
         validated = [row for row in self.rows if row["split"] == "valid"]
         last = validated[-1] if validated else {}

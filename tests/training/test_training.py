@@ -415,18 +415,6 @@ def test_checkpoints_behind_a_link(
     must_name(capsys.readouterr().out, "recipe.dropout", "0.4", "0.1", "discarded")
 
 
-def test_what_a_user_puts_beside_checkpoints_stays(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupt_at("at", 3, monkeypatch)
-    checkpoints = model_file("at").parent / "checkpoints"
-    names = {path.name for path in checkpoints.iterdir()}
-    assert names >= {"run.json", "training.csv", "weights_3.pt", "checkpoint_1_3.pt"}
-    after_checkpoints(monkeypatch, lambda _: (checkpoints / "notes.tmp").touch())
-    train("at")
-    assert [path.name for path in checkpoints.iterdir()] == ["notes.tmp"]
-
-
 def training_pairs(max_tokens: int) -> TrainingPairs:
     return TrainingPairs([f"{RAW}/train.ka", f"{RAW}/train.lu"], (19, 19), max_tokens, "test")
 
