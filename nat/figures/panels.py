@@ -137,7 +137,7 @@ def scatter(axes: Axes, panel: Panel) -> None:
             axes.plot(ran["x"], ran["ours"], color=each.colour, label=each.name, **style)
         _hollow(axes, each, each.published["x_published"])
     axes.margins(x=0.12, y=0.12)
-    if panel.description.front:
+    if panel.description.front and not panel.ran.empty:
         front = panel.ran.sort_values(["x", "ours"], ascending=[True, False])
         front = front[front["ours"] > front["ours"].cummax().shift(fill_value=-np.inf)]
         dashed: dict[str, Any] = {"color": GREY, "linestyle": "--", "linewidth": 1, "zorder": 1}

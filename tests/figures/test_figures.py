@@ -218,6 +218,7 @@ def test_a_panel_without_a_gpu_says_so(root: Path, monkeypatch: pytest.MonkeyPat
     figure = described(
         SCATTER,
         x={"measure": "speed_up", "over": "slow"},
+        front=True,
         panels=[{"label": each, "setting": each} for each in ("cpu-1", "cuda-1")],
         series=[{"label": "CMLM", "system": [*SPEEDS]}, {"label": "LevT", "system": "LevT"}],
     )
