@@ -60,7 +60,7 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
 
 
 def _decided_against_all(configuration: Configuration, check: Check) -> bool:
-    """Whether BLEU against all references decides a check, see `Check.against_all`."""
+    """Tell whether BLEU against all references decides a check, see `Check.against_all`."""
     cells = [cell for side in check.sides for cell in side.own]
     return (
         check.kind != "correlation"
@@ -214,7 +214,7 @@ class _Claim:
                 yield self._side(name, case, chosen | measured.given(), name)
 
     def _bound(self, name: str, case: Case) -> str | float | Side:
-        """What a name stands for: in the case, the claim or the paper, in this order."""
+        """Look a name up in the case, the claim and the paper, in this order."""
         everywhere = self.resolver.paper.where
         return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
 

@@ -127,12 +127,12 @@ def _minus(samples: Sequence[np.ndarray | None], subtracted: float) -> np.ndarra
 def _numbers(sides: Sequence[Compared], reader: Reader) -> list[OfSeed]:
     """The number of each side, on the same resamples."""
     cells = [cell for side in sides for cell in side.own]
-    found = dict(zip(cells, _resampled(cells, reader), strict=False))
-    known = found and not any(each.alone for each in found.values())
+    resampled = dict(zip(cells, _resampled(cells, reader), strict=False))
+    known = resampled and not any(each.alone for each in resampled.values())
     numbers: list[OfSeed] = []
     for side in sides:
         values = [reader.number(cell).value or 0.0 for cell in side.own]
-        samples = np.mean([found[cell].samples for cell in side.own], axis=0) if known else None
+        samples = np.mean([resampled[cell].samples for cell in side.own], axis=0) if known else None
         numbers.append((sum(values) / len(values), samples))
     return numbers
 

@@ -40,7 +40,7 @@ BOUNDS = {
 
 
 class _Missing(Exception):
-    """Why a check has no differences."""
+    """The reason for which a check has no differences."""
 
 
 def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
@@ -187,7 +187,7 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
 
 
 def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
-    """Why sides have no numbers of a seed that all have."""
+    """Find the reason for which sides have no numbers of a common seed."""
     for side in sides:
         if reason := values.why_missing(side.own, side.over, reader):
             plain = reason in (NOT_RUN, QUOTED, values.NOT_AVAILABLE)
@@ -243,29 +243,26 @@ def digits_of(measure: str) -> tuple[int, int]:
     return MEASURES[measure].digits + more, digits_of_ends(measure) + more
 
 
-def _numbers(check: Check, found: Sequence[Difference]) -> str:
+def _numbers(check: Check, differences: Sequence[Difference]) -> str:
     """Write the numbers behind the differences of a check."""
     digits, _ = digits_of(check.sides[0].first.measure)
-    labels = [side.label for side in check.sides]
-
-    def listed(names: Sequence[str], numbers: Sequence[float]) -> str:
-        pairs = zip(names, numbers, strict=True)
-        return ", ".join(f"{name} {number:.{digits}f}" for name, number in pairs)
-
+    labels, first = [side.label for side in check.sides], differences[0]
     if check.kind == "compare":
-        right = f"{' '.join(labels[1:])} {found[0].right:.{digits}f}".strip()
-        return f"{labels[0]} {found[0].left:.{digits}f} against {right}"
+        right = f"{' '.join(labels[1:])} {first.right:.{digits}f}".strip()
+        return f"{labels[0]} {first.left:.{digits}f} against {right}"
     if check.kind == MAJORITY:
         wanted = region(check.relation, check.margin)
-        held = sum(wanted.contains(each.value) for each in found)
-        return f"{held} of {len(found)} cases, mean"
-    if check.kind == "trend":
-        *steps, whole = found
-        numbers = listed(labels, [whole.right, *(each.left for each in steps)])
-        return f"{numbers}; from first to last"
-    if check.kind == "largest":
-        others = [label for label in labels if label != check.relation]
-        sides = [found[0].left, *(each.right for each in found)]
-        return f"{listed([check.relation, *others], sides)}; {LEAST}"
-    pairs = zip(labels[::2], found, strict=True)
-    return f"{', '.join(f'{name} {signed(each.value, digits)}' for name, each in pairs)}; {LEAST}"
+        held = sum(wanted.contains(each.value) for each in differences)
+        return f"{held} of {len(differences)} cases, mean"
+    if check.kind == "gains":
+        numbers = [signed(each.value, digits) for each in differences]
+        labels = labels[::2]
+    elif check.kind == "trend":
+        *steps, whole = differences
+        numbers = [f"{each:.{digits}f}" for each in (whole.right, *(e.left for e in steps))]
+    else:
+        numbers = [f"{each:.{digits}f}" for each in (first.left, *(e.right for e in differences))]
+        labels = [check.relation, *(label for label in labels if label != check.relation)]
+    shown = "from first to last" if check.kind == "trend" else LEAST
+    pairs = zip(labels, numbers, strict=True)
+    return f"{', '.join(f'{label} {number}' for label, number in pairs)}; {shown}"

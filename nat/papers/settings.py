@@ -56,7 +56,7 @@ Values = Annotated[list[Any], Field(min_length=1)]
 
 
 class AboutRows(StrictModel):
-    """What is said of the rows that fit all fields that are given, from `paper` to `source`.
+    """An entry about the rows that fit all fields that are given, from `paper` to `source`.
 
     A field is a pattern or several, in which `*` stands for anything. `ours` has our systems or
     decodings that rows are about, what our value must be, or what a method does that differs;
@@ -95,7 +95,7 @@ class SettingsMap(StrictModel):
 
 
 class Verdict(NamedTuple):
-    """What is made of a row.
+    """The judgement of a row.
 
     Attributes:
         row: the stated setting.
@@ -186,9 +186,9 @@ class StatedSettings:
             at_: value for at_, value in ours.items() if not self._agrees(row, *at_, value)
         }
         if row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value):
-            stated, found = read_value(f"[{row.value}]", ""), list(ours.values())
-            all_known = all(value in stated for value in found)
-            differing = {} if all_known and all(value in found for value in stated) else ours
+            stated, all_ours = read_value(f"[{row.value}]", ""), list(ours.values())
+            all_known = all(value in stated for value in all_ours)
+            differing = {} if all_known and all(value in all_ours for value in stated) else ours
         if deviation:
             return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
         return Verdict(row, CHECKED if ours and not differing else None, differing or ours)

@@ -45,7 +45,7 @@ class TableText:
 
     @property
     def labels(self) -> int:
-        """How many columns hold the labels of rows: their group, if they have any, and name."""
+        """Number of the columns with labels of rows: their group, if they have any, and name."""
         return 2 if self.columns[0][0] == "" else 1
 
 

@@ -125,7 +125,7 @@ def _records(table: ResolvedPart, root: Path) -> list[Record]:
 
 
 def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
-    """What a cell shows in a part of its column."""
+    """Write a cell in a part of its column."""
     digits = measure_of(record["measure"]).digits
     is_difference = _is_difference(record)
     if part == PUBLISHED:
@@ -172,7 +172,7 @@ def digits_of_ends(measure: str) -> int:
 
 
 def _is_difference(record: Record) -> bool:
-    """Whether a cell shows what one system or measure has more than another."""
+    """Tell whether a cell shows what one system or measure has more than another."""
     relative = measure_of(record["measure"]).relative
     is_over = bool(record.get("over")) and not relative
     return record.get("derived") == "difference" or is_over
@@ -228,7 +228,7 @@ def _tests(ran: Sequence[Record]) -> list[str]:
 
 
 def _definitions(ran: Sequence[Record]) -> list[str]:
-    """What the measures of a table are, under the names that its reader sees.
+    """Define the measures of a table, under the names that its reader sees.
 
     These are the headings of the columns, unless they name something else, such as a task.
     """

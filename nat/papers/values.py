@@ -1,4 +1,4 @@
-"""What was measured at the cells of a report, as records: lines of a long CSV.
+"""Records of what was measured at the cells of a report: lines of a long CSV.
 
 A record stands for the cells that are shown as one mean. It says where they are shown, what was
 measured, and what the paper prints there.
@@ -28,7 +28,7 @@ DRAWS = "draws of a random decoding"
 SIZES = ("model_size", "memory")
 """Measures that are in the file of a latency, but are no times."""
 MACHINE, SENTENCES, UNSTEADY = TIMED = ("timed_on", "timed_sentences", "unsteady")
-"""What a record says of its latencies; `UNSTEADY` is empty, or how far the quartiles lie apart."""
+"""Keys of latencies; `UNSTEADY` is empty, or has how far the quartiles lie apart."""
 NOT_STEADY = (
     "do not rely on it: the third quartile of the repeats, of this row or of the one that it is "
     f"compared with, is more than {STEADY} times the first"
@@ -47,8 +47,8 @@ def rounded(value: float | None) -> float | None:
 
 def ends(interval: Interval | Number | None) -> Record:
     """The ends of an interval, if there is one, as records have them."""
-    found = (interval.low, interval.high) if interval else (None, None)
-    return dict(zip(("low", "high"), map(rounded, found), strict=True))
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return {"low": rounded(low), "high": rounded(high)}
 
 
 def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
@@ -88,7 +88,7 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
 
 
 def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
-    """What a record says of a difference or ratio of cells and those that they are shown over."""
+    """The part of a record on the difference or ratio of cells and those they are shown over."""
     left, right = tuple(own), tuple(over)
     if MEASURES[own[0].measure].relative:
         minus = difference(Compared(left, right), 0.0, reader)
@@ -113,8 +113,8 @@ def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
 def _number(value: float, of: Sequence[float], interval: Interval | Number | None) -> Record:
     """A mean of several numbers with their standard deviation, or of one with its interval."""
     spread = statistics.stdev(of) if len(of) > 1 else None
-    found = ends(interval if spread is None else None)
-    return {"ours": rounded(value), "spread": rounded(spread), **found}
+    shown = None if len(of) > 1 else interval
+    return {"ours": rounded(value), "spread": rounded(spread), **ends(shown)}
 
 
 def mean(cells: Sequence[Cell], reader: Reader) -> Record:
@@ -259,17 +259,16 @@ def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
             of_rows = [None, *values[2::2], None]
             return of_rows[first + (operation == "reaching")]
     try:
-        r = pearson(values[::2], values[1::2])
-    except ValueError:
+        return pearson(values[::2], values[1::2])
+    except ValueError:  # all the same
         return None
-    return abs(r) if operation == "absolute_correlation" else r
 
 
 # Times
 
 
 def _times(cells: Sequence[Cell], reader: Reader) -> Record:
-    """What the files of latencies say of the times of cells; nothing if they have none."""
+    """The part of a record on the times of cells; nothing if they have none."""
     machines, sentences, apart = [], [], 0.0
     for cell in cells:
         of_latency = measure_of(cell.measure).source == LATENCY and cell.measure not in SIZES

@@ -29,17 +29,17 @@ class Region:
     closed: bool
 
     def contains(self, value: float) -> bool:
-        """Whether a difference lies inside."""
+        """Tell whether a difference lies inside."""
         if self.closed:
             return self.low <= value <= self.high
         return self.low < value < self.high
 
     def includes(self, interval: Interval) -> bool:
-        """Whether all of an interval lies inside."""
+        """Tell whether all of an interval lies inside."""
         return self.contains(interval.low) and self.contains(interval.high)
 
     def excludes(self, interval: Interval) -> bool:
-        """Whether all of an interval lies outside."""
+        """Tell whether all of an interval lies outside."""
         if self.closed:
             return interval.high < self.low or interval.low > self.high
         return interval.high <= self.low or interval.low >= self.high
@@ -57,7 +57,7 @@ def region(relation: str, margin: float) -> Region:
 
 
 def states_an_effect(relation: str, margin: float) -> bool:
-    """Whether a relation states the size of a difference; otherwise its margin is a tolerance.
+    """Tell whether a relation states the size of a difference, or its margin is a tolerance.
 
     So do `above` and `below` with a margin, and `not_above` and `not_below` with a negative one.
     """
