@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from nat.artifacts import Latency, Score, TrainingRecord
@@ -171,11 +170,7 @@ def write_numbers(path: Path, part: str, numbers: Mapping[str, Any], **facts: An
 def write_latencies(root: Path, found: Mapping[Cell, Sequence[float] | str], **facts: Any) -> None:
     """Latencies of cells by their repeats in milliseconds, or the state of one that has none."""
     for cell, repeats in found.items():
-        system: dict[str, Any] = {STATE: repeats}
-        if not isinstance(repeats, str):
-            quartiles = {f"quartile_{n}": float(np.percentile(repeats, 25 * n)) for n in (1, 3)}
-            times = {"median": float(np.median(repeats)), "mean": float(np.mean(repeats))}
-            system = {TIMES: {**times, **quartiles, "repeats": repeats}}
+        system = {STATE if isinstance(repeats, str) else TIMES: repeats}
         known = {"sentences_of_split": 3003, "source_words_per_sentence": 12, **facts}
         made = with_measures({**known, "systems": {cell.part: system}})
         write_numbers(root / cell.path, cell.part, made.pop("measures")[cell.part], **made)

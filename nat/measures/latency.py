@@ -35,7 +35,7 @@ from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
 from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
-from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, Setting
+from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, TIMES, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
@@ -83,9 +83,8 @@ def measure(
 
     Returns:
         JSON-able: the setting and the device, what was translated, and for each system the time a
-        sentence of every repeat, with their median, mean and quartiles, in milliseconds. A system
-        that was not measured has a `state` instead: the reason given, or "out of memory" if its
-        batch does not fit the memory of a GPU.
+        sentence of every repeat, in milliseconds. A system that was not measured has a `state`
+        instead: the reason given, or "out of memory" if its batch does not fit the memory of a GPU.
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     ordered = [sentences[number] for number in order]
@@ -202,21 +201,11 @@ class _Timing:
         described = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
         if self.state:
             return {**described, STATE: self.state}
-        times = 1000 * np.array(self.seconds)
-        statistics = {
-            "median": np.median(times),
-            "mean": times.mean(),
-            "quartile_1": np.percentile(times, 25),
-            "quartile_3": np.percentile(times, 75),
-        }
         return {
             **described,
             "batch_sentences": self.size,
             "written_tokens": self.written,
-            "milliseconds_per_sentence": {
-                **{name: round(float(value), 4) for name, value in statistics.items()},
-                "repeats": [round(float(value), 4) for value in times],
-            },
+            TIMES: [round(1000 * each, 4) for each in self.seconds],
         }
 
     def _fits(self, size: int) -> bool:

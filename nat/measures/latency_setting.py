@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nat.errors import UserError
 from nat.measures.results import Measures, missing
 
@@ -113,14 +115,13 @@ def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
     def number(value: float, low: float, high: float) -> dict[str, Any]:
         return {"value": value, "low": low, "high": high}
 
-    times = system[TIMES]
+    repeats = system[TIMES]
     sentences, words = timed["sentences_of_split"], timed["source_words_per_sentence"]
-    median, mean, low, high = (
-        float(times[name]) for name in ("median", "mean", "quartile_1", "quartile_3")
-    )
+    low, median, high = (round(float(each), 4) for each in np.percentile(repeats, (25, 50, 75)))
+    mean = round(float(np.mean(repeats)), 4)
     sizes = {name: system.get(key) for name, key in _BYTES.items()}
     return {
-        "latency": number(median, low, high) | {"repeats": times["repeats"]},
+        "latency": number(median, low, high) | {"repeats": list(repeats)},
         "latency_mean": number(mean, low, high),
         "latency_quartile_1": {"value": low},
         "latency_quartile_3": {"value": high},
