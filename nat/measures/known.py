@@ -100,6 +100,7 @@ MEASURES = dict(_read())
 DERIVED = {
     "ratio": Measure("ratio", "", 2),
     "correlation": Measure("r", "", 3),
+    "absolute_correlation": Measure("|r|", "", 3),
 }
 """Units of derived cells; differences and means have that of what they are made of."""
 

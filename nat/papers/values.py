@@ -259,9 +259,10 @@ def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
             of_rows = [None, *values[2::2], None]
             return of_rows[first + (operation == "reaching")]
     try:
-        return pearson(values[::2], values[1::2])
+        r = pearson(values[::2], values[1::2])
     except ValueError:  # all the same
         return None
+    return abs(r) if operation == "absolute_correlation" else r
 
 
 # Times

@@ -82,6 +82,7 @@ def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
         ("short_of", [7.0, 4.0, 10.0, 5.0, 20.0], 20.0),
         ("short_of", [3.0, 4.0, 10.0, 5.0, 20.0], None),
         ("correlation", [1.0, 3.0, 2.0, 2.0, 3.0, 1.0], -1.0),
+        ("absolute_correlation", [1.0, 3.0, 2.0, 2.0, 3.0, 1.0], 1.0),
         ("correlation", [1.0, 3.0, 1.0, 2.0, 1.0, 1.0], None),
     ],
 )
