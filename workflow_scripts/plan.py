@@ -8,6 +8,7 @@ from rich.console import Console
 from nat import program
 from nat.configuration.command_line import add_configuration_arguments, chosen, configuration_from
 from nat.workflow import plan
+from snakemake_logger_plugin_jobs import pending
 
 
 def main() -> None:
@@ -22,10 +23,10 @@ def main() -> None:
     targets = list(dict.fromkeys(arguments.targets))
     if "all" in targets:
         targets += [name for name in configuration.papers if name not in targets]
-    jobs = plan.pending(targets, words)
+    jobs = pending(targets, words)
     run = configuration.root / "results" / configuration.run
     measured = any((run / "benchmarks").rglob("*.tsv"))
-    made = plan.pending(targets, ["--forceall", "--nolock", *words]) if measured else []
+    made = pending(targets, ["--forceall", "--nolock", *words]) if measured else []
     estimates = plan.Estimates(configuration, made)
     shown = plan.table(estimates, jobs, [name for name in targets if name != "all"])
     Console().print(shown)

@@ -1,22 +1,16 @@
-"""Estimates of what is still to run: jobs, hours and disk space of each paper or other target.
+"""Estimates of jobs, hours and disk space that are still to run, of each paper or other target.
 
-The jobs are those of a dry run. `config/plan.yaml` says what is assumed of their seconds; jobs of
-the same rule and size that were measured in this run say how many times as long they take.
+`config/plan.yaml` says what is assumed of the seconds of jobs; those of the same rule and size that
+were measured in this run say how many times as long they take.
 """
 
-import json
 import os
-import re
-import subprocess
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
 
 from rich.table import Table
 
@@ -27,12 +21,12 @@ from nat.configuration.lengths import estimated_tokens
 from nat.configuration.models import read_model
 from nat.configuration.scales import Assumptions, Stage
 from nat.data.splits import TRAIN
-from nat.errors import UserError
 from nat.papers.relation import latency
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.workflow import cluster
-from nat.workflow.together import RULE, rule_kind
+from nat.workflow.together import RULE
+from snakemake_logger_plugin_jobs import PendingJob
 
 FILE = "config/plan.yaml"
 # rules that run models, which may be on GPUs, and the stages of what their jobs request
@@ -41,58 +35,19 @@ STAGES: Mapping[str, Stage] = {
     **dict.fromkeys(("translate", RULE, "tune_decoding", "trace_decoding", "analyse"), "translate"),
     "measure_latency": "latency",
 }
-# rules whose jobs take as long as the models and sentences say
-ESTIMATED = ("train", "train_and_keep", "translate", RULE, "measure_latency")
-
-
-@dataclass(frozen=True)
-class PendingJob:
-    """A job that is still to run, of a rule as `rule_kind` names it.
-
-    Wildcards are also the corpus, system and split of a rule for several decodings. The file for
-    the seconds that it takes is the `benchmark`.
-    """
-
-    rule: str
-    wildcards: Mapping[str, str]
-    inputs: Sequence[str] = ()
-    outputs: Sequence[str] = ()
-    benchmark: str = ""
-
-
-def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[PendingJob]:
-    """The jobs of a dry run for targets, with further arguments of snakemake."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", *targets, *arguments]
-    ended = subprocess.run([*command, "--logger", "nat", "jobs"], capture_output=True, text=True)
-    if ended.returncode:
-        output = ended.stdout + ended.stderr  # of a dry run Snakemake tells errors in the first
-        error = re.search(r"^error: (.*)", output, re.MULTILINE)
-        raise UserError(error[1] if error else output.strip())
-    jobs = []
-    for line in ended.stdout.splitlines():
-        if line.startswith("{"):  # else of the display
-            told: dict[str, Any] = json.loads(line)
-            rule, wildcards, outputs = told["rule_name"], told["wildcards"], told["output"]
-            if rule_kind(rule) != rule:
-                *_, corpus, system, _, _, file = Path(outputs[0]).parts
-                wildcards |= {"corpus": corpus, "system": system, "split": Path(file).stem}
-            made = told["input"], outputs, told["benchmark"] or ""
-            jobs.append(PendingJob(rule_kind(rule), wildcards, *made))
-    return jobs
+ESTIMATED = {*STAGES} - {"tune_decoding", "trace_decoding", "analyse"}  # by models and sentences
 
 
 class Estimates:
     """Seconds and disk space of jobs; those that were made may have been measured.
 
-    Attributes:
-        of_models: what models take at this scale, or else at the first that the file names.
-        factors: by rule and size, how many times as long as assumed the measured jobs took.
+    `factors` say by rule and size how many times as long as assumed the measured jobs took.
     """
 
     def __init__(self, configuration: Configuration, made: Sequence[PendingJob] = ()) -> None:
         self.configuration = configuration
         self.assumed = read_model(Assumptions, read_yaml(configuration.root, FILE), FILE)
-        scales = self.assumed.scales
+        scales = self.assumed.scales  # or else the first that the file names
         self.of_models = scales.get(configuration.scale, next(iter(scales.values())))
         ratios = defaultdict[tuple[str, str], list[float]](list)
         for job in made:
@@ -135,7 +90,7 @@ class Estimates:
         return self.of_models.translate * pairs / 1e6 * sum(passes)
 
     def _pairs(self, job: PendingJob) -> float:
-        """Sentences that a job reads: of the training text, unless it has a split."""
+        # of the training text, unless the job has a split
         corpus, split = (job.wildcards.get(key, "") for key in ("corpus", "split"))
         pairs = cluster.sentences(self.configuration, corpus, split or TRAIN) if corpus else 0
         return pairs / int(job.wildcards.get("shards", 1))
@@ -217,8 +172,8 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
     trainings = filter(is_training, jobs)
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
-    asked = cluster.resources(configuration, cluster.read_cluster(configuration), "train")
-    minutes = cast("Callable[..., int]", asked["runtime"])
+    need, limits = cluster.needs(configuration, "train"), cluster.read_cluster(configuration)
+    minutes = cluster.growing(need.minutes, (limits.gpu if need.gpu else limits.cpu).most_minutes)
     limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
     if (longest := max(hours, default=0)) > limit:
         yield (
@@ -229,7 +184,6 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
 
 
 def _decodings(job: PendingJob) -> list[str]:
-    """The decodings by which a job translates."""
     several = [Path(path).parent.name for path in job.outputs if path.endswith(".jsonl")]
     return several if job.rule == RULE else [job.wildcards.get("decoding", "")]
 

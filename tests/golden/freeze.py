@@ -27,7 +27,7 @@ from nat.measures import statistics
 from nat.options import leaves
 from nat.papers import claims, judgements, reports
 from nat.papers.cells import Cell, shown
-from nat.workflow import plan
+from snakemake_logger_plugin_jobs import pending
 
 HERE = Path(__file__).parent
 SCALES = ("micro", "demo", "small", "paper")
@@ -92,7 +92,7 @@ def _json(value: Any) -> str:
 def graph(scale: str) -> Iterator[str]:
     """The jobs of `all`: rule, outputs, inputs."""
     arguments = ["--forceall", "--nolock", "--config", f"scale={scale}"]
-    for job in plan.pending(["all"], arguments):
+    for job in pending(["all"], arguments):
         yield _line(job.rule, " ".join(sorted(job.outputs)), " ".join(sorted(job.inputs)))
 
 

@@ -522,7 +522,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
 
 LIST = """
 import json, sys
-from nat.workflow.plan import pending
+from snakemake_logger_plugin_jobs import pending
 from nat.configuration import read
 jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
 print(json.dumps([[job.rule, job.benchmark, job.inputs, job.outputs] for job in jobs]))

@@ -11,8 +11,8 @@ import yaml
 from nat.configuration.reading import read
 from nat.workflow import plan
 from nat.workflow.cluster import ATTEMPTS, sentences
-from nat.workflow.plan import PendingJob
 from nat.workflow.together import RULE
+from snakemake_logger_plugin_jobs import PendingJob
 from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.messages import must_name
 
