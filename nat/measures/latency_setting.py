@@ -1,11 +1,10 @@
 """The settings of latencies, and the numbers in their files; without torch, for reports."""
 
 import re
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from nat.errors import UserError
 from nat.measures.results import Measures, missing
@@ -117,8 +116,8 @@ def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
 
     repeats = system[TIMES]
     sentences, words = timed["sentences_of_split"], timed["source_words_per_sentence"]
-    low, median, high = (round(float(each), 4) for each in np.percentile(repeats, (25, 50, 75)))
-    mean = round(float(np.mean(repeats)), 4)
+    quartiles = statistics.quantiles(repeats, n=4, method="inclusive")
+    low, median, high, mean = (round(each, 4) for each in (*quartiles, statistics.fmean(repeats)))
     sizes = {name: system.get(key) for name, key in _BYTES.items()}
     return {
         "latency": number(median, low, high) | {"repeats": list(repeats)},
