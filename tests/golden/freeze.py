@@ -8,11 +8,10 @@ import argparse
 import difflib
 import json
 import lzma
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, repeat
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -167,43 +166,15 @@ def _read(name: str) -> bytes:
 
 
 def packed(lines: Iterable[str]) -> str:
-    """Lines as columns of runs of equal values, which compress well."""
-    rows = [line.split("\t") for line in _shortened(sorted(lines, key=_fields), restore=False)]
-    tables = [[*each] for _, each in groupby(rows, key=len)]
-    return json.dumps([[_runs(column) for column in zip(*table, strict=True)] for table in tables])
-
-
-def _runs(column: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The values of a column and how often each stands there in succession."""
-    return [*zip(*((value, len([*same])) for value, same in groupby(column)), strict=True)]
+    """Pack lines as columns, which compress well."""
+    rows = sorted((line.split("\t") for line in lines), key=len)
+    return json.dumps([[*zip(*table, strict=True)] for _, table in groupby(rows, key=len)])
 
 
 def unpacked(text: str | bytes) -> list[str]:
-    """The lines of `packed`, in order."""
-    tables = [[chain.from_iterable(map(repeat, *runs)) for runs in t] for t in json.loads(text)]
-    rows = (row for columns in tables for row in zip(*columns, strict=True))
-    return sorted(_shortened(map("\t".join, rows), restore=True))
-
-
-def _fields(line: str) -> int:
-    return line.count("\t")
-
-
-def _shortened(lines: Iterable[str], restore: bool) -> Iterator[str]:
-    """Lines whose paths have `^` for what the path before has at the same place, and back."""
-    before: list[str] = []
-
-    def changed(path: re.Match[str]) -> str:
-        nonlocal before
-        given = path[0].split("/")
-        pairs = [*zip(given, [*before, *[""] * len(given)], strict=False)]
-        full = [old if restore and part == "^" else part for part, old in pairs]
-        short = ["^" if part == old else part for part, old in pairs]
-        before = full
-        return "/".join(full if restore else short)
-
-    for line in lines:
-        yield re.sub(r"\S+/\S+", changed, line)
+    """Unpack lines that `packed` packed, in order."""
+    rows = (row for columns in json.loads(text) for row in zip(*columns, strict=True))
+    return sorted(map("\t".join, rows))
 
 
 def differences(name: str) -> list[str]:

@@ -31,12 +31,6 @@ def test_values_stand_at_their_cells_with_their_source(tmp_path: Path) -> None:
     assert found["NAT", "De-En"].published is found["DiMS", "En-De"].published is None
 
 
-def test_several_columns_may_have_one_value(tmp_path: Path) -> None:
-    text = PUBLISHED.replace("NAT,En-De,", "NAT,En-De | De-En,")
-    found = {each.column: each.published for each in resolved(tmp_path, text) if each.row == "NAT"}
-    assert found == {"En-De": 20.5, "De-En": 20.5}
-
-
 def test_quoted_rows_stand_behind_those_that_they_follow(tmp_path: Path) -> None:
     text = f"{PUBLISHED}table1,last,En-De,,X,,,bleu,1.0,BLEU,source=cited,quoted\n"
     assert [each.row for each in resolved(tmp_path, text)[::2]] == ["quoted", "NAT", "last", "DiMS"]
@@ -90,8 +84,6 @@ def test_rows_and_columns_of_ours_need_a_partner(tmp_path: Path) -> None:
     columns = [*PAPER["tables"]["1"]["columns"], {"label": "chrF", "task": TASK, "measure": "chrf"}]
     with told("tables.1.columns", FILE, "'chrF'", "ours_only"):
         resolved(tmp_path, columns=columns)
-    hidden = [*columns[:2], {**columns[2], "hidden": True}]
-    resolved(tmp_path, columns=hidden)
 
 
 @pytest.mark.parametrize("content", [b'table1,"a"b\n', b"\xff\n", None])
