@@ -124,8 +124,8 @@ def verified_folder(folder: Path) -> Path:
     """Return the folder, unless a file that a manifest in it lists has changed or is missing."""
     for listing in folder.rglob(OF_FOLDER):
         for name in manifest(listing.parent) or ():
-            if not verified(listing.with_name(name)).is_file():
-                raise unreadable(listing.with_name(name), FileNotFoundError())
+            if not verified(path := listing.parent / name).is_file():
+                raise unreadable(path, FileNotFoundError())
     return folder
 
 
