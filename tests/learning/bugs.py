@@ -27,6 +27,7 @@ from nat.inputs.random_mask import RandomMask
 from nat.objective import first_pass
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
+from nat.parts.latent import LatentVariables
 from nat.targets import axe, cmlmc, ctc, hints, oaxe
 from nat.transformer import layers, model
 from nat.transformer.length import LengthPredictor
@@ -118,8 +119,8 @@ def _length_off_by_one(
     return right(self, states, padding, lengths + 1)
 
 
-@_bug("vae-kd", "_with_divergence", Objective)
-def _divergence_not_paid(right: Any, loss: Any, *_: Any) -> Any:
+@_bug("vae-kd", "with_loss", LatentVariables)
+def _divergence_not_paid(right: Any, self: Any, loss: Any, *_: Any) -> Any:
     return loss
 
 

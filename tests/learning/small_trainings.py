@@ -26,6 +26,7 @@ from nat.configuration.reading import read
 from nat.configuration.runnable import cannot_train
 from nat.data.binarised import write_binarised
 from nat.data.invented.language import Language, language_of
+from nat.data.invented.law import modes
 from nat.data.invented.text import generate
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
@@ -275,7 +276,7 @@ def _drawn(number: int) -> list[str]:
     found = []
     for source, _ in _texts()["train"]:
         if source not in laws:
-            law = teacher.distribution(source)
+            law = modes(teacher, source)
             laws[source] = list(law), np.cumsum(list(law.values()))
         targets, shares = laws[source]
         place = int(np.searchsorted(shares, generator.random() * shares[-1], side="right"))

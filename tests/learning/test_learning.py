@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tests.learning import points
+from tests.learning.bugs import BUGS, planted
 from tests.learning.measure import everything, train
 from tests.learning.small_trainings import Point
 
@@ -24,6 +25,12 @@ def system_of_today() -> str:
 def test_it_learns_as_it_did(system: str) -> None:
     found = points.refused(system, train(system, points.SEEDS))
     assert not found, "; ".join(found)
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_mistake_can_be_planted(name: str) -> None:
+    with planted(name) as system:
+        assert system in points.read_all()
 
 
 def test_every_kind_of_system_has_reference_points() -> None:
