@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from nat.figures.points import Plot
 from nat.measures.known import MEASURES
 from nat.papers.cells import QUOTED
-from nat.papers.description import Part
+from nat.papers.description import PaperPart
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#8C6D31")
@@ -48,7 +48,7 @@ class Panel:
     label: str
 
     @property
-    def description(self) -> Part:
+    def description(self) -> PaperPart:
         """Description of the figure."""
         return self.plot.description
 

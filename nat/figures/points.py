@@ -11,7 +11,7 @@ from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
 from nat.papers.cells import Cell, place, shown
-from nat.papers.description import Part
+from nat.papers.description import PaperPart
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
@@ -37,7 +37,7 @@ class Plot:
     contents: dict[str, analyses.Content] = field(default_factory=dict)
 
     @property
-    def description(self) -> Part:
+    def description(self) -> PaperPart:
         """Description of the figure."""
         return self.figure.described
 

@@ -233,7 +233,7 @@ KINDS = {
 """The keys that each kind of table or figure, or its `analysis`, must have, and may have."""
 
 
-class Part(PaperModel):
+class PaperPart(PaperModel):
     """A table or figure.
 
     Attributes:
@@ -286,7 +286,7 @@ def _only(what: str, given: Collection[str], known: Sequence[str]) -> None:
             raise ValueError(f"{what} has no key '{key}'; {hint(key, known)}")
 
 
-class TablePart(Part):
+class TablePart(PaperPart):
     """A table of numbers, of sample sentences, of texts of analyses, or of settings."""
 
     kind: Literal["grid", "samples", "texts", "settings"] = "grid"
@@ -297,7 +297,7 @@ FigureKind = Literal[
 ]
 
 
-class FigurePart(Part):
+class FigurePart(PaperPart):
     """A figure of cells, or of parts of an analysis."""
 
     kind: FigureKind
@@ -407,7 +407,9 @@ class Paper(PaperModel):
     claims: dict[str, Claim] = {}
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, PaperPart]:
         """Tables and figures by names such as `table 3`."""
-        tables: dict[str, Part] = {f"table {name}": table for name, table in self.tables.items()}
+        tables: dict[str, PaperPart] = {
+            f"table {name}": table for name, table in self.tables.items()
+        }
         return tables | {f"figure {name}": figure for name, figure in self.figures.items()}

@@ -14,7 +14,7 @@ from nat.options import hint
 from nat.papers import published
 from nat.papers.cells import COMPUTED, OVER, STUDENT, TEACHER, Cell, Derivation, with_published
 from nat.papers.coordinates import Chosen, Heading, Resolver, product
-from nat.papers.description import Line, Part
+from nat.papers.description import Line, PaperPart
 from nat.papers.published import Published
 
 TEXT = "text"
@@ -33,7 +33,7 @@ class Expanded:
         keys: see `nat.papers.resolved.ResolvedPart`.
     """
 
-    def __init__(self, resolver: Resolver, name: str, described: Part) -> None:
+    def __init__(self, resolver: Resolver, name: str, described: PaperPart) -> None:
         self.resolver, self.name, self.described = resolver, name, described
         self.at = name.replace(" ", "s.")
         self.levels = described.cells.given()
