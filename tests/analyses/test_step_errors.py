@@ -18,8 +18,6 @@ from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
-from nat.decoding.mask_predict import MaskPredict
-from nat.measures import significance
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
 from tests.enumeration.test_revealing import law
@@ -74,24 +72,6 @@ def test_masks(steps: int, number: int) -> None:
     assert found.divergence == pytest.approx(divergence(targets, log_q))
     assert found.learning > 0 and found.factorisation > 0
     assert found.passes == pytest.approx(steps)
-
-
-def test_the_sets_are_those_of_mask_predict() -> None:
-    """If the most probable symbols are drawn, the passes reveal what the decoding reveals."""
-    model = make_model(length="target", seed=5)
-    [passes] = MaskPredict(steps=3, remask=False).passes(model, source_tensor(SOURCES[:1]))
-    of = Law(np.array([passes[-1].tokens]), np.ones(1))
-    state, sets = root(0, of), []
-    choose = step_errors.masked(model, encoded(model), 3, 1000)
-    for step in (1, 2, 3):
-        [choice] = choose([state], step)
-        revealed = state.revealed.copy()
-        revealed[choice.positions] = True
-        sets.append(set(choice.positions.tolist()))
-        state = revealing.State(0, of, state.rows, revealed, 1.0)
-    masked = [*(set(each.masked) for each in passes), set()]
-    assert sets == [masked[step] - masked[step + 1] for step in range(3)]
-    assert [len(each) for each in sets] == [3, 3, 3]
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -253,18 +233,6 @@ def test_length() -> None:
         math.log(0.3) - log_q[0, 128 + 2 - 3]
     )
     assert found == pytest.approx([float(expected), -float(log_q[1, 128 + 2 - 5])])
-
-
-def test_intervals_are_as_those_of_scores() -> None:
-    nats = np.random.default_rng(2).exponential(2.0, 30)
-    known = Known([np.array([7])] * 30, [law(0, (2,))] * 30, 0)
-    values = {"law_kl_1": nats, "law_passes_1": np.full(30, 4.0)}
-    kl, passes = known.result(values)["test"]["measures"].values()
-    bits = nats / math.log(2)
-    drawn = significance.resample(bits[:, None], lambda sums: sums[:, 0] / 30)
-    assert kl["value"] == pytest.approx(bits.mean(), abs=1e-5)
-    assert (kl["low"], kl["high"]) == pytest.approx(significance.interval(drawn), abs=1e-5)
-    assert passes == {"value": 4.0, "low": 4.0, "high": 4.0}
 
 
 @pytest.mark.parametrize(
