@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_pascal
 
 from nat.errors import UserError
-from nat.options import hint, options_of, validated
+from nat.options import at, hint, options_of, validated
 from nat.traits import DecodingMethod, NetworkPart, ProxyInput, ProxyTarget, TextChoice
 
 _PACKAGE = Path(__file__).parent
@@ -62,11 +62,9 @@ class Method(BaseModel):
         changed = copy.deepcopy(self.as_json())
         for option, value in chosen.items():
             *path, last = option.split(".")
-            inner: Any = changed
-            for key in path:
-                inner = inner.get(key)
-                if not isinstance(inner, dict):
-                    raise UserError(f"'{option}' is a key of '{key}', which is not given")
+            inner = at(changed, ".".join(path)) if path else changed
+            if not isinstance(inner, dict):
+                raise UserError(f"'{option}' is a key of '{path[-1]}', which is not given")
             inner[last] = value
         return Method(**changed)
 

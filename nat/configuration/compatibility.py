@@ -51,7 +51,8 @@ class _Side:
     """A system as the rules look at it."""
 
     def __init__(self, configuration: "Configuration", name: str) -> None:
-        self.its = configuration.system(name)
+        self.file, self.name = configuration.file_of("systems", name), name
+        self.written, self.its = configuration.files["systems"][name], configuration.system(name)
         self.input, self.target, self.choice, self.parts = configuration.methods(name)
         self.order, self.decoder = self.input.decoding_order, self.its.decoder
         self.upsampled = self.decoder.upsample is not None
@@ -66,6 +67,22 @@ class _Side:
             return True
         return self.size.max_positions <= other.size.max_positions
 
+    def require(self, rules: Mapping[str, bool], where: str = "") -> None:
+        """Refuse the system for the first rule that does not hold."""
+        for rule in (rule for rule, holds in rules.items() if not holds):
+            key = rule.partition(" ")[0]
+            shown = [_shown(at(self.written, each)) for each in (key, "input", "target", "size")]
+            raise UserError(
+                f"{where}{self.file}: key '{key}': found {shown[0]}: {RULES[rule]} ('{self.name}' "
+                f"is {KINDS[self.order]}: input {shown[1]}, target {shown[2]}, size {shown[3]})"
+            )
+
+
+def _shown(value: object) -> str:
+    """A value of a file, of a method its name."""
+    value = value.get("method", value) if isinstance(value, dict) else value
+    return value if isinstance(value, str) else json.dumps(value)
+
 
 def learned(configuration: "Configuration", name: str, trait: str) -> bool:
     """True if a system, or the one it starts from, was trained by methods with a trait."""
@@ -77,24 +94,6 @@ def learned(configuration: "Configuration", name: str, trait: str) -> bool:
 def refines(configuration: "Configuration", name: str) -> bool:
     """True if a system, or the one it starts from, was trained on partly revealed targets."""
     return learned(configuration, name, "trains_on_partial_targets")
-
-
-def _refuse(configuration: "Configuration", name: str, rules: Mapping[str, bool]) -> None:
-    """Refuse a system for the first rule that does not hold."""
-    for rule in (rule for rule, holds in rules.items() if not holds):
-        written, key = configuration.files["systems"][name], rule.partition(" ")[0]
-        value, *methods = (_shown(at(written, each)) for each in (key, "input", "target", "size"))
-        raise UserError(
-            f"{configuration.file_of('systems', name)}: key '{key}': found {value}: {RULES[rule]} "
-            f"('{name}' is {KINDS[configuration.methods(name).order]}: "
-            f"input {methods[0]}, target {methods[1]}, size {methods[2]})"
-        )
-
-
-def _shown(value: object) -> str:
-    """A value of a file, of a method its name."""
-    value = value.get("method", value) if isinstance(value, dict) else value
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def check_system(configuration: "Configuration", name: str) -> None:
@@ -127,41 +126,36 @@ def check_system(configuration: "Configuration", name: str) -> None:
         "teacher": (its.teacher is not None) == (taught_by is not None),
         "init_from": not target.distils or its.init_from is not None,
     }
-    _refuse(configuration, name, rules)
-    users: list[tuple[str, str, dict[str, bool]]] = []
+    own.require(rules)
     if its.teacher is not None:
         teacher = _Side(configuration, its.teacher)
-        of_teacher = {
+        rules = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
             "size positions": own.fits_into(teacher),
         }
-        users.append(("teacher", its.teacher, of_teacher))
+        teacher.require(rules, f"{own.file}: key 'teacher': ")
     if its.init_from is not None:
         start = _Side(configuration, its.init_from.system)
-        of_start = {
-            "input tokens": not target.distils or refines(configuration, its.init_from.system),
+        rules = {
+            "input tokens": not target.distils or refines(configuration, start.name),
             "size shape": None in (own.size, start.size) or own.size == start.size,
             "decoder shape": own.canvas == start.canvas,
             "parts shape": own.forms == start.forms,
             "length shape": its.length == start.its.length,
         }
-        users.append(("init_from", its.init_from.system, of_start))
+        start.require(rules, f"{own.file}: key 'init_from': ")
     decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
     for text in (text for text in texts if text.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
         own_start = its.init_from is not None and its.init_from.as_json() == text.system
         if not (target.distils and own_start):
-            order = configuration.methods(str(text.system)).order
-            rules = {"input": order == "autoregressive"}
-            users.append((f"{text.key}.system", str(text.system), rules))
+            writer = _Side(configuration, str(text.system))
+            rules = {"input": writer.order == "autoregressive"}
+            writer.require(rules, f"{own.file}: key '{text.key}.system': ")
         decodings.append((f"{text.key}.decoding", str(text.system), text.decoding))
-    file = configuration.file_of("systems", name)
-    for key, other, rules in users:
-        with told_of(f"{file}: key '{key}': "):
-            _refuse(configuration, other, rules)
     for key, other, decoding in decodings:
-        with told_of(f"{file}: key '{key}': "):
+        with told_of(f"{own.file}: key '{key}': "):
             if decoding is not None:
                 configuration.check_decoding(other, decoding)
 
@@ -186,19 +180,19 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
     }
     if traits.part is not None:
         rules[f"parts.{traits.part}"] = traits.part in own.parts
-    with told_of(f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "):
-        _refuse(configuration, system, rules)
-        wanted = traits.assistant
-        if (file.assistant is None) != (wanted is None) and not traits.assistant_optional:
-            kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
-            raise UserError(f"key 'assistant': found {file.assistant or 'null'}, expected {kind}")
-        if file.assistant is not None:
-            assistant = _Side(configuration, file.assistant)
-            chunks = {own.decoder.chunk, assistant.decoder.chunk} - {None}
-            rules = {
-                "input": assistant.order == wanted,
-                "decoder.upsample": wanted != "parallel" or not assistant.upsampled,
-                "size positions": own.fits_into(assistant),
-                "decoder.chunk size": wanted != "hybrid" or len(chunks) == 1,
-            }
-            _refuse(configuration, file.assistant, rules)
+    where = f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "
+    own.require(rules, where)
+    given, wanted = file.assistant, traits.assistant
+    if (given is None) != (wanted is None) and not traits.assistant_optional:
+        kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
+        raise UserError(f"{where}key 'assistant': found {given or 'null'}, expected {kind}")
+    if given is not None:
+        assistant = _Side(configuration, given)
+        chunks = {own.decoder.chunk, assistant.decoder.chunk} - {None}
+        rules = {
+            "input": assistant.order == wanted,
+            "decoder.upsample": wanted != "parallel" or not assistant.upsampled,
+            "size positions": own.fits_into(assistant),
+            "decoder.chunk size": wanted != "hybrid" or len(chunks) == 1,
+        }
+        assistant.require(rules, where)
