@@ -45,13 +45,10 @@ def make(table: ResolvedPart, root: Path) -> TableText:
     records, footnotes = _records(table, root), table.described.footnotes
     intervals = [label for label, line in table.columns.items() if line.interval]
     at = {(each["row"], each["column"]): each for each in records}
-    labels: dict[str, list[str]] = {}
-    for row, label in at:
-        labels.setdefault(label, []).append(row)
     unavailable = []
     columns: list[tuple[str, str]] = []
-    for label, rows in labels.items():
-        of_column = [at[row, label] for row in rows]
+    for label in dict.fromkeys(label for _, label in at):
+        of_column = [each for each in records if each["column"] == label]
         statuses = {each["status"] for each in of_column}
         if table.columns[label].hidden:
             continue
@@ -99,16 +96,14 @@ def _records(table: ResolvedPart, root: Path) -> list[Record]:
     """The records of a table, with the tests of rows against their baselines."""
     reader, groups = Reader(root), shown(table.cells)
     by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}
-    records = []
-    for (own, _), each in zip(
-        groups.values(), values.records(table.scale, groups, reader), strict=True
-    ):
+    plain, records = values.records(table.scale, groups, reader), []
+    for (own, _), each in zip(groups.values(), plain, strict=True):
         baseline = by_cell.get((own[0].baseline, own[0].column), [])
         texts = {(cell.corpus, cell.split) for cell in (*own, *baseline)}
         test = None
         if baseline and each["status"] == "run" and own[0].measure in TESTED and len(texts) == 1:
             test = difference(Compared(tuple(own)), Compared(tuple(baseline)), reader)
-        interval = test and test.interval
+        interval = test.interval if test else None
         of_test = test.estimate if test and interval else None
         records.append(
             {
