@@ -14,6 +14,7 @@ from nat.configuration.files import file_of
 from nat.data.binarised import BinarisedText
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import subword_law
+from nat.data.invented.words import clause
 from nat.data.splits import sides
 from nat.data.subwords import merge, splitter_at, subwords_file
 from nat.data.vocabulary import UNK, Vocabularies
@@ -112,7 +113,7 @@ def sentences(job: Job[Analysis]) -> Known:
 
 def number_of_targets(language: Language, source: str) -> int:
     """The number of targets of a source, at most: layouts, registers, and slips of its words."""
-    words = language.clause(source).layout(front=False, dropped=False)
+    words = clause(language, source).layout(front=False, dropped=False)
     registers = sum(p > 0 for p in language.register_probabilities)
     slips = sum(word.slip is not None for word in words) if language.slip_probability else 0
     return int(len(list(language.layouts())) * registers * 2**slips)

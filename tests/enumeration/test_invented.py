@@ -22,6 +22,7 @@ from nat.data.invented.law import (
     subword_law,
 )
 from nat.data.invented.text import generate, split_of, write_corpus
+from nat.data.invented.words import clause, lexicon
 from nat.data.splits import part_of
 from nat.options import validated
 from tests.made_up_corpus import as_corpus
@@ -58,9 +59,9 @@ def entropy(probabilities):
 
 def enumerate_law(language, source):
     """The law from the description alone: each choice of register, order, drop and slips."""
-    clause = language.clause(source)
+    frame = clause(language, source)
     law = Counter()
-    words = [*clause.main, *clause.adverbial]
+    words = [*frame.main, *frame.adverbial]
     content = [number for number, word in enumerate(words) if word.slip is not None]
     p, q, s = (language.front_probability, language.drop_probability, language.slip_probability)
     for register, weight in enumerate(language.register_probabilities):
@@ -71,9 +72,9 @@ def enumerate_law(language, source):
                     word.slip if slipped.get(number) else word.forms[register]
                     for number, word in enumerate(words)
                 ]
-                main, adverbial = forms[: len(clause.main)], forms[len(clause.main) :]
+                main, adverbial = forms[: len(frame.main)], forms[len(frame.main) :]
                 if dropped:
-                    del main[clause.particle]
+                    del main[frame.particle]
                 probability = weight * (p if front else 1 - p) * (q if dropped else 1 - q)
                 for slip in slips:
                     probability *= s if slip else 1 - s
@@ -265,15 +266,15 @@ def test_splits_are_disjoint_and_test_sets_differ():
 
 def test_forms_are_distinct_and_the_shares_kept():
     language = Language()
-    lexicon = language.lexicon
-    assert len(lexicon.category) == 80
-    words = [word for words in lexicon.target.values() for word in words] + [lexicon.particle]
+    words_of = lexicon(language)
+    assert len(words_of.category) == 80
+    words = [word for words in words_of.target.values() for word in words] + [words_of.particle]
     forms = [form for word in words for form in {*word.forms, word.slip} - {None}]
     assert len(set(forms)) == len(forms)
-    assert not set(forms) & set(lexicon.category)
-    content = [concept for concept, letter in lexicon.category.items() if letter != "P"]
-    fertile = [concept for concept in content if len(lexicon.target[concept]) == 2]
-    varied = [concept for concept in content if len(set(lexicon.target[concept][0].forms)) == 2]
+    assert not set(forms) & set(words_of.category)
+    content = [concept for concept, letter in words_of.category.items() if letter != "P"]
+    fertile = [concept for concept in content if len(words_of.target[concept]) == 2]
+    varied = [concept for concept in content if len(set(words_of.target[concept][0].forms)) == 2]
     assert len(fertile) == round(0.2 * len(content))
     assert len(varied) == round(0.9 * len(content))
 

@@ -29,7 +29,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from nat.data.invented.language import Language, Word, binary
+from nat.data.invented.language import Language, binary
+from nat.data.invented.words import Word, clause
 from nat.data.subwords import Splitter
 
 END = ""
@@ -79,14 +80,14 @@ def modes(language: Language, source: str) -> dict[str, float]:
     Raises:
         ValueError: if `source` is not a sentence of the language (likewise all functions here).
     """
-    clause = language.clause(source)
+    frame = clause(language, source)
     law: defaultdict[str, float] = defaultdict(float)
     orders = binary(language.front_probability)
     drops = binary(language.drop_probability) if language.optional_particle else ((False, 1.0),)
     for (front, order), (dropped, drop) in itertools.product(orders, drops):
         for register, p in enumerate(language.register_probabilities):
             if p * order * drop > 0:
-                words = clause.layout(front, dropped)
+                words = frame.layout(front, dropped)
                 law[" ".join(word.forms[register] for word in words)] += p * order * drop
     return dict(sorted(law.items(), key=lambda item: -item[1]))
 
@@ -96,10 +97,10 @@ def marginals(language: Language, source: str) -> list[dict[str, float]]:
 
     P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
     """
-    words = language.clause(source).layout(front=False, dropped=False)
+    words = clause(language, source).layout(front=False, dropped=False)
     positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in words]
-    for share, frame in _frames(language, str, source):
-        for position, forms in zip(positions, frame, strict=False):
+    for share, alternatives in _frames(language, str, source):
+        for position, forms in zip(positions, alternatives, strict=False):
             for (form,), weight in forms:
                 position[form] += share * weight
     for _, dropped, share in language.layouts():
@@ -124,11 +125,11 @@ def entropies(language: Language, sources: Iterable[str]) -> Iterator[Entropies]
     """Exact H(Y|X), H(y_i|X) and so C(X) of each source sentence, in nats."""
     known: dict[Any, Entropies] = {}
     for source in sources:
-        clause = language.clause(source)
-        words = clause.layout(front=False, dropped=False)
+        frame = clause(language, source)
+        words = frame.layout(front=False, dropped=False)
         # sentences of one shape share their entropies, because no word occurs twice in any
         shape = tuple((word.slip is None, len(set(word.forms))) for word in words)
-        key = shape, clause.particle, len(clause.main)
+        key = shape, frame.particle, len(frame.main)
         if key not in known:
             of_positions = tuple(entropy(each.values()) for each in marginals(language, source))
             joint = _joint_entropy(language, words)
@@ -163,7 +164,7 @@ def subword_entropies(language: Language, split: Splitter, source: str) -> Subwo
         ended = math.fsum(weight for length, weight in lengths.items() if length <= place)
         padded += entropy([*marginal.values(), ended])
     return SubwordEntropies(
-        joint=_joint_entropy(language, language.clause(source).layout(False, False)),
+        joint=_joint_entropy(language, clause(language, source).layout(front=False, dropped=False)),
         length=entropy(lengths.values()),
         given_length=math.fsum(
             weight * math.fsum(entropy(place.values(), weight) for place in by_length[n].values())
@@ -239,16 +240,19 @@ def _frames(
     language: Language, split: Splitter, source: str
 ) -> Iterator[tuple[float, list[Forms]]]:
     """Each layout in each register: its probability, and its words."""
-    clause = language.clause(source)
+    frame = clause(language, source)
 
     def forms(word: Word, register: int) -> Forms:
-        weighted = language.forms(word, register)
+        weighted = [(word.forms[register], 1.0)]
+        if word.slip is not None:
+            slip = language.slip_probability
+            weighted = [(word.forms[register], 1 - slip), (word.slip, slip)]
         return [(tuple(split(form).split()), weight) for form, weight in weighted if weight]
 
     for front, dropped, share in language.layouts():
         for register, p in enumerate(language.register_probabilities):
             if p:
-                words = clause.layout(front, dropped)
+                words = frame.layout(front, dropped)
                 yield share * p, [forms(word, register) for word in words]
 
 

@@ -13,6 +13,7 @@ from nat.checksums import sha256_of
 from nat.data.corpus import Corpus
 from nat.data.invented.language import SPLITS, Language, language_of
 from nat.data.invented.law import corpus_entropies, modes
+from nat.data.invented.words import clause, lexicon
 from nat.data.lines import write_lines
 from nat.data.references import references_path, write_references
 from nat.data.splits import TRAIN, sides, split_names
@@ -71,7 +72,7 @@ def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
             slip = iter(slips[number])
             target = [
                 word.slip if word.slip is not None and next(slip) else word.forms[register[number]]
-                for word in language.clause(source).layout(front[number], dropped[number])
+                for word in clause(language, source).layout(front[number], dropped[number])
             ]
             yield source, " ".join(target)
         if misses >= 30:
@@ -118,7 +119,7 @@ def _draw_distinct(
     Concepts are drawn one after another without return, with weights by Zipf's law: the order of
     exponential arrival times with these rates.
     """
-    words = language.lexicon.source[letter]
+    words = lexicon(language).source[letter]
     weights = np.arange(1, len(words) + 1) ** -language.zipf_exponent
     arrivals = generator.standard_exponential((_BLOCK, len(words))) / weights
     order = np.argsort(arrivals, axis=1)[:, :count]
