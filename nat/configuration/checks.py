@@ -1,4 +1,4 @@
-"""What files of the configuration must agree on, beyond the schema of each.
+"""Checks of what files of the configuration must agree on, beyond the schema of each.
 
 Every check raises `UserError` for the first problem, with file, key and reason.
 """

@@ -1,4 +1,4 @@
-"""What programs are told of a run: its scale, and a name that belongs to one set of overrides.
+"""The words that choose a run: its scale, and a name that belongs to one set of overrides.
 
 The first run with a name saves its overrides at `results/SCALE@NAME/override.json`, so that its
 results are not replaced by those of others.
@@ -30,13 +30,13 @@ def configuration_from(arguments: Namespace) -> Configuration:
 
 
 def chosen(configuration: Configuration) -> RunChoice:
-    """What a command line says to choose a configuration."""
+    """Return the choice that makes a configuration."""
     overrides = configuration.overrides
     return RunChoice(configuration.scale, overrides.name, overrides.given)
 
 
 def choice_of(root: Path, run: str) -> RunChoice:
-    """What the command line of a run chose, whose name is `SCALE` or `SCALE@NAME`."""
+    """Return the choice of a run, whose name is `SCALE` or `SCALE@NAME`."""
     scale, _, name = run.partition("@")
     if not name:
         return RunChoice(scale)

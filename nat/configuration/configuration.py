@@ -124,7 +124,7 @@ class Configuration:
         return self.tasks[families.require(task, self.tasks, "task", where)]
 
     def content(self, folder: str, name: str) -> dict[str, Any]:
-        """What a file says at the scale, with the changes of the command line; read only."""
+        """Content of a file at the scale, with the changes of the command line; read only."""
         known = self.files[folder]
         if name in known and not families.placeholders(name):
             return at_scale(self, folder, name)
@@ -134,7 +134,7 @@ class Configuration:
 
     @cached_method
     def read(self, model: type[Kind], folder: str, name: str) -> Kind:
-        """What a file describes, typed."""
+        """Content of a file, typed."""
         return read_model(model, self.content(folder, name), place(self, folder, name))
 
     def corpus(self, name: str) -> Corpus:
@@ -150,13 +150,13 @@ class Configuration:
         return self.read(Recipe, "recipes", name)
 
     def paper(self, name: str) -> "Paper":
-        """What a paper shows and claims."""
+        """Tables, figures and claims of a paper."""
         from nat.papers.description import Paper  # see `MODELS`
 
         return self.read(Paper, "papers", name)
 
     def decoding_file(self, name: str) -> DecodingFile:
-        """What the file of a decoding says: options without defaults, assistant, tuning."""
+        """File of a decoding: options without defaults, assistant, tuning."""
         return self.read(DecodingFile, "decodings", name)
 
     @cached_method
@@ -167,7 +167,7 @@ class Configuration:
             return registry.completed("decoding", Method(method=its.method, **its.options))
 
     def decoding_traits(self, name: str) -> DecodingMethod:
-        """What the method of a decoding says about itself."""
+        """Traits of the method of a decoding."""
         traits: DecodingMethod = registry.describe("decoding", self.decoding(name))
         return traits
 

@@ -1,4 +1,4 @@
-"""What the keys of a corpus must agree on, beyond their schema."""
+"""Checks of what the keys of a corpus must agree on, beyond their schema."""
 
 from collections.abc import Iterator, Mapping
 
@@ -23,7 +23,7 @@ def check_corpus(name: str, corpus: Corpus) -> None:
 
 
 def _problems(corpus: Corpus) -> Iterator[str]:
-    """What is wrong with a corpus: the key, what was found, and what is expected."""
+    """Problems of a corpus: the key, what was found, and what is expected."""
     options, languages = corpus.preprocessing, {corpus.source, corpus.target}
     if len(languages) == 1:
         yield f"'source' and 'target' are both '{corpus.source}'"

@@ -29,7 +29,7 @@ Content = dict[str, Any]
 
 
 class Origin(NamedTuple):
-    """Where an entry is defined.
+    """The place where an entry is defined.
 
     Attributes:
         place: for messages: `config/systems/axe.yaml`, or `config/systems/axe.yaml: 'axe-raw'` for

@@ -13,7 +13,7 @@ def fingerprint(value: Any) -> str:
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
+    """List what differs between two values, as in `recipe.dropout: 0.1 is now 0.3`."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         same = _canonical(old) == _canonical(new)
         return [] if same else [f"{path}: {_shown(old)} is now {_shown(new)}"]

@@ -1,4 +1,4 @@
-"""How long a training is: in updates, or in passes over its text (epochs).
+"""Lengths of a training: in updates, or in passes over its text (epochs).
 
 A recipe gives each length in one of two units. Epochs are converted to updates when the training
 starts, since the number of batches per epoch is not known earlier.
@@ -78,7 +78,7 @@ def in_proportion(
 
 
 def _validations(recipe: Mapping[str, Any]) -> float | None:
-    """How many validations a whole training has; `None` if its lengths are in different units."""
+    """Number of validations of a training; `None` if its lengths are in different units."""
     if recipe.get("updates") and recipe.get("validate_every"):
         return float(recipe["updates"] / recipe["validate_every"])
     if recipe.get("epochs") and recipe.get("validations_per_epoch"):

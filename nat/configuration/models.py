@@ -89,7 +89,7 @@ class Settings(StrictModel):
 
 
 class Validation(StrictModel):
-    """How checkpoints are compared."""
+    """Comparison of checkpoints."""
 
     decoding: str | None  # a file of config/decodings; null if the metric is the loss
     metric: Literal["bleu", "loss"]  # what is compared
@@ -164,7 +164,7 @@ class DynamicText(StrictModel, extra="allow"):
 
 
 class Distillation(StrictModel):
-    """What a system learns instead of the references; exactly one of the keys."""
+    """Texts that a system learns instead of the references; exactly one of the keys."""
 
     distilled: OrAbsent[TeacherText] = None
     mixed: OrAbsent[MixedText] = None
@@ -178,7 +178,7 @@ class Distillation(StrictModel):
 
 
 class Start(StrictModel):
-    """What a training starts from.
+    """The start of a training.
 
     Attributes:
         system: the one whose weights are used.

@@ -45,7 +45,7 @@ class Overrides:
 
 @dataclass(frozen=True)
 class RunChoice:
-    """What a command line chooses; without a scale, that of config/config.yaml."""
+    """Choice of a command line; without a scale, that of config/config.yaml."""
 
     scale: str | None = None
     name: str | None = None
@@ -64,7 +64,7 @@ class RunChoice:
 
 
 def choice(config: Mapping[str, Any]) -> RunChoice:
-    """What `snakemake --config KEY=VALUE ...` chooses."""
+    """Read the choice of `snakemake --config KEY=VALUE ...`."""
     for key, value in config.items():
         require(key, KEYS, "key", "--config")
         is_text = key != "name" or isinstance(value, str)

@@ -1,4 +1,4 @@
-"""What can be run at a scale and on this machine, and by which decoding a text is distilled."""
+"""Reasons why something is not run at a scale, and the decoding that distils a text."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compile
 
 
 def cannot_train(configuration: Configuration, system: str) -> str:
-    """Why there can be no model of a system on this machine; empty if there can be one."""
+    """Say why there can be no model of a system on this machine; "" if there can be one."""
     its, sizes = configuration.system(system), configuration.scale_settings.sizes
     if its.target.options.get("model") in COMPILED and not has_compiled_parts():
         return NEEDS_COMPILED
@@ -27,7 +27,7 @@ def cannot_train(configuration: Configuration, system: str) -> str:
 
 
 def cannot_translate(configuration: Configuration, decoding: str) -> str:
-    """Why no job of the scale can translate with a decoding; empty if one can."""
+    """Say why no job of the scale can translate with a decoding; "" if one can."""
     stage = configuration.scale_settings.stages.get("translate")
     only_on_gpus = configuration.decoding_file(decoding).options.get("precision") == "float16"
     if only_on_gpus and not (stage and stage.gpu):
@@ -37,7 +37,7 @@ def cannot_translate(configuration: Configuration, decoding: str) -> str:
 
 
 def cannot_prepare(configuration: Configuration, corpus: str) -> str:
-    """Why nothing can be run on a corpus: its text is licensed, and not there; else empty."""
+    """Say why nothing can be run on a corpus, whose text is licensed and not there; else ""."""
     description = configuration.corpus(corpus)
     if not description.licensed_by:
         return ""
@@ -59,7 +59,7 @@ def is_traced(configuration: Configuration, decoding: str) -> bool:
 
 
 def decoding_to_distil(configuration: Configuration, decoding: str) -> str:
-    """What translates a training text where students name a decoding.
+    """The decoding that translates a training text where students name another.
 
     With `distillation_engine: ctranslate2` in config/config.yaml, a beam search gives way to
     that of CTranslate2 in float32 with the same options; every other decoding stays.

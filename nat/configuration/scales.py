@@ -8,7 +8,7 @@ from nat.options import Count, OrAbsent, Positive, Seeds, StrictModel, Text, Uni
 from nat.transformer.architecture import Architecture
 
 ByTask = dict[str, dict[str, Any]]
-"""What is different on the corpus of a task, by task."""
+"""Changes on the corpus of a task, by task."""
 
 
 Variants = dict[str, dict[str, Any]]
@@ -36,7 +36,7 @@ Stage = Literal[
 
 
 class Needs(StrictModel):
-    """What one job needs."""
+    """Resources of one job."""
 
     gpu: bool = False  # a training, one for each of its processes
     cores: Count = 1  # of the processor; of a training with several processes, for each
@@ -57,7 +57,7 @@ class Shards(StrictModel):
 
 
 class LatencyOptions(StrictModel):
-    """How latencies are measured."""
+    """Measurement of latencies."""
 
     # how many of the test set, drawn at random, always the same ones; null: all
     sentences: Count | None = None
@@ -67,13 +67,13 @@ class LatencyOptions(StrictModel):
 
 
 class Tuning(StrictModel):
-    """How options of decodings are tuned."""
+    """Tuning of options of decodings."""
 
     sentences: Count | None = None  # of the validation set, from its beginning; null: all
 
 
 class Browser(StrictModel):
-    """What the sentence browser of the report shows."""
+    """Content of the sentence browser of the report."""
 
     sentences: Count = 200  # of each test set, from its beginning
     # decodings that are shown step by step, of each system that a report shows with them
@@ -112,7 +112,7 @@ class Scale(Inheriting):
     stages: dict[Stage, Needs] = {}  # what a job of each stage requests from a cluster
 
     def heading(self, task: str) -> str | None:
-        """What tables call a task; None where the scale does not say."""
+        """Name of a task in tables; None where the scale does not say."""
         its = self.tasks.get(task)
         return its.heading if isinstance(its, TaskCorpus) else None
 

@@ -13,7 +13,7 @@ from nat.options import leaves
 
 
 def effective(configuration: Configuration, corpus: str, system: str) -> str:
-    """What a training of a system is determined by, with all defaults, as YAML.
+    """Everything that determines the training of a system, with all defaults, as YAML.
 
     Comments before it name the file, and corpora of the scale on which something differs.
     """

@@ -1,4 +1,4 @@
-"""What scale, tasks and command line make of systems, and which systems are the same."""
+"""Systems as scale, tasks and command line make them, and which of them are the same."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -25,11 +25,11 @@ REFERENCES = {
 }
 """Keys of these files, at any depth, that name a file of another folder, or a size."""
 _VIEWS, _TRAININGS = 64, 4096
-"""How many are kept."""
+"""Number of each that is kept."""
 
 
 def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
-    """What the file of an entry says, as the scale and the command line change it."""
+    """Content of a file, as the scale and the command line change it."""
     written, scale = configuration.files[folder][name], _scale(configuration)
     if folder == "recipes":
         change = merged(
@@ -225,7 +225,7 @@ def _identity(view: "Configuration", system: str, identity: Callable[[str], str]
 
 
 def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
-    """What `Configuration.training` says, JSON-able, but with decays as they are stated."""
+    """Content of `Configuration.training`, JSON-able, but with decays as they are stated."""
     its, scale = configuration.system(system), configuration.scale_settings
     if its.size not in scale.sizes:
         raise UserError(
