@@ -93,25 +93,21 @@ Defaults = Annotated[Coordinates, AfterValidator(_single)]
 """Coordinates with one value each."""
 
 
-class TaskSystem(PaperModel):
-    """Differences on one task."""
-
-    system: Text | None = None
-    decoding: Text | dict[Steps, Text] | None = None
-
-
-class PrintedSystem(TaskSystem):
+class PrintedSystem(PaperModel):
     """A system as the paper prints it; names of systems and decodings are templates.
 
     Attributes:
         like: a system above this one, from which missing keys are inherited.
         draws: seeds of a random decoding, which replace `{draw}` in its name.
+        tasks: keys that differ on a task.
     """
 
+    system: Text | None = None
+    decoding: Text | dict[Steps, Text] | None = None
     like: Text | None = None
     baseline: Text | None = None
     draws: Annotated[list[int], Field(min_length=2)] | None = None
-    tasks: dict[str, TaskSystem] = {}
+    tasks: dict[str, "PrintedSystem"] = {}
 
 
 def _like_those_above(systems: dict[str, PrintedSystem]) -> dict[str, PrintedSystem]:
