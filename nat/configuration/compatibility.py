@@ -1,6 +1,6 @@
 """Which goes with which: what the methods of a system, its decodings and others expect of it.
 
-`RULES` has a sentence for each thing that may be expected; `docs/methods.md` shows them, and
+`RULES` has a sentence for each thing that may be expected;
 `tests/configuration/test_compatibility.py` breaks each rule.
 """
 

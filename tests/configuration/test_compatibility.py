@@ -1,6 +1,5 @@
-"""Which goes with which: each rule is broken once, and docs/methods.md shows all of them."""
+"""Which goes with which: each rule is broken once."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from tests.messages import must_name, told
 
 __all__ = ["folder"]
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CTC: dict[str, Any] = {
     "input": {"method": "full_mask"},
     "target": {"method": "ctc"},
@@ -145,12 +143,6 @@ def test_decodings_that_do_not_suit(
 
 def test_each_rule_is_broken_once() -> None:
     assert set(RULES) == {*OF_SYSTEMS, *OF_DECODINGS}
-
-
-def test_the_docs_show_the_rules() -> None:
-    text = (REPOSITORY / "docs/methods.md").read_text()
-    rows = [f"| `{rule.partition(' ')[0]}` | {sentence} |" for rule, sentence in RULES.items()]
-    assert "\n".join(dict.fromkeys(rows)) in text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from nat import registry
 from nat.configuration import Configuration
 from nat.papers import reports
 from tests.repository import configured
@@ -32,41 +31,10 @@ def test_the_page_on_methods_shows_the_files_as_they_are(file: str) -> None:
     assert f"`{file}`:\n\n```{language}\n{code}```\n" in page
 
 
-@pytest.mark.parametrize("family", registry.FAMILIES)
-def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) -> None:
-    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
-    assert f"| `nat/{family}/NAME.py` |" in page
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
-    shown = {
-        row[0].removeprefix("| ").strip("`"): row[2] for row in rows if family in row[1].split(", ")
-    }
-    kind = registry.FAMILIES[family]
-    expected = {
-        trait: '`"parallel"`' if (default := getattr(kind, trait)) == "parallel" else f"`{default}`"
-        for trait in kind.__annotations__
-    }
-    assert shown == expected
-
-
 def with_papers(**papers: Any) -> Configuration:
     """The configuration of the demo with other papers."""
     found = configured("demo")
     return replace(found, files={**found.files, "papers": papers})
-
-
-def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
-    page = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
-    changes = page.split("```diff\n")[1].split("```")[0].splitlines()[3:]
-    before = "".join(f"{line[1:]}\n" for line in changes if line[0] == " ")
-    after = "".join(f"{line[1:]}\n" for line in changes)
-    overview = (ROOT / "config/papers/overview.yaml").read_text(encoding="utf-8")
-    assert overview.count(before) == 1
-    found = with_papers(overview=yaml.safe_load(overview.replace(before, after)))
-    target = ("overview", "table", "2")
-    assert target in reports.targets(found)
-    assert {cell.decoding for cell in reports.cells(found, target)} > {
-        "mask-predict-1-lb5-deduplicated"
-    }
 
 
 def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> (
