@@ -16,12 +16,8 @@ from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.transformer.model import Transformer
 
-
-class Method(Protocol):
-    """A decoding method: source [B, S] to B hypotheses, in order."""
-
-    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
-        """Translate a batch."""
+Decode = Callable[[Transformer, Tensor], list[Hypothesis]]
+"""A decoding method: source [B, S] to B hypotheses, in order."""
 
 
 class Sentences(Protocol):
@@ -38,7 +34,7 @@ class Translation:
     Attributes:
         id: sentence number.
         hypothesis: empty where the status is not `ok`.
-        status: `ok`, or why the sentence could not be decoded.
+        status: `ok`, or the reason why the sentence could not be decoded.
     """
 
     id: int
@@ -48,7 +44,7 @@ class Translation:
 
 def translate(
     model: Transformer,
-    method: Method,
+    method: Decode,
     sentences: Sentences,
     ids: Sequence[int],
     batch_tokens: int,
