@@ -16,7 +16,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.decoding.corpus import Method
+from nat.decoding.corpus import Decode
 from nat.decoding.engines.ctranslate2 import PROJECTION, runs_on_gpu
 from nat.files import write_json
 from nat.job import Job
@@ -165,7 +165,7 @@ class _Timed:
             for threads in counts
         ]
 
-    def _opened(self) -> Method:
+    def _opened(self) -> Decode:
         setting, job = self._setting, self._job
         alone = setting.batch == 1
         methods = Methods(self._sizes, setting.device, job.configuration, alone=alone)

@@ -13,7 +13,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.decoding.corpus import Method, records, translate
+from nat.decoding.corpus import Decode, records, translate
 from nat.decoding.engines.ctranslate2 import PROJECTION, EncoderEngine, SearchEngine, runs_on_gpu
 from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.known import Known
@@ -61,7 +61,7 @@ class Methods:
     def _open(self, path: Path, precision: str) -> Any:
         return matching_engine(path, self._sizes, precision, self._device, alone=self._alone)
 
-    def of(self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Method:
+    def of(self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Decode:
         """Build a decoding of the configuration with the models of a job.
 
         `chosen` are values of options that are tuned; None for those of the validation set.
@@ -92,7 +92,7 @@ class Methods:
         assistant: Transformer | None = None,
         language_model: Path | None = None,
         converted: Path | None = None,
-    ) -> Method:
+    ) -> Decode:
         """Give a decoding method what it consults.
 
         Raises:
@@ -170,7 +170,7 @@ class Translator:
         device = next(self.model.parameters()).device
         self.methods = Methods(sizes, device, job.configuration, known)
 
-    def translate(self, method: Method, ids: range, name: str) -> Iterator[dict[str, Any]]:
+    def translate(self, method: Decode, ids: range, name: str) -> Iterator[dict[str, Any]]:
         """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
         progress = Progress(name, len(ids), "sentences").update
         translations = translate(self.model, method, self.text, ids, self._batch_tokens, progress)

@@ -32,7 +32,7 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.decoding.corpus import Method, Sentences
+from nat.decoding.corpus import Decode, Sentences
 from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
 from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, TIMES, Setting
@@ -58,7 +58,7 @@ class System:
     """
 
     model: Transformer
-    opened: Callable[[], Method]
+    opened: Callable[[], Decode]
     engine: str
     precision: str
     threads: int
