@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, do: str, help: str) -> Callable[..., object]:
-        added = commands.add_parser(name, help=help, description=f"{help.capitalize()}.")
+        added = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         added.set_defaults(do=do)
         if name != "doctor":
             help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
