@@ -1,4 +1,4 @@
-"""What fairseq's trainer runs for any system: one model, one criterion, and Adam for GPUs."""
+"""Parts that fairseq's trainer runs for any system: a model, a criterion, and Adam for GPUs."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace

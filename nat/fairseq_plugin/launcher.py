@@ -86,7 +86,7 @@ def _refused_write(error: BaseException | None) -> OSError | None:
 
 
 def _configuration(run: Run) -> DictConfig:
-    """What fairseq makes of the same options on its command line, without the time of hydra.
+    """Options as fairseq makes them of its command line, without the time that hydra takes.
 
     The group `scoring`, which no training reads, is missing, and defaults of the optimiser and of
     the schedule, which fairseq fills in where it builds them.

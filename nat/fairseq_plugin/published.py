@@ -71,7 +71,7 @@ LATENTS = {"latent.prior_head": ["prob_esitmator"], "latent.output": ["latent_ma
 
 
 class Checkpoint(NamedTuple):
-    """What is read of a checkpoint: options and weights by the names of fairseq."""
+    """Content of a checkpoint: options and weights by the names of fairseq."""
 
     path: Path
     options: Mapping[str, Any]

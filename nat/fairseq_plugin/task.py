@@ -46,7 +46,7 @@ BLEU_COUNTS = tuple(
         *("hypothesis_length", "reference_length"),
     )
 )
-"""What BLEU is a function of, summed over batches."""
+"""Counts that BLEU is a function of, summed over batches."""
 
 
 class Finished(Exception):
@@ -347,7 +347,7 @@ class TrainingTask(FairseqTask):
         self._kept_before = candidates
 
     def get_checkpoint_dict(self) -> dict[str, Any]:
-        """What enters a checkpoint."""
+        """Return the state that enters a checkpoint."""
         return {type(self).__name__: asdict(self.record)}
 
     def set_checkpoint_dict(self, state: dict[str, Any]) -> None:

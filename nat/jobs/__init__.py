@@ -1,1 +1,1 @@
-"""What the programs of training, translation and latency do, from files to files."""
+"""The work of the programs of `workflow_scripts/`, from files to files."""

@@ -122,7 +122,7 @@ def _read(job: Job[Score]) -> Iterator[tuple[str, Path]]:
 
 
 def _files(score: Score) -> dict[str, Path]:
-    """What is made by its second name, the summary last."""
+    """The files that are made by their second names, the summary last."""
     translations = score.translations
     return {
         TRANSLATIONS: Path(translations.path),

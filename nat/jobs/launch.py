@@ -23,7 +23,7 @@ from nat.errors import UserError
 from nat.job import JobConfiguration, JobSettings
 
 PATIENCE = timedelta(hours=2)
-"""How long a process waits for others: the first validation of a large corpus is slow."""
+"""Time that a process waits for others: the first validation of a large corpus is slow."""
 
 _LAUNCHER = "NAT_LAUNCHER"
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)

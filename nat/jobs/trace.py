@@ -1,4 +1,4 @@
-"""What each pass of a decoding does to the first sentences of a split: for the sentence browser.
+"""Passes of a decoding on the first sentences of a split, for the sentence browser.
 
 One JSON object per line and sentence that could be decoded:
 

@@ -103,7 +103,7 @@ class Record:
         return self.updates in [update for update, _ in self.candidates]
 
     def flags(self, pairs: Mapping[str, Any]) -> list[str]:
-        """What makes a finished training suspicious, each as the end of a sentence.
+        """Reasons to suspect a finished training, each as the end of a sentence.
 
         `pairs` of its text says how many were `used`, and `left_out` by reason.
         """

@@ -98,7 +98,7 @@ class Run:
 
     @property
     def recipe(self) -> Recipe:
-        """How the system is trained."""
+        """The recipe of the training."""
         return self.training.recipe
 
     @property
@@ -114,10 +114,10 @@ class Run:
     @property
     def saved(self) -> dict[int, Path]:
         """Checkpoints on disk by their updates, the newest first."""
-        found = {
+        files = {
             int(path.stem.split("_")[2]): path for path in self.folder.glob("checkpoint_*_*.pt")
         }
-        return dict(sorted(found.items(), reverse=True))
+        return dict(sorted(files.items(), reverse=True))
 
     def weights(self, update: int) -> Path:
         """File with the weights after an update, which may enter the mean."""
