@@ -32,6 +32,7 @@ RULES = {
     "teacher, and without 'upsample' and 'latent'",
     "parts.latent": "latents go with non-autoregressive systems that have decoder layers",
     "parts.latent.added_to": "'decoder_input' goes with a soft 'decoder.copy'",
+    "parts": "decodings such as latent_rescoring go with systems that have their part",
     "length": "a length predictor goes with a canvas as long as the target",
     "text": "a choice such as dynamic goes with non-autoregressive systems",
     "text gamma": "'gamma' has a weight for each text",
@@ -177,9 +178,8 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         "target tokens": not traits.needs_correction
         or learned(configuration, system, "trains_correction"),
         "size": not traits.encoder_only or own.encoder_only,
+        "parts": traits.part is None or traits.part in own.parts,
     }
-    if traits.part is not None:
-        rules[f"parts.{traits.part}"] = traits.part in own.parts
     where = f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "
     own.require(rules, where)
     given, wanted = file.assistant, traits.assistant

@@ -96,8 +96,10 @@ OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "decoder.chunk size": [
         ({**HYBRID, "decoder": {"chunk": 3}}, {"method": "hybrid", "assistant": "hybrid"})
     ],
-    "parts.input_predictor": [({}, {"method": "input_sampling", "assistant": "nat"})],
-    "parts.latent": [({}, {"method": "latent_rescoring", "assistant": "at"})],
+    "parts": [
+        ({}, {"method": "input_sampling", "assistant": "nat"}),
+        ({}, {"method": "latent_rescoring", "assistant": "at"}),
+    ],
     "size": [(CTC, {"method": "ctranslate2_ctc"})],
     "size positions": [(PREDICTS, {"method": "input_sampling", "assistant": "short"})],
 }
