@@ -268,7 +268,7 @@ def test_shards_together_are_the_whole(run_folder: Path) -> None:
 
 def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
     scale = run_folder / "config" / "scales" / "micro.yaml"
-    before = read("micro").architecture("base").model_dim
+    before = read("micro").scale_settings.sizes["base"].model_dim
     changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
     scale.write_text(changed)
     with told("model_dim", before, 2 * before):
