@@ -7,6 +7,7 @@ import pytest
 from nat.configuration.compatibility import RULES
 from tests.configuration.test_configuration import DISTILLED, FILES, SIZE, Folder, folder, system
 from tests.messages import must_name, told
+from tests.repository import ROOT
 
 __all__ = ["folder"]
 
@@ -145,6 +146,12 @@ def test_decodings_that_do_not_suit(
 
 def test_each_rule_is_broken_once() -> None:
     assert set(RULES) == {*OF_SYSTEMS, *OF_DECODINGS}
+
+
+def test_the_docs_show_the_rules() -> None:
+    text = (ROOT / "docs/methods.md").read_text()
+    rows = [f"| `{rule.partition(' ')[0]}` | {sentence} |" for rule, sentence in RULES.items()]
+    assert "\n".join(dict.fromkeys(rows)) in text
 
 
 @pytest.mark.parametrize(
