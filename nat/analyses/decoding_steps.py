@@ -6,7 +6,7 @@ it chose (the qualitative samples of Norouzi et al. 2022, section G, and Wang et
 compare such passes).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Found, Pairs, Subject
@@ -27,7 +27,10 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     decoded = {steps: text_passes(MaskPredict(steps=steps), pairs) for steps in STEPS}
     most = decoded[STEPS[-1]]
     examples = sorted(most, key=lambda number: (-changed(most[number]), number))[:EXAMPLES]
-    values = {f"changed_tokens_{steps}": changed_share(decoded[steps]) for steps in STEPS}
+    values = {}
+    for steps, passes in decoded.items():
+        positions = max(sum(len(sentence[0].tokens) for sentence in passes.values()), 1)
+        values[f"changed_tokens_{steps}"] = 100 * sum(map(changed, passes.values())) / positions
     return {
         **pairs.counts(len(most)),
         "measures": analysis.measures(values),
@@ -49,12 +52,6 @@ def changed(sentence: Sequence[Pass]) -> int:
     """Number of positions whose last token is not that of the first pass."""
     first, last = sentence[0].tokens, sentence[-1].tokens
     return sum(one != other for one, other in zip(first, last, strict=True))
-
-
-def changed_share(passes: Mapping[int, Sequence[Pass]]) -> float:
-    """Percentage of positions of a text whose last token is not that of the first pass."""
-    positions = sum(len(sentence[0].tokens) for sentence in passes.values())
-    return 100 * sum(map(changed, passes.values())) / max(positions, 1)
 
 
 def text_passes(method: Traced, pairs: Pairs) -> dict[int, list[Pass]]:

@@ -57,9 +57,7 @@ class Known:
     ) -> dict[str, Found]:
         """Means over sources, with intervals as those of scores, as an analysis returns them.
 
-        Args:
-            values: of each source, [N]: nats, or passes where the name says so.
-            further: written beside the measures.
+        The values of each source, [N], are nats, or passes where the name says so.
         """
         measures = {}
         for name, nats in values.items():

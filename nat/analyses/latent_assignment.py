@@ -92,9 +92,7 @@ def assignments(
 ) -> dict[int, list[int]]:
     """Assign the posterior's means of the first of two references to those of the second.
 
-    Args:
-        pairs: with a model with latents.
-        references: two of each sentence, in subwords, by its number.
+    `references` are two of each sentence, in subwords, by its number.
 
     Returns:
         The position that each source position is assigned to, EOS included, of each sentence whose

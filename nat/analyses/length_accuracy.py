@@ -31,10 +31,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
 
 
 def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Percent of predictions that are off by at most (k - 1) / 2 tokens, for each k of `TOP`.
-
-    Args:
-        differences: predicted minus true length of each sentence, tokens.
+    """Percent of these differences of at most (k - 1) / 2 tokens, for each k of `TOP`.
 
     Returns:
         By measure: the value, its 95% bootstrap interval over sentences, and `hits`, a digit 1 for

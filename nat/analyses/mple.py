@@ -162,13 +162,7 @@ def _references(job: Job[Analysis], pairs: Pairs) -> dict[int, tuple[list[str], 
 
 
 def losses(nll: float, input_loss: float, tokens: int) -> dict[str, float]:
-    """L_NAT and L_input in bits and in nats.
-
-    Args:
-        nll: sum over a text, nats.
-        input_loss: the same of log Q(Z | X) - log P(Z | X).
-        tokens: of the text.
-    """
+    """L_NAT and L_input in bits and in nats, from sums over a text in nats (see `Proxy`)."""
     nats = {"l_nat": nll / max(tokens, 1), "l_input": input_loss / max(tokens, 1)}
     bits = {name: value / math.log(2) for name, value in nats.items()}
     return bits | {f"{name}_nats": value for name, value in nats.items()}
@@ -176,12 +170,9 @@ def losses(nll: float, input_loss: float, tokens: int) -> dict[str, float]:
 
 @torch.no_grad()
 def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
-    """Run an objective over a text as the end of training does, but without dropout.
+    """Run an objective over the targets that it learns as the end of training, without dropout.
 
-    Args:
-        objective: in training mode, so that it uses its teacher.
-        pairs: with the targets that the method is to be trained on there.
-        draw: number of the draw of Z.
+    The objective is in training mode, so that it uses its teacher. `draw` numbers the draws of Z.
     """
     update = objective.updates + draw
     targets: dict[int, list[int]] = {}

@@ -62,12 +62,9 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 def distances(
     text: str, references: Sequence[str], weights: Sequence[float]
 ) -> tuple[float, float, float]:
-    """Sentence BLEU against the nearest of several references, on average, and the farthest.
+    """Sentence BLEU against the nearest of the references, on average by weight, and the farthest.
 
-    Args:
-        text: detokenised; compared word by word as in `13a`.
-        references: at least one.
-        weights: of the references in the mean.
+    Detokenised text is compared word by word as in `13a`.
     """
     words = Tokenizer13a()
     scores = sentence_bleu([words(text), *map(words, references)])[1:, 0]

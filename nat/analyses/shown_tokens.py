@@ -145,8 +145,10 @@ def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary)
     lengths = {number: _length(sentence[-1].tokens) for number, sentence in decoded.items()}
     number = min(decoded, key=lambda each: (abs(lengths[each] - TYPICAL), each))
     sentence, end = decoded[number], lengths[number]
+    # a to z, then a1 to z1 and so on
+    signs = [f"{chr(ord('a') + place % 26)}{place // 26 or ''}" for place in range(end)]
     groups = [
-        ", ".join(_letter(place) if place < end else END for place in each.chosen)
+        ", ".join(signs[place] if place < end else END for place in each.chosen)
         for each in sentence
     ]
     together = [AT_ONCE if hybrid else IN_SEQUENCE, groups.pop()] if len(groups) > 1 else []
@@ -155,12 +157,6 @@ def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary)
         "tokens": _words(sentence[-1].tokens[:end], vocabulary),
         "text": "".join([IN_SEQUENCE.join(groups), *together]),
     }
-
-
-def _letter(place: int) -> str:
-    """The sign of a token in an order of writing: a to z, then a1 to z1 and so on."""
-    turn, letter = divmod(place, 26)
-    return f"{chr(ord('a') + letter)}{turn or ''}"
 
 
 def _words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str]:

@@ -77,9 +77,11 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     if not numbers:
         return found
     teacher, head = subject.job.inputs.teacher, None
-    if teacher is not None:
-        head = _head_of(Path(teacher.path), pairs)
-    if head is None:
+    if teacher is not None:  # the head that its map shows, unless the student has fewer
+        head = read_json(Path(teacher.path))["splits"][pairs.name].get("head")
+    if head is not None and head["number"] < pairs.model.architecture.heads:
+        head = {key: head[key] for key in ("number", "chosen_by")}
+    else:
         each = coverage(pairs, causal)
         number = each.index(max(each))
         shares = [round(share, SHOWN) for share in each]
@@ -128,14 +130,6 @@ def covered(traced: TracedBatch) -> Tensor:
     weights = traced.attention.masked_fill(~traced.real[:, None, :, None], 0.0).amax(2)
     words = traced.words[:, None]
     return weights.masked_fill(~words, 0.0).sum(2) / words.sum(2).clamp(min=1)
-
-
-def _head_of(teacher: Path, pairs: Pairs) -> dict[str, Any] | None:
-    """The head that the teacher's map shows, from its analysis; None if the student has fewer."""
-    head = read_json(teacher)["splits"][pairs.name].get("head")
-    if head is None or head["number"] >= pairs.model.architecture.heads:
-        return None
-    return {"number": head["number"], "chosen_by": head["chosen_by"]}
 
 
 def maps(

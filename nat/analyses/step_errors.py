@@ -125,11 +125,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) -> Decoding:
     """The steps of mask-predict with tokens that are drawn, without masking again.
 
-    Args:
-        model: with a canvas as long as the target.
-        encoded: sources, by their numbers.
-        steps: T.
-        batch_tokens: most positions of a batch.
+    The canvas of the model is as long as the target; a batch has at most `batch_tokens` positions.
     """
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:

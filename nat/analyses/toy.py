@@ -33,11 +33,6 @@ def tiny(training: Training, **changes: Any) -> Training:
     return training.model_copy(update=changes)
 
 
-def build(training: Training, words: int) -> Transformer:
-    """An untrained model with a vocabulary of so many words."""
-    return build_model(training, VocabularySizes(len(SPECIALS) + words))
-
-
 def train(
     training: Training,
     words: int,
@@ -47,19 +42,12 @@ def train(
     rate: float,
     annealed: bool,
 ) -> Transformer:
-    """Train a model of a configuration with Adam.
+    """Train a model of a configuration from `tiny` with Adam, on one batch in each update.
 
-    Args:
-        training: from `tiny`.
-        words: of the vocabulary.
-        batches: one for each update.
-        updates: number of them.
-        seed: of the weights and the objective.
-        rate: of learning.
-        annealed: whether it falls like a cosine.
+    If `annealed`, the learning rate falls like a cosine.
     """
     torch.manual_seed(seed)
-    model = build(training, words).train()
+    model = build_model(training, VocabularySizes(len(SPECIALS) + words)).train()
     objective = Objective(training, model, seed, bfloat16=False, updates=updates).train()
     optimiser = torch.optim.Adam(model.parameters(), rate)
     rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)

@@ -94,13 +94,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
 
 def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:
-    """Weights at a point of the plane, in the type of the start's.
-
-    Args:
-        corners: the start, the model of maximum likelihood and the analysed model.
-        across: share of the way to the second one.
-        up: share of the way to the third one.
-    """
+    """Weights of the start, the first corner, with these shares of the ways to the other two."""
     start, other, own = corners
     return {
         name: (

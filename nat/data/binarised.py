@@ -27,12 +27,9 @@ def files_of(prefix: Path | str) -> tuple[Path, Path]:
 
 
 def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path | str) -> int:
-    """Write sentences of space-separated subwords as ids; return their number.
+    """Write sentences of space-separated subwords as ids, see `files_of`; return their number.
 
-    Args:
-        lines: one sentence each; an empty line is a sentence of no tokens.
-        vocabulary: of the language of these sentences.
-        prefix: path of the two files without `.tokens.npy` and `.offsets.npy`.
+    An empty line is a sentence of no tokens.
     """
     tokens = array(np.min_scalar_type(len(vocabulary) - 1).char)
     offsets = array("q", [0])

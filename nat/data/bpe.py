@@ -157,13 +157,9 @@ def _split_lines(lines: list[str], path: Path) -> list[str]:
 def corrupt_lines(
     lines: Iterable[str], symbols: Sequence[str], options: Corruption, split: str
 ) -> Iterator[str]:
-    """Yield corrupted lines.
+    """Yield lines of subwords with some replaced by others of these symbols, and some dropped.
 
-    Args:
-        lines: subwords joined by spaces. A line keeps one token at least, if it has any.
-        symbols: the vocabulary that replacements are drawn from.
-        options: the probabilities, and the seed.
-        split: name of the split; splits use different random numbers.
+    A line keeps one token at least, if it has any. Splits use different random numbers.
     """
     named = hashlib.sha256(f"{options.seed} {split}".encode()).digest()
     numbers = np.random.default_rng(list(named))

@@ -104,13 +104,6 @@ class Text:
         """True if the weights of the regulariser are tuned on several references."""
         return self.regulariser.get("gamma") == TUNED
 
-    def with_regulariser(self, changes: Mapping[str, Any]) -> "Text":
-        """The same, with changes of its regulariser where it has one."""
-        if self.choice is None or not self.regulariser:
-            return self
-        options = {**self.choice.options, "regulariser": {**self.regulariser, **changes}}
-        return replace(self, choice=Method(method=self.kind, **options))
-
 
 def joined_names(texts: tuple[Candidate, ...]) -> str:
     """Name of the folder of their pairwise sentence BLEU."""

@@ -58,10 +58,8 @@ def distil(
     reference; the report lists it.
 
     Args:
-        corpus: the corpus.
         bpe: folder of its subwords and vocabularies.
-        translations: by `of_teacher` or `of_published`.
-        origin: their file.
+        translations: by `of_teacher` or `of_published`, from the file `origin`.
         output: folder with `text`, `binarised` and the report.
         made_by: what the report says of the decoding.
 

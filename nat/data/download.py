@@ -107,11 +107,18 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
     """
     published = _Published(url, checksum, place, key)
     path = published.path
-    mirrored = _mirrored(published)
-    if mirrored is not None:
-        if checksum.digest is None:
-            published.record(mirrored)
-        return mirrored
+    if place.mirror is not None:
+        plain = place.mirror / published.address
+        mirrored = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
+        if mirrored.is_file():
+            if fault := published.fault(mirrored):
+                raise UserError(
+                    f"the mirror's copy {mirrored} of {url} has bytes {fault} ({key}); put the "
+                    "right file there, or remove it to use the network"
+                )
+            if checksum.digest is None:
+                published.record(mirrored)
+            return mirrored
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     with in_turn(path.parent):
@@ -134,21 +141,6 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
         if not record_of_download(path).exists():
             published.record(path)
     return path
-
-
-def _mirrored(published: _Published) -> Path | None:
-    """The file of the mirror, if there is one."""
-    if published.place.mirror is None:
-        return None
-    plain = published.place.mirror / published.address
-    path = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
-    fault = published.fault(path) if path.is_file() else None
-    if fault:
-        raise UserError(
-            f"the mirror's copy {path} of {published.url} has bytes {fault} ({published.key}); put "
-            "the right file there, or remove it to use the network"
-        )
-    return path if path.is_file() else None
 
 
 def _fetch(published: _Published, part: Path) -> None:

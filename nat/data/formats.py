@@ -49,9 +49,7 @@ def read_format(
     """Yield the pairs of one part of a split.
 
     Args:
-        part: its description.
         files: files per language, or under `PAIRS` those that hold both.
-        source, target: languages.
         all_columns: every line of a `tsv` must have the columns, as in text that is not cleaned;
             otherwise one line must.
 

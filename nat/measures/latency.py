@@ -78,8 +78,6 @@ def measure(
             why it cannot be measured on this device.
         sentences: source sentences by number.
         ids: of those that are translated; none is empty, all fit the positions of every model.
-        setting: of the measurement.
-        clock: seconds.
 
     Returns:
         JSON-able: the setting and the device, what was translated, and for each system the time a
@@ -118,11 +116,9 @@ def measure(
 
 
 def largest_batch(fits: Callable[[int], bool], most: int) -> int:
-    """The largest batch that fits the memory, to within an eighth of it.
+    """The largest batch of at most so many sentences that `fits`, to within an eighth of it.
 
-    Args:
-        fits: whether a batch of so many sentences does; a batch of one is taken to.
-        most: sentences that there are.
+    A batch of one is taken to fit.
     """
     size, too_large = 1, None
     while size < most and (too_large is None or too_large - size > max(1, size // 8)):

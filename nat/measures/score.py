@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures import bleu, statistics
-from nat.measures.repetition import repeated_positions
 from nat.measures.results import DIGITS, NOT_AVAILABLE, missing
 from nat.measures.statistics import MEASURED, PART
 
@@ -200,9 +199,10 @@ def score(hypotheses: Path, references: References) -> ScoredText:
 
 
 def _repetition(sentences: Sequence[str]) -> np.ndarray:
-    """Repeated words and all words of each sentence, [n, 2]."""
+    """Words that equal the one before, and all words of each sentence, [n, 2]."""
     words = [sentence.split() for sentence in sentences]
-    return np.array([[len(repeated_positions(each)), len(each)] for each in words])
+    repeated = [sum(one == other for one, other in pairwise(each)) for each in words]
+    return np.array([*zip(repeated, map(len, words), strict=True)])
 
 
 def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:

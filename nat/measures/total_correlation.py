@@ -44,12 +44,7 @@ def estimate_total_correlation(job: Job[Any]) -> None:
 def estimate(
     parallel: Mapping[str, Any], autoregressive: Mapping[str, Any], summary: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """C of each split from the analyses `likelihood` of a NAT and an AT.
-
-    Args:
-        parallel: of the NAT.
-        autoregressive: of the AT.
-        summary: the corpus as `corpus.json` describes it, with the exact C of an invented language.
+    """C of each split from the analyses `likelihood` of a NAT and an AT, and `corpus.json`.
 
     Returns:
         Numbers, see `nat.measures.results`; `by_sentence` has the difference of the losses in bits
@@ -109,13 +104,8 @@ def _exact(summary: Mapping[str, Any], split: str, nat: float, at: float) -> dic
     that makes nothing of it (`nat.data.invented.law`). The estimate is the first of them +
     `parallel_excess`, by which the loss of the NAT is above its optimum, minus
     `autoregressive_excess`, by which that of the AT is above H(Y|X). The optima are expectations
-    over targets, the losses those of the drawn ones, so the excesses of a small split are noisy.
-
-    Args:
-        summary: of the corpus.
-        split: of it.
-        nat: loss of the NAT per sentence, nats.
-        at: loss of the AT per sentence, nats.
+    over targets, the losses (`nat` and `at`, per sentence in nats) those of the drawn ones, so the
+    excesses of a small split are noisy.
     """
     entropies = summary.get("entropies", {}).get(split, {}).get("subwords")
     if entropies is None:

@@ -39,12 +39,7 @@ from a model has its validation BLEU at update 0."""
 
 
 def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, Any]:
-    """The record of a training with the numbers that were measured.
-
-    Args:
-        report: what `training.json` says besides.
-        curve: the lines of `training.csv`.
-    """
+    """Add the numbers that the lines of `training.csv` give to what `training.json` says."""
     rows = list(csv.DictReader(curve))
     counts = {name: at(report, key) for name, key in COUNTS.items()}
     updates, validated = int(report["updates"]), _validations(rows)

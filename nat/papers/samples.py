@@ -4,6 +4,7 @@ Of each pair of systems the sentences with the largest gain, the median gain and
 in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from nat.artifacts import Score
 from nat.data.lines import read_lines
 from nat.data.subwords import merge
 from nat.data.translations import read_in_order
-from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
 from nat.papers.cells import STUDENT, TEACHER, Cell
 from nat.papers.reader import NOT_RUN
@@ -73,13 +73,20 @@ def chosen(gains: Sequence[float]) -> list[int]:
 
 
 def marked(translation: str, reference: str) -> str:
-    """Put repeated words of a translation in brackets, and missing words behind it."""
+    """Put words that equal the one before in brackets, and missing words behind a translation.
+
+    Of a word that the reference has more often, the last occurrences are the missing ones.
+    """
     words = translation.split()
-    repeated = set(repeated_positions(words))
     text = " ".join(
-        f"{OPENING}{word}{CLOSING}" if at in repeated else word for at, word in enumerate(words)
+        f"{OPENING}{word}{CLOSING}" if at and words[at - 1] == word else word
+        for at, word in enumerate(words)
     )
-    missing = missing_words(words, reference.split())
+    left, missing = Counter(words), []
+    for word in reference.split():
+        if left[word] <= 0:
+            missing.append(word)
+        left[word] -= 1
     return f"{text} (missing: {' '.join(missing)})" if missing else text
 
 

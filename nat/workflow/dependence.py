@@ -134,7 +134,10 @@ def taken_over(configuration: Configuration, artifacts: Iterable[Artifact]) -> d
     """
     links = {}
     for artifact in artifacts:
-        own, there = _made_with(artifact), Path(artifact.path)
+        own, there = artifact, Path(artifact.path)
+        for kind, by in ((OfTraining, Model), (DistilledText, Distilled), (Statistics, Score)):
+            if isinstance(artifact, kind):  # one job makes both, and is known by the second
+                own = by.of(vars(artifact))
         if isinstance(own, MADE_ALONE) and (there.is_symlink() or not there.exists()):
             of_scale = {"run": configuration.scale}
             theirs, path = (replace(each, **of_scale).path for each in (own, artifact))
@@ -143,11 +146,3 @@ def taken_over(configuration: Configuration, artifacts: Iterable[Artifact]) -> d
             if Path(path).exists() and recorded == identity(configuration, own):
                 links[artifact.path] = path
     return links
-
-
-def _made_with(artifact: Artifact) -> Artifact:
-    """The result by which the job that makes this one is known."""
-    for kind, by in ((OfTraining, Model), (DistilledText, Distilled), (Statistics, Score)):
-        if isinstance(artifact, kind):
-            return by.of(vars(artifact))
-    return artifact

@@ -74,8 +74,8 @@ def partitions(text: str) -> list[Partition]:
             if known > 1:  # 1 where the administrators have not said it
                 own.most_memory_mb = max(known, own.most_memory_mb or 0)
             own.nodes += int(nodes)
-            for count in re.findall(r"\bgpu(?::[^:,()]+)?:(\d+)(?=[,(]|$)", gres):
-                own.gpus += int(count) * int(nodes)
+            of_each = re.findall(r"\bgpu(?::[^:,()]+)?:(\d+)(?=[,(]|$)", gres)
+            own.gpus += sum(map(int, of_each)) * int(nodes)
     return list(by_name.values())
 
 
@@ -156,10 +156,7 @@ def seen(root: Path, words: list[str]) -> str:
 
 
 def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
-    """Look at this cluster, and say what to write into `config/cluster.yaml`.
-
-    It is an error if something would keep jobs of this scale from running.
-    """
+    """Say what to write into `config/cluster.yaml`; fail if jobs of this scale could not run."""
     slurm.require_clients()
     given, problems = read_cluster(configuration), []
     profile = read_yaml(configuration.root, "slurm/config.yaml")

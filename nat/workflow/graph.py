@@ -84,11 +84,7 @@ class Graph:
         return [path for report in self.reports.values() for path in report.files]
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
-        """Paths that the pages wait for: what they show and the same run makes.
-
-        Args:
-            targets: targets of the run; none for everything.
-        """
+        """Paths that the pages of a run wait for: what they show and the run makes."""
         run, site = f"results/{self.configuration.run}/", Path(self.site).parent
         paths = self.traces() if "traces" in targets else []
         paths += self.all_reports() if _is_all(targets) else []
@@ -216,9 +212,7 @@ def _generations(configuration: Configuration, system: str) -> int:
     return 1 + max((_generations(configuration, name) for name in heirs), default=0)
 
 
-@cache
-def _dependencies(configuration: Configuration, system: str) -> list[str]:
-    return dependencies(configuration, system)
+_dependencies = cache(dependencies)
 
 
 def _is_all(targets: Collection[str]) -> bool:

@@ -106,7 +106,7 @@ class Estimates:
 
     def gigabytes(self, job: PendingJob) -> float:
         """Disk space of what a job makes; of a training also of two full checkpoints."""
-        if is_training(job):
+        if STAGES.get(job.rule) == "train":
             training = self.configuration.training(job.wildcards["corpus"], job.wildcards["system"])
             numbers = _weights(training.architecture, self.of_models.symbols)
             return 4e-9 * numbers * (1 + training.recipe.average.checkpoints + 2 * 3)
@@ -115,17 +115,12 @@ class Estimates:
 
     def devices(self, job: PendingJob) -> int:
         """Number of devices that share a job."""
-        scale = self.configuration.scale_settings
-        return (scale.devices or 1) * scale.nodes if is_training(job) else 1
+        scale, is_training = self.configuration.scale_settings, STAGES.get(job.rule) == "train"
+        return (scale.devices or 1) * scale.nodes if is_training else 1
 
     def on_gpu(self, job: PendingJob) -> bool:
         """Return True if the hours of a job are those of a GPU."""
         return job.rule in STAGES and cluster.needs(self.configuration, STAGES[job.rule]).gpu
-
-
-def is_training(job: PendingJob) -> bool:
-    """Return True for a job that trains a system."""
-    return STAGES.get(job.rule) == "train"
 
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
@@ -170,7 +165,7 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
     for corpus in sorted({job.wildcards.get("corpus", "") for job in jobs} - {""}):
         if not cluster.sentences(configuration, corpus, TRAIN):
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
-    trainings = filter(is_training, jobs)
+    trainings = (job for job in jobs if STAGES.get(job.rule) == "train")
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
     need, limits = cluster.needs(configuration, "train"), cluster.read_cluster(configuration)
     minutes = cluster.growing(need.minutes, (limits.gpu if need.gpu else limits.cpu).most_minutes)

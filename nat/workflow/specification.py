@@ -35,9 +35,7 @@ from nat.workflow.dependence import MADE_ALONE, identity
 class Specification:
     """The argument of a program; its file is written when a command is made that names it.
 
-    Args:
-        program: name of the program.
-        find: makes the jobs; it is not called before. None in a dry run, which writes no file.
+    Only then `find` makes the jobs; it is None in a dry run, which writes no file.
     """
 
     def __init__(self, program: str, find: Callable[[], list[Job[Any]]] | None) -> None:

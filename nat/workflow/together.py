@@ -73,11 +73,8 @@ def together(
 
     A run of one paper thus makes nothing that only other papers show. Decodings that consult
     another model share a job with those that consult the same one, and so do those that are tuned:
-    a run that asks for other decodings need not train that model, or tune anything.
-
-    Args:
-        configuration: of the run.
-        asked: scores, and the papers that each is for.
+    a run that asks for other decodings need not train that model, or tune anything. `asked` has
+    the papers that each score is for.
     """
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for score, papers in asked.items():

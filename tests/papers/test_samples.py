@@ -29,6 +29,8 @@ def test_samples_are_chosen_by_rule() -> None:
 
 def test_repeated_and_missing_words_are_marked() -> None:
     assert samples.marked("a a b", "a b c b") == "a [a] b (missing: c b)"
+    assert samples.marked("a a a A", "A a") == "a [a] [a] A"
+    assert samples.marked("b a", "a b a c") == "b a (missing: a c)"
     assert samples.marked("a b", "b a") == "a b"
     assert samples.marked("", "a") == " (missing: a)"
 
