@@ -6,7 +6,7 @@ from rich.console import Console
 
 from nat import program
 from nat.configuration.command_line import add_configuration_arguments, configuration_from
-from nat.papers.results_on_screen import show
+from nat.papers.reports import show
 
 
 def main() -> None:

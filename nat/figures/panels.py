@@ -39,7 +39,15 @@ NAMES: dict[str, Any] = {
 
 def lines(axes: Axes, panel: Panel) -> None:
     """Draw a measure over a number; a series of style `level` crosses the panel."""
-    at = _horizontal(axes, panel)
+    x, numbers = panel.description.x, sorted(panel.points["x"].unique())
+    axes.set_xlabel(x.label or "")
+    at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
+    if x.log:
+        axes.set_xscale("log", base=2)
+    # a panel without points has the axis of the others
+    axes.update_datalim([(place, 0.0) for place in at.values()], updatey=False)
+    named = [tick for tick in numbers if x.even or x.values is None or tick in x.values]
+    ticks(axes, [at[tick] for tick in named], [f"{tick:g}" for tick in named])
     if panel.description.log:
         axes.set_yscale("log")
         _plain_numbers(axes, "y", 1)
@@ -50,27 +58,13 @@ def lines(axes: Axes, panel: Panel) -> None:
         if each.style == "level":
             _level(axes, each)
         elif not points.empty:
-            x = points["x"].map(at)
+            places = points["x"].map(at)
             band: dict[str, Any] = {"color": each.colour, "alpha": OPACITY, "linewidth": 0}
-            axes.fill_between(x, points["bottom"], points["top"], **band)
-            _line(axes, each, x, points)
+            axes.fill_between(places, points["bottom"], points["top"], **band)
+            _line(axes, each, places, points)
         if not points.empty:
             _hollow(axes, each, each.published["x"].map(at))
     axes.margins(y=0.12)
-
-
-def _horizontal(axes: Axes, panel: Panel) -> dict[float, float]:
-    """Set up the horizontal axis of lines; returns where each value lies on it."""
-    x, numbers = panel.description.x, sorted(panel.points["x"].unique())
-    axes.set_xlabel(x.label or "")
-    at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
-    if x.log:
-        axes.set_xscale("log", base=2)
-    # a panel without points has the axis of the others
-    axes.update_datalim([(place, 0.0) for place in at.values()], updatey=False)
-    named = [tick for tick in numbers if x.even or x.values is None or tick in x.values]
-    ticks(axes, [at[tick] for tick in named], [f"{tick:g}" for tick in named])
-    return at
 
 
 def bars(axes: Axes, panel: Panel) -> None:

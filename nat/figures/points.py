@@ -1,12 +1,14 @@
 """The points of figures: records of the cells of a figure, panel by panel."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from nat.figures import analyses
+from nat.errors import UserError, told_of
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
@@ -14,8 +16,11 @@ from nat.papers.cells import Cell, place, shown
 from nat.papers.description import PaperPart
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
+from nat.papers.texts import analysed
 from nat.papers.values import Record
 
+Content = dict[str, Any]
+"""Parts of an analysis by what they stand for in the description of the figure."""
 NUMBERS = [
     *("x", "y", "ours", "spread", "low", "high", "published"),
     *("x_low", "x_high", "x_published"),
@@ -34,7 +39,7 @@ class Plot:
 
     figure: ResolvedPart
     records: list[Record]
-    contents: dict[str, analyses.Content] = field(default_factory=dict)
+    contents: dict[str, Content] = field(default_factory=dict)
 
     @property
     def description(self) -> PaperPart:
@@ -54,14 +59,14 @@ def make(figure: ResolvedPart, root: Path) -> Plot:
     """Read the points of a figure from the results below a folder.
 
     Raises:
-        UserError: for damaged results.
+        UserError: for damaged results, and if an analysis does not have what is asked of it.
     """
     reader = Reader(root)
-    contents: dict[str, analyses.Content] = {}
+    contents: dict[str, Content] = {}
     if figure.described.kind == "curves":
         records = _curves(figure, reader)
     elif figure.keys:
-        records, contents = analyses.read(figure, reader)
+        records, contents = _analysed(figure, reader)
     else:
         records = _points(figure, reader)
     names = {"paper": figure.paper, "figure": figure.number}
@@ -127,3 +132,78 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
                 points = chain(runs)[before:]
                 records += [base | {"x": update, "ours": value} for update, value in points]
     return records
+
+
+# Matrices, alignments, and decodings pass by pass, of the files of analyses
+
+
+def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
+    """Records of a figure that shows analyses, and what each panel shows of its own.
+
+    Of several seeds the first that ran is shown.
+    """
+    records: list[Record] = []
+    contents: dict[str, Content] = {}
+    for own, _ in shown(figure.cells).values():
+        base = values.record(figure.scale, own, [], reader)
+        base |= {"over": "", "collapsed": False, "point": ""}
+        base |= dict.fromkeys(("ours", "low", "high", "spread"))
+        cell = next((each for each in own if reader.ran(each)), None)
+        if cell is None:
+            records.append(base | {"status": NOT_RUN})
+            continue
+        keys = figure.keys[cell.column]
+        with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
+            content = {name: analysed(reader, cell, key) for name, key in keys.items()}
+            try:
+                own_records = list(RECORDS[figure.described.kind](content))
+            except (LookupError, TypeError, ValueError) as error:
+                where = f"{cell.path}: split {cell.split}, panel '{cell.column}'"
+                named = ", ".join(map(repr, keys.values()))
+                text = f"{where}: {error}; are {named} parts of one example?"
+                raise UserError(text) from error
+        contents[cell.column] = content
+        base |= {"seeds": str(cell.seed), "sources": cell.path, "status": "run"}
+        base |= {"remark": content.get("caption", "")}
+        records += [base | each for each in own_records]
+    return records, contents
+
+
+def _heat_map(content: Content) -> Iterator[Record]:
+    rows, columns = content["rows"], content["columns"]
+    for y, (row, line) in enumerate(zip(rows, content["values"], strict=True)):
+        for x, (column, value) in enumerate(zip(columns, line, strict=True)):
+            yield {"row": str(row), "y": y, "x": x, "category": str(column), "ours": value}
+
+
+def _plane(content: Content) -> Iterator[Record]:
+    rows, columns = (list(map(float, content[name])) for name in ("rows", "columns"))
+    for each in _heat_map(content):
+        if each["ours"] is not None:
+            x, y = columns[each["x"]], rows[each["y"]]
+            yield each | {"row": f"{y:g}", "y": y, "x": x, "category": ""}
+    for point in content.get("points", ()):
+        name, place = point["label"], {"x": point["x"], "y": point["y"]}
+        yield {"row": name, "point": name, "ours": None} | place
+
+
+def _alignment(content: Content) -> Iterator[Record]:
+    # behind each text lies its end
+    first, second = [*content["first"], ""], [*content["second"], ""]
+    for x, y in enumerate(content["links"]):
+        yield {"row": first[x], "x": x, "y": y, "category": "" if y is None else second[y]}
+
+
+def _steps(content: Content) -> Iterator[Record]:
+    for number, each in enumerate(content["passes"], 1):
+        for x, token in enumerate(each["tokens"]):
+            predicted = x in each["predicted"]
+            yield {"row": f"pass {number}", "x": x, "category": token or "", "predicted": predicted}
+
+
+RECORDS: dict[str, Callable[[Content], Iterator[Record]]] = {
+    "heat_map": _heat_map,
+    "contour": _plane,
+    "alignment": _alignment,
+    "steps": _steps,
+}

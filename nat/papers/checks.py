@@ -93,14 +93,13 @@ class Check:
 
 def decisive(check: Check) -> Check:
     """The same judgement by the measure that decides it, see `Check.against_all`."""
-
-    def against_all(side: Compared) -> Compared:
-        own = (cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own)
-        return Compared(tuple(own))
-
-    return (
-        replace(check, sides=tuple(map(against_all, check.sides))) if check.against_all else check
+    if not check.against_all:
+        return check
+    own = (
+        tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own)
+        for side in check.sides
     )
+    return replace(check, sides=tuple(map(Compared, own)))
 
 
 def published_difference(check: Check) -> float | None:

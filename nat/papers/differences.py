@@ -71,6 +71,9 @@ def difference(left: Compared, right: Compared | float, reader: Reader) -> Diffe
             latencies that were measured in different jobs.
     """
     sides = [left, right] if isinstance(right, Compared) else [left]
+    subtracted: list[OfSeed] = []
+    if not isinstance(right, Compared):
+        subtracted = [(float(right), np.array(float(right)))]
     by_seed: dict[int, list[OfSeed]] = {}
     used: list[Cell] = []
     for seed in dict.fromkeys(cell.seed for cell in left.own):
@@ -79,14 +82,16 @@ def difference(left: Compared, right: Compared | float, reader: Reader) -> Diffe
             continue
         numbers = _ratios(of_seed, reader) if left.over else _numbers(of_seed, reader)
         if len(numbers) == len(sides):
-            by_seed[seed] = numbers
+            by_seed[seed] = numbers + subtracted
             used += [cell for side in of_seed for cell in (*side.own, *side.over)]
     if not by_seed:
         return None
-    subtracted = 0.0 if isinstance(right, Compared) else float(right)
-    pairs = [[*(value for value, _ in each), subtracted][:2] for each in by_seed.values()]
-    samples = [_minus([of for _, of in each], subtracted) for each in by_seed.values()]
-    known = [each for each in samples if each is not None]
+    pairs = [(of_left, of_right) for (of_left, _), (of_right, _) in by_seed.values()]
+    known = [
+        of_left - of_right
+        for (_, of_left), (_, of_right) in by_seed.values()
+        if of_left is not None and of_right is not None
+    ]
     if len(known) < len(pairs) or (left.over and len(pairs) > 1):
         known = []
     cell, measure = used[0], MEASURES[used[0].measure]
@@ -115,13 +120,6 @@ def _of_seed(side: Compared, seed: int, reader: Reader) -> Compared:
         return tuple(cell for cell in there if reader.number(cell).value is not None)
 
     return Compared(measured(side.own), measured(side.over))
-
-
-def _minus(samples: Sequence[np.ndarray | None], subtracted: float) -> np.ndarray | None:
-    first, *others = samples
-    if first is None or any(each is None for each in others):
-        return None
-    return np.asarray(first - (others[0] if others else subtracted))
 
 
 def _numbers(sides: Sequence[Compared], reader: Reader) -> list[OfSeed]:
@@ -207,7 +205,15 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
         return []
     source = MEASURES[measure].source
     if source == SCORE and measure in statistics.MEASURED:
-        _check_test_sets(cells, reader)
+        references = []
+        for cell in cells:
+            files = reader.file(cell.path)["files"].items()
+            references.append({key: file["sha256"] for key, file in files if key != "hypotheses"})
+            if references[-1] != references[0]:
+                raise UserError(
+                    f"{cells[0].path} and {cell.path} are scores against different references; "
+                    "remove both and run again"
+                )
         scores = [cell.source for cell in cells if isinstance(cell.source, Score)]
         counts = [read_arrays(reader.root / score.statistics.path) for score in scores]
         return [statistics.resampled(measure, each) for each in counts]
@@ -219,16 +225,3 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
         together = len({cell.path for cell in cells}) == 1
         return resampled_medians([each.repeats for each in numbers], together)
     return []
-
-
-def _check_test_sets(cells: Sequence[Cell], reader: Reader) -> None:
-    """Refuse scores that are not all against the same references."""
-    texts = []
-    for cell in cells:
-        files = reader.file(cell.path)["files"].items()
-        texts.append({key: file["sha256"] for key, file in files if key != "hypotheses"})
-        if texts[-1] != texts[0]:
-            raise UserError(
-                f"{cells[0].path} and {cell.path} are scores against different references; remove "
-                "both and run again"
-            )

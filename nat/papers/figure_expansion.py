@@ -7,7 +7,6 @@ from typing import Any
 from nat.measures.known import MEASURES
 from nat.papers.cells import OVER, Cell, place, with_published
 from nat.papers.coordinates import Chosen, Heading, Resolver, product
-from nat.papers.description import Line
 from nat.papers.expansion import Expanded
 from nat.papers.published import is_own
 
@@ -29,7 +28,10 @@ class ExpandedFigure(Expanded):
             along = described.x.of if kind != "curves" else ""
             self.rows = resolver.headings(described.series, f"{self.at}.series", along)
         if described.analysis:
-            self._analyses()
+            for panel in self.columns:
+                self._mark(panel.label, panel)
+                keys = described.analysis.items()
+                self.keys[panel.label] = {n: self.filled(key, panel.chosen) for n, key in keys}
         elif kind == "scatter":
             self._scatter()
         elif kind == "curves":
@@ -48,14 +50,6 @@ class ExpandedFigure(Expanded):
         here = self.merged(at, panel.chosen, *levels)
         other = None if over is None else here | {"system": over}
         self.cells += self.numbers(at, here, other, row=row, column=panel.label, **labels)
-
-    def _analyses(self) -> None:
-        for panel in self.columns:
-            self._mark(panel.label, panel)
-            self.keys[panel.label] = {
-                name: self.filled(key, panel.chosen)
-                for name, key in self.described.analysis.items()
-            }
 
     def _curves(self) -> None:
         """Expand trainings, one after the other where they start from each other."""
@@ -130,18 +124,14 @@ class ExpandedFigure(Expanded):
         for panel, series in everything:
             pairs = series.given().items()
             if all(panel.chosen.get(key, value) == value for key, value in pairs):
-                self._quoted_points(panel, series)
-
-    def _quoted_points(self, panel: Heading, series: Line) -> None:
-        """Add rows that are only quoted, with values in the columns that the axes name."""
-        axes = {"y": self.described.y, "x": self.described.x}
-        for row, (key, axis) in itertools.product(series.quoted or (), axes.items()):
-            values = {cell.row: cell for cell in self.quoted[::-1] if cell.column == axis.column}
-            self.resolver.known(f"{self.at}.series", "quoted row", row, values)
-            here = self.levels | panel.chosen | axis.given() | {"system": None}
-            labels = {"column": panel.label, "category": row, "axis": key}
-            cells = self.numbers(self.at, here, None, row=series.label or row, **labels)
-            self.cells += [with_published(cell, values[row]) for cell in cells]
+                for quoted, (key, axis) in itertools.product(series.quoted or (), axes.items()):
+                    printed = [cell for cell in self.quoted if cell.column == axis.column]
+                    values = {cell.row: cell for cell in reversed(printed)}
+                    self.resolver.known(at, "quoted row", quoted, values)
+                    here = self.levels | panel.chosen | axis.given() | {"system": None}
+                    where = {"row": series.label or quoted, "column": panel.label}
+                    cells = self.numbers(self.at, here, None, **where, category=quoted, axis=key)
+                    self.cells += [with_published(cell, values[quoted]) for cell in cells]
 
 
 def _quoting(cell: Cell, over: Cell | None, own: Mapping[tuple[str, ...], Cell]) -> Cell:

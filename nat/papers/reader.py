@@ -43,7 +43,12 @@ class Reader:
         known = MEASURES[cell.measure]
         numbers = self.numbers(cell.path, cell.part)
         if cell.measure in ("l_target", "l_mple") and "target_bleu" in numbers:
-            return Number(self._loss(cell, numbers))
+            # Huang et al. 2022, equation 10, of which beta is the setting of the cell
+            value = -float(cell.setting) * (numbers["target_bleu"].value or 0.0)
+            if cell.measure == "l_mple":
+                held_out = self.numbers(cell.path, VALIDATION)
+                value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))
+            return Number(value)
         name = cell.measure
         if known.relative:
             name = {LATENCY: "latency", TRAINING: "parameters"}[known.source]
@@ -53,14 +58,6 @@ class Reader:
         number = numbers.get(name, NOTHING)
         # what a training warns of is about its model, not about what is counted in it
         return replace(number, flags=()) if known.source == TRAINING else number
-
-    def _loss(self, cell: Cell, numbers: dict[str, Number]) -> float:
-        """L_target or L_MPLE (Huang et al. 2022, equation 10), of which beta is a setting."""
-        value = -float(cell.setting) * (numbers["target_bleu"].value or 0.0)
-        if cell.measure == "l_mple":
-            held_out = self.numbers(cell.path, VALIDATION)
-            value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))
-        return value
 
     def of_training(self, cell: Cell, measure: str) -> float | None:
         """Read a measure of the training behind a cell, as far as there is a record of it."""

@@ -4,7 +4,6 @@ Everything else is a query: the inputs of a report are the sources of its cells,
 a figure the rows themselves, a claim two selections, and what is timed together a group.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -23,25 +22,17 @@ from nat.papers.figure_expansion import ExpandedFigure
 def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     """Expand all tables and figures of a paper, by names such as `table 2`.
 
+    All latencies of a report that are measured on one corpus, with models of one seed and in one
+    setting, are one group, which one job measures, so that whatever disturbs the machine disturbs
+    all of it. A report whose group is a part of another report's takes its latencies from there.
+
     Raises:
         UserError: for a name or published value that does not exist; tells the file and the key.
     """
     resolver = Resolver(configuration, paper)
     tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
     figures = [ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures]
-    parts = [*tables.values(), *figures]
-    _time_together(paper, parts)
-    return {part.name: part for part in parts}
-
-
-def _time_together(paper: str, parts: Sequence[Expanded]) -> None:
-    """Complete the latencies of a paper: what is measured together in one job.
-
-    All latencies of a report that are measured on one corpus, with models of one seed and in one
-    setting, are one group, so that whatever disturbs the machine disturbs all of it. A report whose
-    group is a part of another report's takes its latencies from there, so that nothing is measured
-    twice.
-    """
+    parts: list[Expanded] = [*tables.values(), *figures]
     groups: dict[Any, dict[str, set[str]]] = {}
     for cell in (cell for part in parts for cell in part.cells if isinstance(cell.source, Latency)):
         of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
@@ -58,6 +49,7 @@ def _time_together(paper: str, parts: Sequence[Expanded]) -> None:
 
     for part in parts:
         part.cells = [timed(cell) for cell in part.cells]
+    return {part.name: part for part in parts}
 
 
 def latency(

@@ -4,14 +4,18 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 """
 
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
+
+from rich.console import Console
 
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.command_line import chosen
 from nat.configuration.files import file_of
+from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
@@ -199,3 +203,34 @@ def make_table(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of any kind from the results below a folder; damaged ones are UserErrors."""
     made: TableText = TABLES[table.described.kind].make(table, root)
     return made
+
+
+def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
+    """Print the tables and claims that were made, as their Markdown, and all paths.
+
+    Without names of papers, those of all papers are shown.
+
+    Raises:
+        UserError: for an unknown paper, and if there is nothing to show.
+    """
+    for paper in papers:
+        configuration.paper(paper)
+    places = []
+    for target in targets(configuration):
+        paper, form, _ = target
+        path = Path(Report(configuration.run, *target).path).with_suffix("")
+        text = configuration.root / f"{path}.md"
+        made = configuration.root / f"{path}.{FORMATS[form][0]}"
+        if (papers and paper not in papers) or not made.exists():
+            continue
+        if "md" in FORMATS[form]:
+            said = text.read_text(encoding="utf-8")
+            console.print(said, markup=False, highlight=False, soft_wrap=True)
+        places.append(f"{path}.{{{','.join(FORMATS[form])}}}")
+    if not places:
+        folder = f"results/{configuration.run}/papers"
+        folders = " or ".join(f"{folder}/{paper}" for paper in sorted(papers)) or folder
+        command = snakemake(configuration, *(papers or ["all"]))
+        raise UserError(f"there are no tables or figures below {folders}; run '{command}'")
+    for place in places:
+        console.print(place, style="cyan", highlight=False, soft_wrap=True)

@@ -150,23 +150,19 @@ class StatedSettings:
             for field in entry.model_fields_set.intersection(FIELDS):
                 given = getattr(entry, field)
                 patterns = [given] if isinstance(given, str) else given
-                fitting = {pattern: self._fitting(field, pattern) for pattern in patterns}
-                lines = lines & set().union(*fitting.values())
+                known, fitting = self._lines[field], set[int]()
                 for pattern in patterns:
-                    near = "" if fitting[pattern] else hint(pattern, self._lines[field])
-                    self.idle += [f"{where}: unknown {field} '{pattern}'; {near}"] * bool(near)
+                    form = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+                    of_pattern = [known[value] for value in known if form.fullmatch(value)]
+                    fitting = fitting.union(*of_pattern)
+                    if not of_pattern:
+                        near = hint(pattern, known)
+                        self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
+                lines = lines & fitting
             if lines <= first.keys():
                 self.idle.append(f"{where}: counts for no row; correct, move or remove it")
             first = dict.fromkeys(lines, entry) | first
         return first
-
-    def _fitting(self, field: str, pattern: str) -> set[int]:
-        """The lines of the rows that fit a pattern."""
-        known = self._lines[field]
-        if "*" not in pattern:
-            return known.get(pattern, set())
-        form = re.compile(".*".join(map(re.escape, pattern.split("*"))))
-        return set().union(*(lines for value, lines in known.items() if form.fullmatch(value)))
 
     def verdict(self, row: Stated) -> Verdict:
         """Hold a row against the configuration."""

@@ -121,8 +121,9 @@ def _records(table: ResolvedPart, root: Path) -> list[Record]:
 
 def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     """Write a cell in a part of its column."""
-    digits = measure_of(record["measure"]).digits
-    is_difference = _is_difference(record)
+    measure = measure_of(record["measure"])
+    digits, is_over = measure.digits, bool(record.get("over")) and not measure.relative
+    is_difference = is_over or record.get("derived") == "difference"
     if part == PUBLISHED:
         value = record["published"]
         if value is None or value == "":
@@ -164,13 +165,6 @@ def digits_of_ends(measure: str) -> int:
     """
     known = measure_of(measure)
     return known.digits if known.source == LATENCY else max(known.digits - 1, 0)
-
-
-def _is_difference(record: Record) -> bool:
-    """Tell whether a cell shows what one system or measure has more than another."""
-    relative = measure_of(record["measure"]).relative
-    is_over = bool(record.get("over")) and not relative
-    return record.get("derived") == "difference" or is_over
 
 
 def _notes(

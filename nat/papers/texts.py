@@ -31,7 +31,12 @@ def make(table: ResolvedPart, root: Path) -> TableText:
         if cell is not None:
             key = table.keys[cell.row]["text"]
             with told_of(f"config/papers/{table.paper}.yaml: tables.{table.number}: "):
-                text = _text(analysed(reader, cell, key), key)
+                value = analysed(reader, cell, key)
+                parts = value if isinstance(value, list) else [value]
+                if any(isinstance(part, list | dict) for part in parts):
+                    several = "is no text but has parts; name one of them in the key of the row"
+                    raise UserError(f"'{key}' {several}")
+            text = f"{value:.1f}" if isinstance(value, float) else " ".join(map(str, parts))
             record |= {"text": text, "status": "run", "remark": ""}
             record |= {"seeds": str(cell.seed), "sources": cell.path}
         elif own[0].reason != QUOTED:
@@ -64,10 +69,3 @@ def analysed(reader: Reader, cell: Cell, key: str) -> Any:
     of_split["measures"] = content["measures"].get(cell.split, {})
     with told_of(f"{cell.path}, split {cell.split}: "):
         return require_at(of_split, key)
-
-
-def _text(value: Any, key: str) -> str:
-    parts = value if isinstance(value, list) else [value]
-    if any(isinstance(part, list | dict) for part in parts):
-        raise UserError(f"'{key}' is no text but has parts; name one of them in the key of the row")
-    return f"{value:.1f}" if isinstance(value, float) else " ".join(map(str, parts))

@@ -323,11 +323,6 @@ def has_quartiles(measure: str) -> bool:
     return known.source == LATENCY and not known.relative
 
 
-def shows_quartiles(record: Mapping[str, Any]) -> bool:
-    """Tell whether `low` and `high` of a record are quartiles; a difference of times has none."""
-    return has_quartiles(record["measure"]) and not record.get("over")
-
-
 def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
     """Say what the standard deviations of records are over, by the one with most seeds."""
     seeds = max((each["seeds"].split() for each in records), key=len)
@@ -344,7 +339,7 @@ def what_intervals_are(name: str, records: Iterable[Record]) -> list[str]:
         known = measure_of(each["measure"])
         over = "the repeats" if known.source == LATENCY else "sentences"
         text = f"95% bootstrap interval over {over} ({significance.SAMPLES:,} samples)"
-        if shows_quartiles(each):
+        if has_quartiles(each["measure"]) and not each.get("over"):
             text = "quartiles of the repeats"
         labels.setdefault(text, {})[known.label] = None
     if len(labels) == 1:

@@ -35,7 +35,7 @@ class Entry:
     text: str
     small: Sequence[str] = ()  # texts below it
     link: str = ""
-    details: Mapping[str, Any] | None = None  # said on demand, see `nat.report.details`
+    details: Mapping[str, Any] | None = None  # said on demand, see `nat.report.papers`
     look: str = ""  # classes of the style sheet
 
 

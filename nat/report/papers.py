@@ -1,14 +1,21 @@
-"""The page of a paper: its claims, tables and figures beside what the paper prints."""
+"""The page of a paper: its claims, tables and figures beside what the paper prints.
 
+The page tells the origin of a number on demand.
+"""
+
+import json
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nat.artifacts import Latency, Score
+from nat.configuration import Configuration
 from nat.figures import figures, points
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
-from nat.papers.cells import Cell, shown
+from nat.papers.cells import Cell, shown, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
@@ -16,8 +23,17 @@ from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given, heading
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
-from nat.report.details import details
-from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper
+from nat.report.page import (
+    NOTHING,
+    OLDER,
+    Entry,
+    Page,
+    Row,
+    Section,
+    of_paper,
+    of_system,
+    root_of,
+)
 from nat.report.results import Results, stand_ins
 
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
@@ -27,6 +43,9 @@ SAID = (
     *("baseline", "baseline_difference", "p_value", "test", "signature"),
 )
 """Columns of the CSV of a table that are said of each number, beside its measure."""
+Line = tuple[str, str, str]
+"""A term, its text, and `CODE`, the address that it leads to, or nothing."""
+CODE = "code"
 
 
 def page(results: Results, paper: str, folder: Path) -> Page:
@@ -106,10 +125,15 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
     if results.state(target).look != NOTHING:
         files = _files(paper, f"table_{number}", reports.FORMATS["table"])
         table_formats.write(table, folder / "downloads" / paper / f"table_{number}.csv")
-    is_grid, labels = described.kind == "grid", table.labels
+    labels = table.labels
     numbers: Sequence[Row] = [row[labels:] for row in table.rows]
-    if is_grid:
+    notes = table.notes
+    if described.kind == "grid":
         numbers = _numbers(results, resolved, table)
+        # a page shows the intervals of all columns
+        ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
+        others = [note for note in notes if not note.startswith(tables.INTERVAL)]
+        notes = values.what_intervals_are(tables.INTERVAL, ran) + others
     rows: list[Row] = []
     group = ""
     for texts, own in zip(table.rows, numbers, strict=True):
@@ -121,16 +145,9 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
         text=table.origin,
         columns=[heading(column) or "group" for column in table.columns],
         rows=rows,
-        notes=(_notes(table) if is_grid else table.notes) + table.signatures,
+        notes=notes + table.signatures,
         files=files,
     )
-
-
-def _notes(table: TableText) -> list[str]:
-    """The notes of a table, of which a page shows the intervals of all columns."""
-    ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
-    others = [note for note in table.notes if not note.startswith(tables.INTERVAL)]
-    return values.what_intervals_are(tables.INTERVAL, ran) + others
 
 
 def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
@@ -175,20 +192,15 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
             small.append(f"{seeds} seeds")
     older = bool(results.older(cells))
     title = ", ".join(filter(None, (record["row"], record["column"])))
-    path = of_paper(record["paper"])
+    path, measure = of_paper(record["paper"]), measure_of(record["measure"])
+    said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
+    said |= {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
     return Entry(
         text,
         small=small + [OLDER] * older,
-        details=details(results, path, title, _said(record), cells) if cells else None,
+        details=details(results, path, title, said, cells) if cells else None,
         look="number older" if older else "number",
     )
-
-
-def _said(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a place, by column of the CSV."""
-    measure = measure_of(record["measure"])
-    said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
-    return said | {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
 
 
 # Figures
@@ -239,3 +251,62 @@ def _claims(results: Results, paper: str) -> Section:
         rows=rows,
         notes=claim_formats.notes(records),
     )
+
+
+# Origins of numbers
+
+
+def details(
+    results: Results, path: str, title: str, said: Mapping[str, Any], cells: Sequence[Cell]
+) -> dict[str, Any]:
+    """Collect what the page at a path says of a number that rests on cells.
+
+    Args:
+        said: texts of the number alone, by term; empty ones are left out.
+    """
+    given = {term: str(text) for term, text in said.items() if text not in ("", None)}
+    lines: list[Line] = [(term, text, "") for term, text in given.items()]
+    there = [cell for cell in cells if (results.root / cell.path).exists()]
+    missing = [cell.path for cell in cells if cell not in there]
+    for cell in there:
+        lines.append(("file", cell.path, CODE))
+        if isinstance(cell.source, Score):
+            lines.append(("translations", cell.source.translations.path, CODE))
+    if missing:
+        paths = dict.fromkeys(cell.path for cell in cells)
+        lines.append((NOT_RUN, "; ".join(missing), CODE))
+        lines.append(("made by", snakemake(results.configuration, *paths), CODE))
+    elif there:
+        lines.append(("made again by", made_again(results.configuration, there), CODE))
+    for cell in there:
+        if training_of(cell):
+            names = cell.corpus, cell.model, cell.seed
+            model = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
+            lines.append(("model", model, root_of(path) + of_system(cell.corpus, cell.model)))
+            if record := results.training(*names):
+                time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
+                done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"
+                lines.append(("trained", done, ""))
+            if older := results.changes(*names):
+                lines.append(("older configuration", "; ".join(older), ""))
+        configured = results.configuration.on(cell.corpus)
+        if cell.decoding:
+            options = json.dumps(configured.decoding(cell.decoding).as_json())
+            lines.append(("decoding", f"{cell.decoding}: {options}", CODE))
+        if isinstance(cell.source, Latency):
+            setting = json.dumps(configured.scale_settings.latency.model_dump(mode="json"))
+            lines.append(("latency", f"{cell.setting}: {setting}", CODE))
+    return {"title": title, "lines": list(dict.fromkeys(lines))}
+
+
+def made_again(configuration: Configuration, cells: Sequence[Cell]) -> str:
+    """Command line that makes the numbers of cells again, and nothing else.
+
+    A job that is forced keeps translations of the same model with the same options, so they are
+    removed before.
+    """
+    files = list(dict.fromkeys(cell.path for cell in cells))
+    command = snakemake(configuration, *files, "--forcerun", *files)
+    scores = (cell.source for cell in cells if isinstance(cell.source, Score))
+    kept = dict.fromkeys(score.translations.path for score in scores)
+    return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command

@@ -5,7 +5,7 @@ modules `overview`, `papers`, `systems` and `sentences` yield them.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
@@ -24,27 +24,18 @@ TEMPLATES = Path(__file__).parent / "templates"
 def write(configuration: Configuration, folder: Path) -> None:
     """Make the report of a run; it takes the place of the one before.
 
-    Args:
-        configuration: of the run, whose results lie below its root.
-        folder: to make.
-
     Raises:
         UserError: for damaged results.
     """
     results = Results(configuration)
     with atomic_directory(folder) as temporary:
-        write_pages(results, temporary, _pages(results, temporary))
+        pages = [overview.page(results), sentences.page(results, temporary)]
+        pages += [papers.page(results, paper, temporary) for paper in configuration.papers]
+        pages += systems.pages(results, temporary)
+        write_pages(results, temporary, pages)
 
 
-def _pages(results: Results, folder: Path) -> Iterator[Page]:
-    yield overview.page(results)
-    for paper in results.configuration.papers:
-        yield papers.page(results, paper, folder)
-    yield from systems.pages(results, folder)
-    yield sentences.page(results, folder)
-
-
-def write_pages(results: Results, folder: Path, pages: Iterator[Page]) -> None:
+def write_pages(results: Results, folder: Path, pages: Iterable[Page]) -> None:
     """Write pages into a folder, and the style sheet and scripts that they share."""
     (folder / "assets").mkdir(parents=True)
     for name in ASSETS:

@@ -11,7 +11,7 @@ import pytest
 from nat.artifacts import Score
 from nat.configuration import load
 from nat.papers.cells import Cell
-from nat.report.details import made_again
+from nat.report.papers import made_again
 from nat.workflow.graph import Graph
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
 from tests.repository import configured

@@ -7,7 +7,7 @@ from rich.console import Console
 import tests.made_up_run as made_up_run
 from nat.papers import claim_formats, reports, table_formats
 from nat.papers.judgements import judge
-from nat.papers.results_on_screen import show
+from nat.papers.reports import show
 from tests.made_up_run import PAPER
 from tests.messages import must_name, told
 
