@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Literal
 
 from rich.console import Console
+from rich.markdown import Markdown
 
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
@@ -206,7 +207,7 @@ def make_table(table: ResolvedPart, root: Path) -> TableText:
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
-    """Print the tables and claims that were made, as their Markdown, and all paths.
+    """Print the tables and claims that were made, of their Markdown, and all paths.
 
     Without names of papers, those of all papers are shown.
 
@@ -219,13 +220,14 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
     for target in targets(configuration):
         paper, form, _ = target
         path = Path(Report(configuration.run, *target).path).with_suffix("")
-        text = configuration.root / f"{path}.md"
         made = configuration.root / f"{path}.{FORMATS[form][0]}"
         if (papers and paper not in papers) or not made.exists():
             continue
         if "md" in FORMATS[form]:
-            said = text.read_text(encoding="utf-8")
-            console.print(said, markup=False, highlight=False, soft_wrap=True)
+            text = made.with_suffix(".md").read_text(encoding="utf-8")
+            rows = [len(line) for line in text.splitlines() if line.startswith("|")]
+            console.width = max(console.width, *rows, 0)  # lines of a wide table wrap whole
+            console.print(Markdown(text))
         places.append(f"{path}.{{{','.join(FORMATS[form])}}}")
     if not places:
         folder = f"results/{configuration.run}/papers"
