@@ -29,13 +29,7 @@ NUMBERS = [
 
 @dataclass(frozen=True)
 class Plot:
-    """The points of a figure.
-
-    Attributes:
-        figure: of which it is.
-        records: one for each point.
-        contents: of each panel that shows an analysis and was run, what it shows of it.
-    """
+    """The points of a figure, each a record; `contents` has what panels show of analyses."""
 
     figure: ResolvedPart
     records: list[Record]

@@ -221,11 +221,9 @@ class Resolver:
         """A cell with the result that has its number; the group of a latency is yet unknown."""
         run, corpus = self.configuration.run, self.configuration.task(cell.task)
         model = self.configuration.canonical(corpus, cell.system)
-        names, kind, part = (
-            (run, corpus, model, cell.seed),
-            MEASURES[cell.measure].source,
-            cell.split,
-        )
+        names, part = (run, corpus, model, cell.seed), cell.split
+        measure = MEASURES[cell.measure]
+        kind = measure.source
         source: Artifact = Analysis(*names, kind)
         if kind == SCORE:
             source = Score(*names, cell.decoding, cell.split)
@@ -237,10 +235,17 @@ class Resolver:
         elif kind == PAIR:
             partner = self.configuration.canonical(corpus, cell.partner)
             source = TotalCorrelation(run, corpus, model, cell.seed, partner)
-        stand_in = self._stand_in(cell, corpus)
-        return cell._replace(
-            corpus=corpus, model=model, source=source, part=part, stand_in=stand_in
-        )
+        cell = cell._replace(corpus=corpus, model=model, source=source, part=part)
+        # what stands in for the corpus or the training of the paper
+        scale, task = self.configuration.scale, cell.task
+        comparable = not measure.of_corpus or measure.known_law
+        if comparable or (corpus == task and scale == PAPER_SCALE):
+            return cell
+        stand_in = f"corpus {corpus} at scale {scale}"
+        if task in self.configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task]):
+            theirs = task if corpus != task else f"the training of scale {PAPER_SCALE}"
+            stand_in = f"{stand_in} stands in for {theirs}"
+        return cell._replace(stand_in=stand_in)
 
     def _cannot_run(self, cells: Sequence[Cell]) -> str:
         """The reason for which this scale cannot measure a cell; '' if it can."""
@@ -270,17 +275,6 @@ class Resolver:
         if not cannot and measure.known_law and not is_generated(configuration, corpus):
             return f"the law of {corpus} is not known"
         return cannot
-
-    def _stand_in(self, cell: Cell, corpus: str) -> str:
-        """The corpus or training that stands in for the paper's; '' where none does."""
-        measure, scale, task = MEASURES[cell.measure], self.configuration.scale, cell.task
-        comparable = not measure.of_corpus or measure.known_law
-        if comparable or (corpus == task and scale == PAPER_SCALE):
-            return ""
-        stand_in = f"corpus {corpus} at scale {scale}"
-        of_papers = self.configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task])
-        theirs = task if corpus != task else f"the training of scale {PAPER_SCALE}"
-        return stand_in + (f" stands in for {theirs}" if task in of_papers else "")
 
 
 def _text(value: Any) -> str:

@@ -261,9 +261,7 @@ class ExpandedTable(Expanded):
                 self.cells += self.numbers(at, here, None, row=label, column=column)
         for cell in self.cells:
             if cell.source is not None:
-                folder = step_of(cell.corpus, cell.split, "tokens").path
+                stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
                 source, target = sides(resolver.configuration.corpus(cell.corpus))
-                files = {"source": source, "reference": target}
-                self.keys[cell.row] = {
-                    name: f"{folder}/{cell.split}.{side}" for name, side in files.items()
-                }
+                files = {"source": f"{stem}.{source}", "reference": f"{stem}.{target}"}
+                self.keys[cell.row] = files

@@ -35,7 +35,12 @@ class ExpandedFigure(Expanded):
         elif kind == "scatter":
             self._scatter()
         elif kind == "curves":
-            self._curves()
+            # trainings, one after the other where they start from each other
+            for series, panel in itertools.product(self.rows, self.columns):
+                for turn, system in enumerate(series.given.chain or (), 1):
+                    chosen = series.chosen | {"system": system}
+                    self.named[series.label] = chosen
+                    self._mark(series.label, panel, chosen, {"measure": CURVE}, x=turn)
         else:
             self._points()
         own = {cell.address: cell for cell in self.quoted[::-1] if is_own(cell.origin)}
@@ -50,14 +55,6 @@ class ExpandedFigure(Expanded):
         here = self.merged(at, panel.chosen, *levels)
         other = None if over is None else here | {"system": over}
         self.cells += self.numbers(at, here, other, row=row, column=panel.label, **labels)
-
-    def _curves(self) -> None:
-        """Expand trainings, one after the other where they start from each other."""
-        for series, panel in itertools.product(self.rows, self.columns):
-            for number, system in enumerate(series.given.chain or (), 1):
-                chosen = series.chosen | {"system": system}
-                self.named[series.label] = chosen
-                self._mark(series.label, panel, chosen, {"measure": CURVE}, x=number)
 
     def _points(self) -> None:
         """Expand lines and bars; categories have places in the order in which they occur."""

@@ -15,11 +15,7 @@ NOTHING = Number(None, reason=results.NOT_AVAILABLE)
 
 
 class Reader:
-    """Reads each file below a folder once; all raise UserErrors for damaged and missing files.
-
-    Attributes:
-        root: folder of the results.
-    """
+    """Reads each file below a folder once; all raise UserErrors for damaged and missing files."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

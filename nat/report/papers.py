@@ -32,7 +32,6 @@ from nat.report.page import (
     Section,
     of_paper,
     of_system,
-    root_of,
 )
 from nat.report.results import Results, stand_ins
 
@@ -46,6 +45,8 @@ SAID = (
 Line = tuple[str, str, str]
 """A term, its text, and `CODE`, the address that it leads to, or nothing."""
 CODE = "code"
+ROOT = "../"
+"""From the page of a paper to the folder of the report."""
 
 
 def page(results: Results, paper: str, folder: Path) -> Page:
@@ -110,7 +111,7 @@ def _section(results: Results, target: Target, title: str = "") -> Section:
 
 def _files(paper: str, stem: str, formats: Sequence[str]) -> dict[str, str]:
     """Addresses of the files of a report, from the page of its paper."""
-    return {each.upper(): f"../downloads/{paper}/{stem}.{each}" for each in formats}
+    return {each.upper(): f"{ROOT}downloads/{paper}/{stem}.{each}" for each in formats}
 
 
 # Tables
@@ -192,13 +193,13 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
             small.append(f"{seeds} seeds")
     older = bool(results.older(cells))
     title = ", ".join(filter(None, (record["row"], record["column"])))
-    path, measure = of_paper(record["paper"]), measure_of(record["measure"])
+    measure = measure_of(record["measure"])
     said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
     said |= {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
     return Entry(
         text,
         small=small + [OLDER] * older,
-        details=details(results, path, title, said, cells) if cells else None,
+        details=details(results, title, said, cells) if cells else None,
         look="number older" if older else "number",
     )
 
@@ -235,7 +236,7 @@ def _claims(results: Results, paper: str) -> Section:
             **{key: record[key] for key in ("numbers", "reason", "seeds")},
         }
         title = f"{check.text} ({check.case})" if check.case else check.text
-        behind = details(results, of_paper(paper), title, said, cells)
+        behind = details(results, title, said, cells)
         row["ours"] = replace(row["ours"], details=behind)
         verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
         look = f"badge {record['verdict'].replace(' ', '-')}"
@@ -257,13 +258,9 @@ def _claims(results: Results, paper: str) -> Section:
 
 
 def details(
-    results: Results, path: str, title: str, said: Mapping[str, Any], cells: Sequence[Cell]
+    results: Results, title: str, said: Mapping[str, Any], cells: Sequence[Cell]
 ) -> dict[str, Any]:
-    """Collect what the page at a path says of a number that rests on cells.
-
-    Args:
-        said: texts of the number alone, by term; empty ones are left out.
-    """
+    """Collect what the page says of a number that rests on cells, first of the number alone."""
     given = {term: str(text) for term, text in said.items() if text not in ("", None)}
     lines: list[Line] = [(term, text, "") for term, text in given.items()]
     there = [cell for cell in cells if (results.root / cell.path).exists()]
@@ -282,7 +279,7 @@ def details(
         if training_of(cell):
             names = cell.corpus, cell.model, cell.seed
             model = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
-            lines.append(("model", model, root_of(path) + of_system(cell.corpus, cell.model)))
+            lines.append(("model", model, ROOT + of_system(cell.corpus, cell.model)))
             if record := results.training(*names):
                 time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
                 done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"

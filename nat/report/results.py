@@ -29,12 +29,7 @@ CONFIGURED = Entry("configuration", look=COMPLETE)
 
 
 class Results:
-    """The results of a run that exist.
-
-    Attributes:
-        configuration: of the run.
-        root: folder of `config` and `results`.
-    """
+    """The results of a run that exist; `root` is the folder of `config` and `results`."""
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
