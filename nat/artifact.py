@@ -15,7 +15,6 @@ from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
     VALID,
-    derived_from,
     folder_of,
     is_cut_out,
     local_files,
@@ -123,12 +122,12 @@ class CorpusStep(Artifact):
 
     def _before(self, corpus: Corpus) -> Iterable[Artifact]:
         test = None if self.split == TRAIN else self.split
-        text, parent = replace(self, step="text"), derived_from(corpus)
+        text, derived = replace(self, step="text"), corpus.derived
         if self.step == "references":
             part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
             return text, *self._kept(local_files(part, references=True))
-        if self.step == "text" and parent is not None:
-            return [replace(self, corpus=parent)]
+        if self.step == "text" and derived is not None:
+            return [replace(self, corpus=derived.source)]
         if self.step == "text" and test is not None and is_cut_out(corpus, test):
             return [CorpusStep(self.corpus, "text")]
         if self.step == "text":

@@ -6,7 +6,7 @@ from typing import Any
 
 from nat.data.binarised import binarise_folder
 from nat.data.bpe import bpe_folder
-from nat.data.clean import clean_folder, tokenise_folder
+from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.sources import Place
 from nat.data.splits import text_part, training_part
@@ -45,8 +45,8 @@ def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     for test, output in ((None, folder), ("test", folder / "tests/test")):
         make_text(text_part(corpus, test), output / "text", place)
     part = training_part(corpus)
-    clean_folder(part, folder / "text", folder / "clean")
-    tokenise_folder(part, folder / "clean", folder / "tokens")
+    filter_folder("clean", part, folder / "text", folder / "clean")
+    filter_folder("tokens", part, folder / "clean", folder / "tokens")
     bpe_folder(part, folder / "tokens", folder / "bpe", given=folder / "text" / GIVEN)
     binarise_folder(part, folder / "bpe", folder / "binarised")
     prepare_split(corpus, "test", folder / "tests/test", folder / "bpe")

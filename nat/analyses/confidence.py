@@ -21,14 +21,7 @@ from nat.transformer.model import Transformer
 
 
 class ConfidenceSums(NamedTuple):
-    """ConfidenceSums over all positions of a text.
-
-    Attributes:
-        sentences: number of decoded sentences.
-        positions: number of positions of their canvases.
-        confidence: sum of the largest log-probabilities, nats.
-        entropy: sum of the entropies, nats.
-    """
+    """Sums over all positions of a text, of the largest log-probabilities and entropies in nats."""
 
     sentences: int
     positions: int

@@ -158,11 +158,8 @@ def split(
 ) -> dict[int, Errors]:
     """Learning and factorisation error of each source, sums over its roots by weight.
 
-    Args:
-        roots: one or more of each source; their weights are probabilities.
-        decoding: of each step.
-        smallest: see `prune`; 0 for exact expectations.
-        seed: of the pruning.
+    A source has one or more roots, whose weights are probabilities. Expectations are exact if
+    `smallest` is 0, see `prune`.
     """
     sums = {state.sentence: np.zeros(3) for state in roots}
     numbers = np.random.default_rng(seed)

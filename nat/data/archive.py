@@ -69,10 +69,9 @@ def is_whole(path: Path, ending: str) -> bool:
 def unpack(
     archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path
 ) -> dict[str, list[Path]]:
-    """Write the wanted members of a tar or zip file to `folder`, in one pass over it.
+    """Write members of a tar or zip file to `folder`, in one pass over it.
 
-    Args:
-        wanted: names or shell patterns of members by label, such as a language.
+    `wanted` are their names or shell patterns by label, such as a language.
 
     Returns:
         The files of each label in the order of the patterns; those of one pattern sorted by name.

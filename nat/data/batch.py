@@ -16,11 +16,7 @@ def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
     """Find where batches of consecutive sentences end, as fairseq's `batch_by_size` does.
 
     The size of a batch is its number of sentences times the length of the longest of them. Each
-    batch is as large as possible.
-
-    Args:
-        tokens: of each sentence, int64 [n], all positive.
-        max_tokens: most tokens that a batch may take.
+    batch is as large as possible. `tokens` are those of each sentence, int64 [n], all positive.
 
     Returns:
         For each batch the number of the sentence after its last, int64, ascending; the last is n.

@@ -62,29 +62,19 @@ def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
     return useful
 
 
-def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> None:
-    """Write `{split}.{lang}` and `clean.json` to the folder `output`.
+def filter_folder(
+    step: Filter, corpus: Corpus, origin: Path, output: Path, threads: int = 1
+) -> None:
+    """Write `{split}.{lang}` and `{step}.json` to the folder `output`.
 
-    `clean.json` holds per split the pairs `read`, `kept`, `dropped` by reason (training only) and
-    `faulty` by reason but kept (other splits only).
+    The latter holds per split the pairs `read`, `kept`, `dropped` by reason (training only) and in
+    `clean.json` those `faulty` by reason but kept (other splits only). If `preprocessing.measure`
+    is `tokens`, the second step drops training pairs with unsuitable lengths.
 
     Raises:
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
     """
-    _write_step("clean", corpus, text, output, threads)
-
-
-def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:
-    """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
-
-    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here,
-    and `tokens.json` counts them. Errors are those of `clean_folder`.
-    """
-    _write_step("tokens", corpus, clean, output, threads)
-
-
-def _write_step(step: Filter, corpus: Corpus, origin: Path, output: Path, threads: int) -> None:
     is_first = step == "clean"
     splits: dict[str, Any] = {}
     with atomic_directory(output) as folder:

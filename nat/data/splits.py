@@ -109,11 +109,6 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
     return {key: value for key, value in written.items() if key not in left_out}
 
 
-def derived_from(corpus: Corpus) -> str | None:
-    """The corpus that this one is derived from, whose text must be made first."""
-    return None if corpus.derived is None else corpus.derived.source
-
-
 def parts_by_key(name: str, split: Split) -> dict[str, PairSource]:
     """The parts of a split by their key in the corpus file; none if it is cut out of `train`."""
     if split.parts:

@@ -71,7 +71,7 @@ def _marked(piece: str) -> str:
 
 
 def merge(line: str) -> str:
-    """Join subwords to tokens: the inverse of `Segments.split`.
+    """Join subwords to tokens: the inverse of a `Splitter`.
 
     A model may end a sentence with a subword that should be continued; its mark is removed too.
     """

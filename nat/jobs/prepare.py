@@ -14,7 +14,7 @@ from nat.checksums import DOWNLOADS, RESULTS
 from nat.data.binarised import BinarisedText, binarise_folder
 from nat.data.bpe import apply_bpe as apply_learned
 from nat.data.bpe import bpe_folder
-from nat.data.clean import clean_folder, tokenise_folder
+from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.references import has_references
@@ -61,12 +61,12 @@ def _before(job: Step, number: int = -1) -> Path:
 
 def clean(job: Step) -> None:
     """Clean the training text."""
-    clean_folder(training_part(job.corpus), _before(job), job.path, job.processes)
+    filter_folder("clean", training_part(job.corpus), _before(job), job.path, job.processes)
 
 
 def tokenise(job: Step) -> None:
     """Tokenise the training text."""
-    tokenise_folder(training_part(job.corpus), _before(job), job.path, job.processes)
+    filter_folder("tokens", training_part(job.corpus), _before(job), job.path, job.processes)
 
 
 def apply_bpe(job: Step) -> None:
@@ -95,8 +95,8 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
         learned: the folder `bpe` of the training text.
     """
     part = part_of(corpus, [split])
-    clean_folder(part, folder / "text", folder / "clean")
-    tokenise_folder(part, folder / "clean", folder / "tokens")
+    filter_folder("clean", part, folder / "text", folder / "clean")
+    filter_folder("tokens", part, folder / "clean", folder / "tokens")
     apply_learned(part, folder / "tokens", learned, folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")
 

@@ -61,9 +61,6 @@ def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool
 
     `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
     of the reference.
-
-    Raises:
-        ValueError: if there are no hypotheses, or not as many as references.
     """
     metric = _metric(lowercase=lowercase, force=True, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
@@ -78,7 +75,6 @@ def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
 def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
     """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, with one reference."""
     metric = _chrf(lowercase=lowercase)
-    _check_counts(hypotheses, [[reference] for reference in references])
     metric.sentence_score(hypotheses[0], [references[0]])  # a signature needs one score
     rows = [
         _character_counts(hypothesis, reference, metric)
@@ -164,7 +160,6 @@ def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -
 
 
 def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References) -> Counts:
-    _check_counts(hypotheses, references)
     rows = [
         _word_counts(hypothesis, tuple(its_references), metric)
         for hypothesis, its_references in zip(hypotheses, references, strict=True)
@@ -202,10 +197,3 @@ def _signature(metric: Metric, references: set[int]) -> Signature:
     signature.update("bs", significance.SAMPLES)
     signature.update("seed", significance.SEED)
     return signature
-
-
-def _check_counts(hypotheses: Sequence[str], references: References) -> None:
-    if not hypotheses or len(hypotheses) != len(references):
-        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references")
-    if not all(references):
-        raise ValueError("every sentence needs at least one reference")

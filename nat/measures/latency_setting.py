@@ -90,10 +90,8 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
 def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:
     """The file of a latency with the numbers of each system, see `nat.measures.results`.
 
-    Args:
-        timed: what `nat.measures.latency` gives for all systems, and the facts that the job adds.
-            Where the device is missing, it has a state instead of systems.
-        names: of the systems that have that state.
+    `timed` is what `nat.measures.latency` gives for all systems, and the facts that the job adds.
+    Where the device is missing, it has a state, that of the systems `names`, instead of systems.
     """
     if STATE in timed:
         facts = {key: value for key, value in timed.items() if key != STATE}

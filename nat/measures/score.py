@@ -174,9 +174,17 @@ def score(hypotheses: Path, references: References) -> ScoredText:
         arrays[PART + name] = np.array(chosen)
         lengths = [len(tokenised[number].split()) for number in chosen]
         extra[name] = {"sentences": len(chosen), "words": [min(lengths), max(lengths)]}
-    signatures = {name: each.signature for name, each in counts.items()}
-    measured = [name for name in MEASURED if statistics.counts_of(name, arrays) is not None]
-    lacking = [name for name in MEASURED if name not in measured]
+    numbers: dict[str, dict[str, Any]] = {}
+    for name, known in MEASURED.items():
+        if (own := statistics.counts_of(name, arrays)) is not None:
+            numbers[name] = {**statistics.number(own, known.value)}
+            if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
+                numbers[name]["signature"] = counts[known.array].signature
+            if known.value in (bleu.smoothed, bleu.unsmoothed):
+                numbers[name] |= bleu.parts(own.sum(0), smooth=known.value is bleu.smoothed)
+            numbers[name] |= extra.get(name, {})
+    # to be told from measures that did not exist yet
+    numbers |= missing((name for name in MEASURED if name not in numbers), NOT_AVAILABLE)
     statuses = Counter(row["status"] for row in rows)
     report = {
         "sentences": len(rows),
@@ -185,11 +193,7 @@ def score(hypotheses: Path, references: References) -> ScoredText:
         "distinct": {"translations": len(set(text)), "references": len(set(raw))},
         "flags": flags(text, raw),
         "lowercase": references.lowercase,
-        "measures": {
-            name: _measure(name, arrays, signatures) | extra.get(name, {}) for name in measured
-        }
-        # to be told from measures that did not exist yet
-        | missing(lacking, NOT_AVAILABLE),
+        "measures": numbers,
         "files": {
             name: {"path": str(path), "sha256": sha256_of(path)}
             for name, path in {"hypotheses": hypotheses, **references.files}.items()
@@ -252,20 +256,6 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     if distinct >= FEW_DISTINCT * due:
         return []
     return [f"few distinct translations: {distinct} for {due} distinct references"]
-
-
-def _measure(
-    name: str, arrays: Mapping[str, np.ndarray], signatures: Mapping[str, str]
-) -> dict[str, Any]:
-    """Value and interval of a measure, and what belongs to BLEU."""
-    counts, known = statistics.counts_of(name, arrays), MEASURED[name]
-    assert counts is not None
-    number: dict[str, Any] = statistics.number(counts, known.value)
-    if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
-        number["signature"] = signatures[known.array]
-    if known.value in (bleu.smoothed, bleu.unsmoothed):
-        number |= bleu.parts(counts.sum(0), smooth=known.value is bleu.smoothed)
-    return number
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:

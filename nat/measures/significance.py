@@ -42,12 +42,9 @@ Value = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Resampled:
-    """A number of a test set, and the same of resamples of it.
+    """The `value` of a test set, and the same of resamples of it, [`SAMPLES`].
 
-    Attributes:
-        value: of the test set.
-        samples: of the resamples, [`SAMPLES`].
-        alone: whether there is only one sentence, so that resamples say nothing of the spread.
+    If there is only one sentence, `alone`, resamples say nothing of the spread.
     """
 
     value: float

@@ -100,11 +100,8 @@ def sentences_by_length(
     """Numbers of the sentences that each measure of `PARTS` is about; none of them is empty.
 
     Buckets differ by at most one sentence in size, so that sentences of one length may lie on both
-    sides of a border; of equal lengths the order in the test set decides.
-
-    Args:
-        references: tokenised, by which sentences are put into buckets, the shortest first.
-        sources: tokenised, by which they count as long, if they are known.
+    sides of a border; of equal lengths the order in the test set decides. They are put into buckets
+    by tokenised references, the shortest first, and count as long by tokenised sources, if known.
     """
     chosen: dict[str, list[int]] = {}
     lengths = [len(sentence.split()) for sentence in references]
@@ -133,12 +130,9 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
 def number(counts: np.ndarray, value: Value) -> dict[str, float | None]:
     """A measure of counts [n, K] and its interval, as files hold them; none of one sentence."""
     measured = resample(counts, value)
-    low, high = (None, None) if measured.alone else map(_rounded, interval(measured))
-    return {"value": _rounded(measured.value), "low": low, "high": high}
-
-
-def _rounded(value: float) -> float:
-    return round(value, DIGITS)
+    ends = (None, None) if measured.alone else (round(end, DIGITS) for end in interval(measured))
+    low, high = ends
+    return {"value": round(measured.value, DIGITS), "low": low, "high": high}
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

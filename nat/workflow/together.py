@@ -79,20 +79,15 @@ def together(
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for score, papers in asked.items():
         if not is_sharded(configuration, score.split):
-            there = configuration.on(score.corpus)
-            whose, consulted = tuple(sorted(papers)), _consulted(there, score.decoding)
-            names = score.corpus, score.system, score.split, whose, consulted
-            alike[*names, score.seed].add(score.decoding)
+            its = configuration.on(score.corpus).decoding_file(score.decoding)
+            consulted = [] if its.assistant is None else [its.assistant]
+            if (ngrams := its.language_model) is not None:
+                consulted.append(f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams")
+            consulted += ["tuned"] if its.tuning else []
+            names = score.corpus, score.system, score.split, tuple(sorted(papers))
+            alike[*names, tuple(consulted), score.seed].add(score.decoding)
     seeds: dict[Any, list[int]] = defaultdict(list)
     for key, decodings in sorted(alike.items()):
         if len(decodings) > 1:
             seeds[*key[:-1], tuple(sorted(decodings))].append(key[-1])
     return [Together(*(*shared, tuple(numbers))) for shared, numbers in seeds.items()]
-
-
-def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
-    its = configuration.decoding_file(decoding)
-    names, ngrams = [] if its.assistant is None else [its.assistant], its.language_model
-    if ngrams is not None:
-        names.append(f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams")
-    return (*names, *(["tuned"] if its.tuning else []))

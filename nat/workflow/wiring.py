@@ -38,7 +38,6 @@ class Wiring:
     """Functions for the rules of a graph.
 
     Args:
-        configuration: of the run.
         dry: whether nothing is run.
         cores: of Snakemake; None where each job has cores of its own.
 
@@ -127,12 +126,8 @@ class Wiring:
 
         When the fingerprint `depends_on` changes, Snakemake runs the job again. `job` is what the
         program is called with, which Snakemake does not record, since it is a function of outputs.
-
-        Args:
-            program: of workflow_scripts, without its end.
-            kind: of the results, or several decodings.
-            shared: whether the threads of the rule share the preparation of a text.
-            names: those that are no wildcard.
+        The threads of the rule may be `shared` by the preparation of a text; `names` are those that
+        are no wildcard.
         """
 
         def depends(wildcards: Any) -> str | list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sacremoses import MosesPunctNormalizer
 
-from nat.data.clean import REASONS, clean_folder, fault, tokenise_folder, usefulness
+from nat.data.clean import REASONS, fault, filter_folder, usefulness
 from nat.data.lines import CHUNK, in_order, read_lines, write_lines
 from nat.data.splits import check_expected
 from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
@@ -132,7 +132,7 @@ def write(folder: Path, **splits: list[tuple[str, str]]) -> dict[str, Any]:
 def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> None:
     corpus = write(tmp_path / "text", train=PAIRS, valid=PAIRS[:1], test=PAIRS)
     output = tmp_path / "clean"
-    clean_folder(as_corpus(corpus), tmp_path / "text", output)
+    filter_folder("clean", as_corpus(corpus), tmp_path / "text", output)
     counts = read_json(output / "clean.json")["splits"]
     reasons = {"empty": 3, "too_long": 1, "ratio": 1}
     assert counts["train"] == {"read": 7, "kept": 2, "dropped": reasons}
@@ -170,14 +170,14 @@ def test_duplicates_go_and_processes_keep_the_order(tmp_path: Path) -> None:
     corpus = write(tmp_path / "text", train=pairs, test=pairs[:1] * 2)
     options = {**OPTIONS, "tokeniser": "moses", "drop_duplicates": True}
     corpus["preprocessing"] = options
-    clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
+    filter_folder("clean", as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
     counts = read_json(tmp_path / "clean/clean.json")["splits"]
     assert counts["train"]["kept"] == 6000
     assert counts["train"]["dropped"]["duplicate"] == 500  # a source with another target is none
     assert counts["test"] == {"read": 2, "kept": 2, "faulty": dict.fromkeys(REASONS, 0)}
     for threads in (1, 2):
         output = tmp_path / str(threads)
-        tokenise_folder(as_corpus(corpus), tmp_path / "clean", output, threads)
+        filter_folder("tokens", as_corpus(corpus), tmp_path / "clean", output, threads)
         assert list(read_lines(output / "train.en")) == [f"s , {n}" for n in range(3000)] * 2
 
 
@@ -192,7 +192,7 @@ def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
     options = {"tokeniser": "moses", "lowercase": True, "measure": "tokens", "max_ratio": 1.5}
     content["preprocessing"] = {**OPTIONS, **options}
     corpus = as_corpus(content)
-    tokenise_folder(corpus, tmp_path / "clean", tmp_path / "tokens")
+    filter_folder("tokens", corpus, tmp_path / "clean", tmp_path / "tokens")
     counts = read_json(tmp_path / "tokens/tokens.json")["splits"]
     dropped = {"empty": 0, "too_long": 1, "ratio": 1}
     assert counts["train"] == {"read": 4, "kept": 2, "dropped": dropped}
@@ -218,7 +218,7 @@ def test_a_size_that_is_not_expected_keeps_nothing(
     expected = changes.pop("expected", {})
     corpus |= {"preprocessing": {**OPTIONS, **changes}, "expected": expected}
     with told(tmp_path / "clean", *parts):
-        clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
+        filter_folder("clean", as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
     assert not (tmp_path / "clean").exists()
 
 

@@ -12,7 +12,7 @@ from nat.configuration.families import expanded
 from nat.configuration.reading import read, with_splits_of_parents
 from nat.data.corpus import STEPS, Corpus
 from nat.data.sources import test_set as a_test_set
-from nat.data.splits import derived_from, parts_by_key, split_names
+from nat.data.splits import parts_by_key, split_names
 from nat.options import validated
 from tests.made_up_corpus import as_corpus
 from tests.messages import told
@@ -61,7 +61,7 @@ def test_corpora_share_their_downloads(configuration: Configuration) -> None:
         assert configuration.corpus(one).splits == configuration.corpus(other).splits
     for name, drop in (("synthetic-a", 0.0), ("synthetic-b", 0.1)):
         corpus = configuration.corpus(name)
-        assert derived_from(corpus) == "wmt14-en-de"
+        assert corpus.derived is not None and corpus.derived.source == "wmt14-en-de"
         assert split_names(corpus) == ["train", "valid", "test"]
         corruption = corpus.preprocessing.corruption
         assert corruption is not None

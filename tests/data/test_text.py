@@ -14,7 +14,7 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 import nat.data.text as module
-from nat.data.clean import clean_folder, tokenise_folder
+from nat.data.clean import filter_folder
 from nat.data.lines import count_lines, read_lines
 from nat.data.sources import Place, addresses
 from nat.data.sources import test_set as a_test_set
@@ -223,8 +223,8 @@ def test_every_23rd_useful_pair_becomes_validation(tmp_path: Path) -> None:
     corpus = iwslt(tmp_path)
     text = make(tmp_path, corpus)
     folder = text.parent
-    clean_folder(as_corpus(corpus), text, folder / "clean")
-    tokenise_folder(as_corpus(corpus), folder / "clean", folder / "tokens")
+    filter_folder("clean", as_corpus(corpus), text, folder / "clean")
+    filter_folder("tokens", as_corpus(corpus), folder / "clean", folder / "tokens")
     # 20 talks of a title and ten lines, one of which is too unlike: 200 useful ones, 8 cut out
     facts = read_json(text / "text.json")
     assert facts["pairs"] == {"train": 212, "valid": 8, "test": 10}
