@@ -39,6 +39,10 @@ rule plan:
 if workflow.is_main_process and "plan" in sys.argv[1:]:
     planned = get_argument_parser().parse_known_args(sys.argv[1:])[0].targets
     if "plan" in planned:
-        program = [sys.executable, "workflow_scripts/plan.py", *chosen(configuration).arguments]
+        program = [
+            sys.executable,
+            "workflow_scripts/plan.py",
+            *chosen(configuration).arguments,
+        ]
         others = [target for target in planned if target != "plan"]
         sys.exit(subprocess.run([*program, *others]).returncode)
