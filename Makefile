@@ -103,7 +103,7 @@ audit:
 	@test ! -L .venv-audit || { echo "error: .venv-audit is a link, and what it points to would be cleared; remove it"; exit 1; }
 	$(PYTHON) -m venv --clear .venv-audit
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
-	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock cuda.lock fairseq.txt)
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt torch.txt cpu.lock cuda.lock fairseq.txt)
 
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py
@@ -127,7 +127,7 @@ environment:
 docs:
 	@test ! -L .venv-docs || { echo "error: .venv-docs is a link, and what it points to would be cleared; remove it"; exit 1; }
 	$(PYTHON) -m venv --clear .venv-docs
-	.venv-docs/bin/pip install --quiet --requirement envs/docs.txt
+	.venv-docs/bin/pip install --quiet --require-hashes --requirement envs/docs.txt
 	.venv-docs/bin/mkdocs build --strict --quiet --config-file envs/mkdocs.yml
 	echo "results/site/index.html"
 

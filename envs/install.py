@@ -20,32 +20,35 @@ STAMP = VENV / "made-from"
 LOG = VENV / "install.log"
 OLDEST = (3, 11)
 
-BUILD, CPU, FAIRSEQ = LOCKS = [HERE / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
-# On Linux, PyPI's torch brings the CUDA libraries with it; where it does, these are they.
-CUDA = HERE / "cuda.lock"
+NAMES = ("build.txt", "torch.txt", "cpu.lock", "cuda.lock", "fairseq.txt")
+BUILD, TORCH, CPU, CUDA, FAIRSEQ = LOCKS = [HERE / name for name in NAMES]
 
-# One call of pip each: what it is, what it installs.
+# One call of pip each: what it is, what it installs. All but PyTorch by the hashes of their files.
 STEPS = [
-    ("what builds the rest", ["--requirement", BUILD]),
-    ("PyTorch and all others, which takes longest", ["--requirement", CPU]),
-    # The reasons for the arguments and for READTHEDOCS stand in the file.
-    ("fairseq", ["--no-deps", "--no-cache-dir", "--requirement", FAIRSEQ]),
+    ("what builds the rest", ["--require-hashes", "--requirement", BUILD]),
+    ("PyTorch", ["--no-deps", "--requirement", TORCH]),
+    ("all others, which takes longest", ["--require-hashes", "--requirement", CPU]),
 ]
+FOR_GPUS = ("the CUDA libraries", ["--no-deps", "--require-hashes", "--requirement", CUDA])
+# The reasons for the arguments and for READTHEDOCS stand in the file.
+LAST = [("fairseq", ["--no-deps", "--no-cache-dir", "--require-hashes", "--requirement", FAIRSEQ])]
 # Only into `.venv`: a conda environment or a container outlives this folder, so there the
 # workflow says where the project lies (rules/common.smk).
 PROJECT = ("this project", ["--no-deps", "--editable", HERE.parent])
-# Only beside a torch for GPUs, whose own cuBLAS is of another version.
-CUBLAS = ("cuBLAS 12, for CTranslate2 on GPUs", ["--no-deps", "nvidia-cublas-cu12"])
 # On all cores; pip would do so on one, which takes half of its time.
 COMPILE = "import compileall, sysconfig; path = sysconfig.get_path('purelib'); "
 COMPILE += "compileall.compile_dir(path, quiet=2, workers=0)"
-HAS_CUDA = "import sys, torch; sys.exit(torch.version.cuda is None)"
+# Read from its file: without the CUDA libraries, a torch for GPUs cannot be imported.
+IS_FOR_GPUS = "import importlib.util, pathlib, runpy, sys; "
+IS_FOR_GPUS += "origin = pathlib.Path(importlib.util.find_spec('torch').origin); "
+IS_FOR_GPUS += "version = runpy.run_path(str(origin.with_name('version.py'))); "
+IS_FOR_GPUS += "sys.exit(version['cuda'] is None)"
 
 
 def key():
     """What the environment is made of: this program, what it reads, and the place."""
     content = hashlib.sha256(str(VENV).encode())
-    for path in [Path(__file__), *LOCKS, CUDA]:
+    for path in [Path(__file__), *LOCKS]:
         content.update(path.read_bytes())
     return content.hexdigest()
 
@@ -79,10 +82,10 @@ def install(python, steps, log=None):
 
     What pip says goes to the screen, or to `log` and only if it fails to the screen.
     """
-    for number, (what, arguments) in enumerate(steps, start=1):
-        say(f"  {number} of {len(steps)}: {what}")
+    for what, arguments in steps:
+        say(f"  {what}")
         command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
-        command += ["--no-compile", "--no-build-isolation", "--constraint", str(CUDA)]
+        command += ["--no-compile", "--no-build-isolation"]
         command += map(str, arguments)
         environment = {**os.environ, "READTHEDOCS": "True"}
         if log is None:
@@ -98,14 +101,12 @@ def install(python, steps, log=None):
             sys.exit(f"error: pip could not make the environment, see above; all of it is in {log}")
 
 
-def install_for_gpus(python, log=None):
-    """Install what the packages besides torch need on GPUs, if this torch is one for GPUs."""
-    if subprocess.call([str(python), "-c", HAS_CUDA]) == 0:
-        install(python, [CUBLAS], log)
-
-
-def compile_all(python):
-    """Compile what was installed; files of a package that are no Python do not matter."""
+def install_all(python, last, log=None):
+    """Install everything, and compile it; files of a package that are no Python do not matter."""
+    install(python, STEPS, log)
+    if subprocess.call([str(python), "-c", IS_FOR_GPUS]) == 0:
+        install(python, [FOR_GPUS], log)
+    install(python, last, log)
     subprocess.call([str(python), "-c", COMPILE], stdout=subprocess.DEVNULL)
 
 
@@ -125,9 +126,7 @@ def wait_for_others():
 def main():
     """Make the environment if there is none, or one from other lock files."""
     if sys.argv[1:] == ["--here"]:
-        install(sys.executable, STEPS)
-        install_for_gpus(sys.executable)
-        compile_all(sys.executable)
+        install_all(sys.executable, LAST)
         return
     if is_made():
         return
@@ -150,9 +149,7 @@ def main():
     say(f"making {VENV}, once; this takes some minutes")
     if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
         sys.exit(f"error: {VENV} could not be made, see above")
-    install(PYTHON, [*STEPS, PROJECT], LOG)
-    install_for_gpus(PYTHON, LOG)
-    compile_all(PYTHON)
+    install_all(PYTHON, [*LAST, PROJECT], LOG)
     LOG.unlink()
     STAMP.write_text(key() + "\n")
 

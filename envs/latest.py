@@ -26,10 +26,8 @@ def requirements() -> list[str]:
         re.split(r"[<>=~!]", each)[0].lower(): each
         for each in [*project["dependencies"], *(each for extra in extras for each in extra)]
     }
-    for line in (HERE / "cpu.lock").read_text().splitlines():
-        name, equals, _ = line.partition("==")
-        if equals and not line.startswith("#"):
-            wanted.setdefault(name.lower(), name)
+    for name in re.findall(r"^([\w.-]+)==", (HERE / "cpu.lock").read_text(), re.MULTILINE):
+        wanted.setdefault(name.lower(), name)
     wanted.pop(FAIRSEQ)
     return sorted(wanted.values())
 

@@ -14,15 +14,20 @@ import pytest
 from tests.messages import must_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
-CUDA = ROOT / "envs/cuda.lock"
-PINNED = {lock.name for lock in [*LOCKS, CUDA]}
+NAMES = ["build.txt", "torch.txt", "cpu.lock", "cuda.lock", "fairseq.txt"]
+LOCKS = [ROOT / "envs" / name for name in NAMES]
+HASHED = [*(lock for lock in LOCKS if lock.name != "torch.txt"), ROOT / "envs/docs.txt"]
 
 
-def pins(lock: Path) -> dict[str, str]:
-    lines = [line for line in lock.read_text().splitlines() if line and line[0] != "#"]
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+", line) for line in lines), lines
-    return dict(line.split("==") for line in lines)
+def pins(lock: Path) -> dict[str, list[str]]:
+    """Hashes of each version that a file pins."""
+    pinned = {}
+    for entry in re.sub(r"#.*\n", "", lock.read_text()).replace("\\\n", "").splitlines():
+        pin, *hashes = entry.split()
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+", pin), entry
+        assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", each) for each in hashes), entry
+        pinned[pin.partition("==")[0]] = hashes
+    return pinned
 
 
 @pytest.fixture
@@ -33,40 +38,46 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert specification.loader
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    for lock in [*LOCKS, CUDA]:
+    for lock in LOCKS:
         (tmp_path / lock.name).write_text(lock.read_text())
     monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
-    monkeypatch.setattr(module, "CUDA", tmp_path / CUDA.name)
     monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
     monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
     return module
 
 
 def test_everything_is_pinned_once_without_a_local_suffix() -> None:
-    names = [name for lock in [*LOCKS, CUDA] for name in pins(lock)]
+    names = [name for lock in LOCKS for name in pins(lock)]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("lock", HASHED, ids=lambda lock: lock.name)
+def test_every_version_has_the_hashes_of_its_files(lock: Path) -> None:
+    assert all(pins(lock).values())
 
 
 @pytest.mark.parametrize("recipe", ["apptainer.def", "Dockerfile"])
 def test_an_image_gets_every_file_that_is_installed_from(recipe: str) -> None:
     text = (ROOT / "envs" / recipe).read_text()
-    assert all(f"envs/{lock.name}" in text for lock in [*LOCKS, CUDA]), recipe
+    assert all(f"envs/{lock.name}" in text for lock in LOCKS), recipe
     assert "python /envs/install.py --here" in text
 
 
-def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
+def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts(
     installer: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
 
-    def call(command: list[str], env: dict[str, str], **_: object) -> int:
+    def call(command: list[str], env: dict[str, str] | None = None, **_: object) -> int:
         calls.append((command, env))
         return 0
 
     monkeypatch.setattr(installer.subprocess, "call", call)
-    installer.install("python", installer.STEPS)
-    assert [{lock.name for lock in map(Path, command)} & PINNED for command, _ in calls] == [
-        {lock.name, CUDA.name} for lock in LOCKS
+    installer.install_all("python", installer.LAST)
+    calls = [(command, environment) for command, environment in calls if "install" in command]
+    assert [Path(command[-1]).name for command, _ in calls] == NAMES
+    assert [command[-1] for command, _ in calls if "--require-hashes" not in command] == [
+        str(ROOT / "envs/torch.txt")
     ]
     fairseq, environment = calls[-1]
     assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
@@ -116,7 +127,7 @@ def test_another_lock_file_makes_the_environment_again(installer: ModuleType) ->
     assert not installer.is_made()
     installer.STAMP.write_text(installer.key() + "\n")
     assert installer.is_made()
-    for lock in [*installer.LOCKS, installer.CUDA]:
+    for lock in installer.LOCKS:
         before = lock.read_text()
         lock.write_text(before + "another==1.0\n")
         assert not installer.is_made(), lock
