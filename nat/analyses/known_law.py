@@ -61,9 +61,10 @@ class Known:
         """
         measures = {}
         for name, nats in values.items():
-            each = nats if "passes" in name else nats / np.log(2)
+            passes = "passes" in name
+            each = nats if passes else nats / np.log(2)
             rows = np.stack((each, np.ones(len(each))), 1)
-            measures[name] = statistics.number(rows, statistics.ratio)
+            measures[name] = statistics.number(rows, statistics.ratio, lowest=float(passes))
         counts = {"sentences": len(self.laws), "left_out": self.left_out}
         return {SPLIT: {**counts, **(further or {}), "measures": measures}}
 

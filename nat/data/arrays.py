@@ -34,7 +34,8 @@ def _read(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise unreadable(path, error) from error
-    except (*DAMAGED, MemoryError, RuntimeError, SyntaxError, TokenError) as error:
-        # the last ones of a member that seems to be encrypted, and of the header of an array
+    except (*DAMAGED, MemoryError, RuntimeError, SyntaxError, TokenError, TypeError) as error:
+        # the last ones of a member that seems to be encrypted, of the header of an array, and of
+        # one array in place of several; numpy's own words advise to load what may do harm
         check_memory(path, error)
-        raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
+        raise UserError(f"{path} is damaged, or holds no arrays; {remedy(path)}") from error

@@ -16,13 +16,14 @@ Where the paper is ambiguous: if a text is so small, or so regular, that these n
 discounts between 0 and the count itself, they are 0.5, 1 and 1.5. Nothing is pruned.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nat.checksums import remedy
 from nat.data.arrays import read_arrays
 from nat.data.binarised import BinarisedText
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabularies
@@ -74,9 +75,15 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path | str) -> "NgramModel":
-        """Read what `save` wrote; raises as `read_arrays`."""
-        arrays: dict[str, Any] = dict(read_arrays(path))
-        return cls(**{**arrays, "vocabulary_size": int(arrays["vocabulary_size"])})
+        """Read what `save` wrote.
+
+        Raises:
+            UserError: if the file is missing or damaged, or holds something else.
+        """
+        arrays: dict[str, Any] = read_arrays(path)
+        if arrays.keys() != {field.name for field in fields(cls)}:
+            raise UserError(f"{path} holds no language model; {remedy(path)}")
+        return cls(**arrays | {"vocabulary_size": int(arrays["vocabulary_size"])})
 
 
 class _Counted(NamedTuple):

@@ -43,17 +43,17 @@ References = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of sacreBLEU in each sentence.
+    """The counts that a measure is a function of, in each sentence.
 
     Attributes:
         sentences: of BLEU the lengths of hypothesis and reference (tokens), the matching n-grams
             by order and the n-grams of the hypothesis by order, [n, 2 + 4 + 4]; of chrF, order by
             order, n-grams of the hypothesis, of the reference, and matching ones, [n, 6 x 3].
-        signature: sacreBLEU's, with this project's resampling.
+        signature: of sacreBLEU's scores, with this project's resampling.
     """
 
     sentences: np.ndarray
-    signature: str
+    signature: str = ""
 
 
 def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool = False) -> Counts:

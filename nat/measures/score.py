@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures import bleu, statistics
-from nat.measures.results import DIGITS, NOT_AVAILABLE, missing
-from nat.measures.statistics import MEASURED, PART
+from nat.measures.results import NOT_AVAILABLE, missing
+from nat.measures.statistics import MEASURED, PART, TranslatedText
 
 FEW_DISTINCT = 0.5
 """Distinct translations per distinct reference below which they count as few."""
@@ -130,68 +130,42 @@ def score(hypotheses: Path, references: References) -> ScoredText:
         UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
             names the file and the first wrong line.
     """
-    rows = list(read_in_order(hypotheses))
-    raw, tokenised = (
-        _lines(path, hypotheses, len(rows)) for path in (references.reference, references.tokens)
-    )
-    text = [row["text"] for row in rows]
-    words = [merge(row["tokens"]) for row in rows]
+    text = _translated(hypotheses, references)
     counts = {
-        "sacrebleu": bleu.sacrebleu(text, [[line] for line in raw], references.lowercase),
-        "tokenised_bleu": bleu.tokenised_bleu(words, [[line] for line in tokenised]),
-        "chrf": bleu.chrf(text, raw, references.lowercase),
+        name: counted
+        for name, known in MEASURED.items()
+        if not isinstance(known.counts, str) and (counted := known.counts(text)) is not None
     }
-    repeated, in_reference = _repetition(words), _repetition(tokenised).sum(0)
-    extra: dict[str, dict[str, Any]] = {
-        "brevity_penalty": {"of": "tokenised_bleu"},
-        "sacrebleu_brevity_penalty": {"of": "sacrebleu"},
-        "length_ratio": {"of": "tokenised_bleu"},
-        "repeated_tokens": {
-            "repeated": int(repeated[:, 0].sum()),
-            "tokens": int(repeated[:, 1].sum()),
-            "reference": round(float(statistics.percent(in_reference[None])[0]), DIGITS),
-        },
-    }
-    if references.references is not None:
-        several = read_references(references.references, len(rows))
-        against_all = _against_all(text, words, several, references)
-        counts |= against_all
-        number = sum(map(len, several.values()))
-        facts = {
-            "sentences": len(several),
-            "references_per_sentence": round(number / len(several), 2),
-        }
-        extra |= dict.fromkeys(against_all, facts)
     arrays = {name: each.sentences for name, each in counts.items()}
-    arrays["repeated_tokens"] = repeated
-    arrays["passes"] = np.array(
-        [[row["steps"], 1] if row["status"] == OK else [0, 0] for row in rows]
-    )
     source = None
     if references.source_tokens is not None:
-        source = _lines(references.source_tokens, hypotheses, len(rows))
-    for name, chosen in statistics.sentences_by_length(tokenised, source).items():
-        arrays[PART + name] = np.array(chosen)
-        lengths = [len(tokenised[number].split()) for number in chosen]
-        extra[name] = {"sentences": len(chosen), "words": [min(lengths), max(lengths)]}
+        source = _lines(references.source_tokens, hypotheses, len(text.rows))
+    parts = statistics.sentences_by_length(text.tokens, source)
+    arrays |= {PART + name: np.array(chosen) for name, chosen in parts.items()}
     numbers: dict[str, dict[str, Any]] = {}
     for name, known in MEASURED.items():
-        if (own := statistics.counts_of(name, arrays)) is not None:
-            numbers[name] = {**statistics.number(own, known.value)}
-            if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
-                numbers[name]["signature"] = counts[known.array].signature
-            if known.value in (bleu.smoothed, bleu.unsmoothed):
-                numbers[name] |= bleu.parts(own.sum(0), smooth=known.value is bleu.smoothed)
-            numbers[name] |= extra.get(name, {})
-    # to be told from measures that did not exist yet
-    numbers |= missing((name for name in MEASURED if name not in numbers), NOT_AVAILABLE)
-    statuses = Counter(row["status"] for row in rows)
+        if (own := statistics.counts_of(name, arrays)) is None:
+            # to be told from measures that did not exist yet
+            numbers |= missing([name], NOT_AVAILABLE)
+            continue
+        numbers[name] = {**statistics.number(own, known.value, known.lowest)}
+        if len(own) < len(text.rows):
+            numbers[name]["sentences"] = len(own)
+        origin = statistics.counted_as(name)
+        if known.value is MEASURED[origin].value and (signature := counts[origin].signature):
+            numbers[name]["signature"] = signature
+        if known.value in (bleu.smoothed, bleu.unsmoothed):
+            numbers[name] |= bleu.parts(own.sum(0), smooth=known.value is bleu.smoothed)
+    statuses = Counter(row["status"] for row in text.rows)
     report = {
-        "sentences": len(rows),
-        "not_decoded": len(rows) - statuses[OK],
+        "sentences": len(text.rows),
+        "not_decoded": len(text.rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),
-        "distinct": {"translations": len(set(text)), "references": len(set(raw))},
-        "flags": flags(text, raw),
+        "distinct": {
+            "translations": len(set(text.text)),
+            "references": len(set(text.reference)),
+        },
+        "flags": flags(text.text, text.reference),
         "lowercase": references.lowercase,
         "measures": numbers,
         "files": {
@@ -202,11 +176,22 @@ def score(hypotheses: Path, references: References) -> ScoredText:
     return ScoredText(report, arrays)
 
 
-def _repetition(sentences: Sequence[str]) -> np.ndarray:
-    """Words that equal the one before, and all words of each sentence, [n, 2]."""
-    words = [sentence.split() for sentence in sentences]
-    repeated = [sum(one == other for one, other in pairwise(each)) for each in words]
-    return np.array([*zip(repeated, map(len, words), strict=True)])
+def _translated(hypotheses: Path, references: References) -> TranslatedText:
+    """Read the translations and their references; raises as `score`."""
+    rows = list(read_in_order(hypotheses))
+    several: dict[int, list[str]] = {}
+    if references.references is not None:
+        several = dict(sorted(read_references(references.references, len(rows)).items()))
+    tokens = iter(references.tokenise([*chain.from_iterable(several.values())]))
+    return TranslatedText(
+        rows=rows,
+        words=[merge(row["tokens"]) for row in rows],
+        reference=_lines(references.reference, hypotheses, len(rows)),
+        tokens=_lines(references.tokens, hypotheses, len(rows)),
+        several=several,
+        several_tokens={number: [*islice(tokens, len(several[number]))] for number in several},
+        lowercase=references.lowercase,
+    )
 
 
 def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
@@ -224,27 +209,6 @@ def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
     if not lines:
         raise UserError(f"{path} has no sentences, so there is nothing to score")
     return lines
-
-
-def _against_all(
-    text: Sequence[str],
-    words: Sequence[str],
-    several: Mapping[int, list[str]],
-    references: References,
-) -> dict[str, bleu.Counts]:
-    """BLEU against all references of the sentences that have several, by their numbers."""
-    covered = sorted(several)
-    truth = [several[number] for number in covered]
-    tokens = iter(references.tokenise(list(chain.from_iterable(truth))))
-    return {
-        "multi_reference_bleu": bleu.sacrebleu(
-            [text[number] for number in covered], truth, references.lowercase
-        ),
-        "multi_reference_tokenised_bleu": bleu.tokenised_bleu(
-            [words[number] for number in covered],
-            [list(islice(tokens, len(each))) for each in truth],
-        ),
-    }
 
 
 def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
@@ -275,7 +239,7 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
             is none.
     """
     references: dict[int, tuple[list[str], list[float]]] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate([*read_lines(path)] or [""], 1):
         try:
             row = json.loads(line)
             sentence, texts = row["id"], row["references"]
@@ -290,6 +254,4 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
                 f"sentences; {remedy(path)}"
             )
         references[sentence] = texts, weights
-    if not references:
-        raise UserError(f"{path} holds no references; {remedy(path)}")
     return references

@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.significance import estimate_ci
 
+from nat.measures.results import DIGITS
+
 SAMPLES = 1000
 SEED = 12345
 LEVEL = 0.05
@@ -50,11 +52,6 @@ class Resampled:
     value: float
     samples: np.ndarray
     alone: bool = False
-
-    def __sub__(self, other: "Resampled") -> "Resampled":
-        """The difference of two numbers of one test set, resample by resample."""
-        alone = self.alone or other.alone
-        return Resampled(self.value - other.value, self.samples - other.samples, alone)
 
 
 @dataclass(frozen=True)
@@ -87,18 +84,19 @@ def drawn(sentences: int) -> np.ndarray:
 def resample(counts: np.ndarray, value: Value) -> Resampled:
     """A measure of the counts of each sentence [n, K], on a test set and on its resamples."""
     sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
-    found = value(sums)
-    return Resampled(float(found[0]), found[1:], alone=len(counts) < 2)
+    values = value(sums)
+    return Resampled(float(values[0]), values[1:], alone=len(counts) < 2)
 
 
-def interval(found: Resampled) -> tuple[float, float]:
+def interval(
+    resampled: Resampled, lowest: float = 0.0, highest: float = math.inf
+) -> tuple[float, float]:
     """Ends of the 95% interval of a score: sacreBLEU's, half the spread around the mean.
 
-    No measure of a test set is negative, so the lower end is at least 0, while sacreBLEU's can lie
-    below it.
+    sacreBLEU's may lie beyond the lowest or highest value that the score can have; these do not.
     """
-    mean, half = estimate_ci(found.samples)
-    return max(0.0, float(mean - half)), float(mean + half)
+    mean, half = estimate_ci(resampled.samples)
+    return max(lowest, float(mean - half)), min(highest, float(mean + half))
 
 
 @dataclass(frozen=True)
@@ -127,23 +125,22 @@ class Estimate:
         With one seed its ends are order statistics of the resamples, infinite if there are too few
         of these for the level.
         """
-        samples = self.samples
-        if len(self.by_seed) > 1:
+        samples, seeds = self.samples, len(self.by_seed)
+        if self._has_no_spread:
+            return None
+        bootstrap = [] if samples is None else [f"{self.resampled}, {SAMPLES:,} samples"]
+        if seeds > 1:
             error, freedom = self._error()
             half = _quantile(1 - level / 2, freedom) * error
             low, high = self.value - half, self.value + half
-            method = f"Student's t over {len(self.by_seed)} seeds"
-            method += "" if samples is None else f" and {self._bootstrap}"
-        elif samples is not None:
-            error, freedom = float(samples.std(ddof=1)), math.inf
-            outside = int((len(samples) + 1) * level / 2)
-            in_order = np.sort(samples)
-            low, high = (-math.inf, math.inf)
-            if outside:
-                low, high = float(in_order[outside - 1]), float(in_order[-outside])
-            method = self._bootstrap
+            method = " and ".join([f"Student's t over {seeds} seeds", *bootstrap])
         else:
-            return None
+            assert samples is not None
+            error, freedom, [method] = float(samples.std(ddof=1)), math.inf, bootstrap
+            low, high = -math.inf, math.inf
+            if outside := int((len(samples) + 1) * level / 2):
+                in_order = np.sort(samples)
+                low, high = float(in_order[outside - 1]), float(in_order[-outside])
         power = _quantile(1 - level / 2, freedom) + _quantile(POWER, freedom)
         return Interval(self.value, low, high, method, power * error)
 
@@ -151,22 +148,24 @@ class Estimate:
     def p_value(self) -> float | None:
         """Of the hypothesis that the number is zero; `None` if nothing is known of its spread.
 
-        With one seed it is Koehn's (2004): twice the share of resamples that are on the other side
-        of zero, at least 2 / (`SAMPLES` + 1).
+        With one seed it is 2 (k + 1) / (`SAMPLES` + 1), where k resamples are on the other side of
+        zero or on it: twice Koehn's (2004) share, which is never 0.
         """
+        if self._has_no_spread:
+            return None
         if len(self.by_seed) > 1:
             error, freedom = self._error()
             if not error:
                 return float(self.value == 0)
             return float(2 * _student().sf(abs(self.value) / error, freedom))
-        if self.samples is None:
-            return None
+        assert self.samples is not None
         fewer = min(int((self.samples <= 0).sum()), int((self.samples >= 0).sum()))
         return min(1.0, 2 * (fewer + 1) / (len(self.samples) + 1))
 
     @property
-    def _bootstrap(self) -> str:
-        return f"{self.resampled}, {SAMPLES:,} samples"
+    def _has_no_spread(self) -> bool:
+        """True without resamples if there is one number, or if all are equal by chance."""
+        return self.samples is None and len({round(each, DIGITS) for each in self.by_seed}) == 1
 
     def _error(self) -> tuple[float, float]:
         """Standard error of the mean over several seeds, and its degrees of freedom."""
@@ -238,13 +237,13 @@ def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> lis
     that what slowed down a repeat of all cancels out in a comparison.
     """
     numbers = np.random.default_rng(SEED)
-    found = []
+    medians = []
     for each in repeats:
         if together:
             numbers = np.random.default_rng(SEED)
-        drawn = numbers.choice(np.asarray(each), (SAMPLES, len(each)))
-        found.append(Resampled(float(np.median(each)), np.median(drawn, axis=1)))
-    return found
+        samples = np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1)
+        medians.append(Resampled(float(np.median(each)), samples))
+    return medians
 
 
 def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:

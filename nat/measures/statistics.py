@@ -6,14 +6,19 @@ without hypotheses and references. A measure of part of a test set, such as its 
 an array with the numbers of these sentences instead of its own counts.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from nat.data.translations import OK
 from nat.files import atomic_path
 from nat.measures import bleu
+from nat.measures.bleu import Counts
 from nat.measures.results import DIGITS
 from nat.measures.significance import Resampled, Value, interval, resample
 
@@ -43,29 +48,101 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The computation of a measure from an array of counts.
+HIGHEST: dict[Value, float] = {
+    **dict.fromkeys((bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent), 100.0),
+    bleu.brevity_penalty: 1.0,
+}
+"""The largest value of a measure; there is none of the others."""
 
-    `part` is the measure whose sentences are taken, if they are not all.
+
+@dataclass(frozen=True)
+class TranslatedText:
+    """The translations of a test set and its references, as measures count them, by sentence.
+
+    Attributes:
+        rows: lines of the file of translations, see `nat.data.translations`.
+        words: the translations, tokenised.
+        reference: one reference as it is, and tokenised in `tokens`.
+        several: all references of the sentences that have several, by number, and tokenised in
+            `several_tokens`.
+        lowercase: whether the corpus is lower-cased in preprocessing.
     """
 
-    array: str
+    rows: Sequence[Mapping[str, Any]]
+    words: Sequence[str]
+    reference: Sequence[str]
+    tokens: Sequence[str]
+    several: Mapping[int, Sequence[str]]
+    several_tokens: Mapping[int, Sequence[str]]
+    lowercase: bool
+
+    @property
+    def text(self) -> list[str]:
+        """The translations, detokenised."""
+        return [row["text"] for row in self.rows]
+
+
+def _sacrebleu(of: TranslatedText) -> Counts:
+    return bleu.sacrebleu(of.text, [[line] for line in of.reference], of.lowercase)
+
+
+def _tokenised_bleu(of: TranslatedText) -> Counts:
+    return bleu.tokenised_bleu(of.words, [[line] for line in of.tokens])
+
+
+def _multi_reference_bleu(of: TranslatedText) -> Counts | None:
+    text = [of.rows[number]["text"] for number in of.several]
+    return bleu.sacrebleu(text, [*of.several.values()], of.lowercase) if text else None
+
+
+def _multi_reference_tokenised_bleu(of: TranslatedText) -> Counts | None:
+    words = [of.words[number] for number in of.several]
+    return bleu.tokenised_bleu(words, [*of.several_tokens.values()]) if words else None
+
+
+def _repeated_tokens(of: TranslatedText) -> Counts:
+    """Words that equal the one before, and all words."""
+    words = [sentence.split() for sentence in of.words]
+    repeated = [sum(one == other for one, other in pairwise(each)) for each in words]
+    return Counts(np.array([*zip(repeated, map(len, words), strict=True)]))
+
+
+def _passes(of: TranslatedText) -> Counts:
+    """Passes of the sentences that could be decoded."""
+    return Counts(
+        np.array([[row["steps"], 1] if row["status"] == OK else [0, 0] for row in of.rows])
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The computation of a measure.
+
+    Attributes:
+        counts: counts in each sentence, None for a test set where there is nothing to count; or the
+            measure whose counts it shares.
+        value: of counts that were summed over sentences.
+        part: the measure whose sentences are taken, if they are not all.
+        lowest: the smallest value; `HIGHEST` has the largest.
+    """
+
+    counts: Callable[[TranslatedText], Counts | None] | str
     value: Value
     part: str = ""
+    lowest: float = 0.0
 
 
 MEASURED = {
-    "sacrebleu": Measured("sacrebleu", bleu.smoothed),
-    "tokenised_bleu": Measured("tokenised_bleu", bleu.unsmoothed),
-    "multi_reference_bleu": Measured("multi_reference_bleu", bleu.smoothed),
-    "multi_reference_tokenised_bleu": Measured("multi_reference_tokenised_bleu", bleu.unsmoothed),
-    "chrf": Measured("chrf", bleu.chrf_score),
+    "sacrebleu": Measured(_sacrebleu, bleu.smoothed),
+    "tokenised_bleu": Measured(_tokenised_bleu, bleu.unsmoothed),
+    "multi_reference_bleu": Measured(_multi_reference_bleu, bleu.smoothed),
+    "multi_reference_tokenised_bleu": Measured(_multi_reference_tokenised_bleu, bleu.unsmoothed),
+    "chrf": Measured(lambda of: bleu.chrf(of.text, of.reference, of.lowercase), bleu.chrf_score),
     "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),
     "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),
     "length_ratio": Measured("tokenised_bleu", ratio),
-    "repeated_tokens": Measured("repeated_tokens", percent),
-    "passes": Measured("passes", ratio),
+    "repeated_tokens": Measured(_repeated_tokens, percent),
+    "passes": Measured(_passes, ratio, lowest=1.0),
     **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},
     **{
         name.replace("tokenised_bleu", "multi_reference_bleu"): Measured(
@@ -74,16 +151,21 @@ MEASURED = {
         for name in PARTS
     },
 }
-"""Every measure of a score file."""
+"""Every measure of a score file; a new one is an entry here and a line of `known.csv`."""
+
+
+def counted_as(measure: str) -> str:
+    """The measure whose counts a measure is a function of, as the arrays are named."""
+    counts = MEASURED[measure].counts
+    return counts if isinstance(counts, str) else measure
 
 
 def counts_of(measure: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Counts of the sentences that a measure is about, [m, K]; `None` if it was not measured."""
-    known = MEASURED[measure]
-    counts = arrays.get(known.array)
-    if counts is None or not known.part:
+    counts, part = arrays.get(counted_as(measure)), MEASURED[measure].part
+    if counts is None or not part:
         return counts
-    chosen = arrays.get(PART + known.part)
+    chosen = arrays.get(PART + part)
     # Where some sentences have no further references, the counts are not those of all sentences.
     complete = len(counts) == len(arrays["tokenised_bleu"])
     return counts[chosen] if chosen is not None and complete else None
@@ -116,22 +198,17 @@ def sentences_by_length(
 
 
 def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
-    """A measure on a test set and on resamples of the sentences that it is about.
-
-    Raises:
-        KeyError: if it was not measured.
-    """
+    """A measure on a test set and on resamples of the sentences that it is about."""
     counts = counts_of(measure, arrays)
-    if counts is None:
-        raise KeyError(measure)
+    assert counts is not None
     return resample(counts, MEASURED[measure].value)
 
 
-def number(counts: np.ndarray, value: Value) -> dict[str, float | None]:
+def number(counts: np.ndarray, value: Value, lowest: float = 0.0) -> dict[str, float | None]:
     """A measure of counts [n, K] and its interval, as files hold them; none of one sentence."""
     measured = resample(counts, value)
-    ends = (None, None) if measured.alone else (round(end, DIGITS) for end in interval(measured))
-    low, high = ends
+    ends = interval(measured, min(lowest, measured.value), HIGHEST.get(value, math.inf))
+    low, high = (None if measured.alone else round(end, DIGITS) for end in ends)
     return {"value": round(measured.value, DIGITS), "low": low, "high": high}
 
 

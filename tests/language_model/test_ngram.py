@@ -155,9 +155,19 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     assert again.order == 3 and again.vocabulary_size == VOCABULARY
     content = (tmp_path / "model.npz").read_bytes()
     (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
-    for name, words in (("half.npz", "damaged"), ("none.npz", "does not exist")):
-        with told(name, words):
+    (tmp_path / "text.npz").write_text("no archive")
+    np.save(tmp_path / "one.npy", np.ones(3))
+    np.savez(tmp_path / "others.npz", keys=np.ones(3))
+    for name, words in {
+        "half.npz": "damaged",
+        "text.npz": "damaged",
+        "one.npy": "damaged",
+        "others.npz": "no language model",
+        "none.npz": "does not exist",
+    }.items():
+        with told(name, words) as raised:
             NgramModel.load(tmp_path / name)
+        assert "pickle" not in str(raised.value)
 
 
 def test_a_model_is_made_from_a_distilled_text(tmp_path: Path) -> None:

@@ -1,17 +1,22 @@
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
+from nat.data.translations import read_in_order
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
+from nat.measures.bleu import Counts
 from nat.measures.results import NOT_AVAILABLE, missing
+from nat.measures.statistics import Measured, TranslatedText
 from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told
 
@@ -102,11 +107,34 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
     assert {name: measures.pop(name) for name in without} == lacking
     assert set(measures) == set(statistics.MEASURED) - without
     for name, measure in measures.items():
-        found = statistics.resampled(name, arrays)
-        assert found.value == pytest.approx(measure["value"], abs=1e-6)
-        assert significance.interval(found) == pytest.approx(
-            (measure["low"], measure["high"]), abs=1e-6
+        resampled = statistics.resampled(name, arrays)
+        low, high = significance.interval(resampled)
+        highest = statistics.HIGHEST.get(statistics.MEASURED[name].value, math.inf)
+        expected = {"value": resampled.value, "low": low, "high": min(high, highest)}
+        assert {key: measure[key] for key in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_new_measure_is_an_entry(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def same(of: TranslatedText) -> Counts:
+        pairs = zip(of.text, of.reference, strict=True)
+        return Counts(np.array([[int(text == reference), 1] for text, reference in pairs]))
+
+    monkeypatch.setitem(statistics.MEASURED, "exact_match", Measured(same, statistics.percent))
+    never = Measured(lambda of: None, statistics.percent)
+    monkeypatch.setitem(statistics.MEASURED, "cannot_be_counted", never)
+    path = root / "test.jsonl"
+    made_up_run.write_translations_to(path, errors=0.02)
+    right = sum(
+        row["text"] == line
+        for row, line in zip(
+            read_in_order(path), read_lines(references(root).reference), strict=True
         )
+    )
+    scored = score.score(path, references(root))
+    exact = scored.report["measures"]["exact_match"]
+    assert exact["value"] == 100 * right / SENTENCES and exact["low"] < exact["value"] < 100
+    assert statistics.resampled("exact_match", scored.statistics).value == exact["value"]
+    assert scored.report["measures"]["cannot_be_counted"]["reason"] == NOT_AVAILABLE
 
 
 def test_damaged_counts(tmp_path: Path) -> None:
@@ -141,7 +169,7 @@ def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, parts: list[str]
         ([{"id": 1, "references": ["a"]}] * 2, "line 2"),
         ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "line 1"),
         (["{"], "line 1"),
-        ([], "no references"),
+        ([], "line 1"),
     ],
 )
 def test_wrong_references(tmp_path: Path, rows: list[Any], part: str) -> None:

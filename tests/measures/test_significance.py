@@ -62,7 +62,13 @@ def test_over_seeds() -> None:
     # t = 2 / (1 / sqrt(3)) with two degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
     t = 2 * 3**0.5
     assert found.p_value == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
-    assert Estimate((0.0, 0.0)).p_value == 1 and Estimate((2.0, 2.0)).p_value == 0
+
+
+@pytest.mark.parametrize("by_seed", [(2.0,), (2.0, 2.0), (0.0, 0.0), (1.3 - 0.1, 2.3 - 1.1)])
+def test_nothing_is_known_of_equal_seeds_alone(by_seed: tuple[float, ...]) -> None:
+    alone, resampled = Estimate(by_seed), Estimate(by_seed, np.linspace(1.0, 3.0, 1000))
+    assert alone.p_value is None and alone.interval() is None
+    assert resampled.p_value is not None and resampled.interval() is not None
 
 
 def test_seeds_and_sentences_add_up() -> None:

@@ -1,10 +1,13 @@
-"""Parts of a test set by length."""
+"""Numbers of counts, and parts of a test set by length."""
 
 import random
 
+import numpy as np
 import pytest
 
-from nat.measures.statistics import BUCKET, LONG, sentences_by_length
+from nat.measures import bleu
+from nat.measures.significance import Value
+from nat.measures.statistics import BUCKET, LONG, number, percent, ratio, sentences_by_length
 
 
 def buckets(lengths: list[int]) -> list[list[int]]:
@@ -33,3 +36,27 @@ def test_of_equal_lengths_the_order_decides() -> None:
 def test_long_sentences_are_those_of_the_source() -> None:
     sources = [" w " * length for length in (39, 40, 5, 41)]
     assert sentences_by_length(["a"] * 4, sources) == {LONG: [1, 3]}
+
+
+NEARLY_ALL = [[1, 1]] * 19 + [[0, 1]]
+SHORT = [[8, 9, *[8, 7, 6, 5] * 2], *[[9, 9, *[9, 8, 7, 6] * 2]] * 19]
+"""Counts of BLEU: a sentence that lacks a word at its end, and perfect ones."""
+
+
+@pytest.mark.parametrize(
+    ("counts", "value", "lowest", "least", "most"),
+    [
+        (NEARLY_ALL, percent, 0, 0, 100),
+        ([[0, 1]] * 19 + [[1, 1]], percent, 0, 0, 100),
+        (SHORT, bleu.smoothed, 0, 0, 100),
+        (SHORT, bleu.unsmoothed, 0, 0, 100),
+        (SHORT, bleu.brevity_penalty, 0, 0, 1),
+        ([[9, 9, 9] * 6] * 19 + [[9, 9, 8] * 6], bleu.chrf_score, 0, 0, 100),
+        ([[1, 1]] * 19 + [[2, 1]], ratio, 1, 1, 2),
+    ],
+)
+def test_intervals_end_where_measures_do(
+    counts: list[list[int]], value: Value, lowest: float, least: float, most: float
+) -> None:
+    of_all = number(np.array(counts), value, lowest)
+    assert least <= of_all["low"] < of_all["value"] < of_all["high"] <= most

@@ -275,6 +275,11 @@ def test_what_a_training_counted_needs_no_interval(root: Path) -> None:
     # a BLEU of one training is no count, and has no sentences to resample
     record = judge(root, "measure: best_validation_bleu, compare: teacher > 1")
     assert (record["verdict"], record["interval"]) == (UNDECIDED, NO_INTERVAL)
+    # two trainings that are alike by chance tell as little, but count as they do
+    write_training(root, "cmlm-kd", [(1, 25.0), (2, 20.0)], seed=2)
+    record = judge(root, "measure: best_validation_bleu, compare: teacher > 1", [1, 2])
+    assert (record["verdict"], record["seeds"]) == (UNDECIDED, "1 2")
+    assert judge(root, "measure: collapsed, compare: teacher < 1", [1, 2])["interval"] == COUNTED
 
 
 def test_updates_are_only_judged_where_early_stopping_ended_both_trainings(root: Path) -> None:
