@@ -2,10 +2,11 @@
 
 What was made of the same files with the same options is kept, whatever else is asked for, so one
 more decoding is the only one that runs, and translations stay if only what they are compared with
-has changed, or the measures that there are. The summary of the translations, `{split}.json`, is
-written last and has fingerprints of these files and options.
+has changed, or the code that measures them. The summary of the translations, `{split}.json`, is
+written last and has fingerprints of all that counts.
 """
 
+import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,7 @@ from nat.files import read_json, write_json
 from nat.job import Job
 from nat.jobs.finished import are_intact, link_all
 from nat.jobs.translate import Translator
-from nat.measures import statistics
-from nat.measures.score import reference_files, score_translations
+from nat.measures import bleu, results, score, significance, statistics
 from nat.program import Progress
 
 TRANSLATED_FROM, SCORED_FROM = "translated_from", "scored_from"
@@ -30,6 +30,9 @@ TRANSLATED_FROM, SCORED_FROM = "translated_from", "scored_from"
 
 TRANSLATIONS, SUMMARY = "translations.jsonl", "summary.json"
 """Second names of the translations and of their summary."""
+
+MEASURED_BY = (score, statistics, bleu, significance, results)
+"""The modules, besides the package sacrebleu, that decide what is in a score."""
 
 
 def evaluate(jobs: Sequence[Job[Score]]) -> None:
@@ -42,12 +45,14 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
     made_from = [fingerprints(job) for job in jobs]
     translator: Translator | None = None
     for job, origin in zip(jobs, made_from, strict=True):
-        score, files = job.artifact, _files(job.artifact)
-        aside = Path(score.translations.path).with_name(f".{score.split}.finished")
+        wanted, files = job.artifact, _files(job.artifact)
+        aside = files[SUMMARY].with_name(f".{wanted.split}.finished")
         kept = {name: aside / name for name in files}
         if not files[SUMMARY].exists() and are_intact(kept):
             link_all(kept, files)
-        name = f"translate {score.split} of {score.corpus} with {score.system}, {score.decoding}"
+        name = (
+            f"translate {wanted.split} of {wanted.corpus} with {wanted.system}, {wanted.decoding}"
+        )
         progress = Progress(name, 1, "split")
         translated = {each: files[each] for each in (TRANSLATIONS, SUMMARY)}
         if _are_from(files, origin):
@@ -55,22 +60,20 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
                 progress.say("unchanged, kept")
             continue
         if _are_from(translated, {TRANSLATED_FROM: origin[TRANSLATED_FROM]}):
-            score_translations(job)
+            score.score_translations(job)
             summary = read_json(files[SUMMARY])
             if len(jobs) > 1:
                 progress.say("translations kept, scored again")
         else:
-            translator = translator or Translator(jobs[0], score.split, known={})
-            method = translator.methods.of(score.decoding, job.inputs)
+            translator = translator or Translator(jobs[0], wanted.split, known={})
+            method = translator.methods.of(wanted.decoding, job.inputs)
             lines = translator.translate(method, translator.ids, name)
             # without its summary, nothing of a decoding counts as made
             files[SUMMARY].unlink(missing_ok=True)
             summary = write_translations(files[TRANSLATIONS], lines)
-            score_translations(job)
-            made_with = {
-                "decoding": _options(job),
-                "corpus": prepared_as(job.corpus, score.split),
-            }
+            score.score_translations(job)
+            prepared = prepared_as(job.corpus, wanted.split)
+            made_with = {"decoding": _options(job), "corpus": prepared}
             summary = {**summary, MADE_WITH: made_with}
         write_json(files[SUMMARY], {**summary, **origin})
         link_all(files, kept)
@@ -82,18 +85,19 @@ def fingerprints(job: Job[Score]) -> dict[str, str]:
     Raises:
         UserError: if a file is missing.
     """
+    wanted, several = job.artifact, job.inputs.references is not None
+    references = score.reference_files(wanted.corpus, job.corpus, wanted.split, several).files
+    training = read_json(Path(job.inputs.training.path))
+    scored_from = {
+        "references": {name: sha256_of(path) for name, path in references.items()},
+        "training": [training.get(key) for key in ("fingerprint", "flags")],  # not its times
+        "code": [sha256_of(str(module.__file__)) for module in MEASURED_BY],
+        "sacrebleu": importlib.metadata.version("sacrebleu"),
+    }
     read = {name: sha256_of(path) for name, path in _read(job)}
-    score, several = job.artifact, job.inputs.references is not None
-    references = reference_files(score.corpus, job.corpus, score.split, several).files
-    compared = {"training": Path(job.inputs.training.path), **references}
     return {
         TRANSLATED_FROM: fingerprint({"decoding": _options(job), "files": read}),
-        SCORED_FROM: fingerprint(
-            {
-                "measures": sorted(statistics.MEASURED),
-                "files": {name: sha256_of(path) for name, path in compared.items()},
-            }
-        ),
+        SCORED_FROM: fingerprint(scored_from),
     }
 
 
@@ -121,13 +125,13 @@ def _read(job: Job[Score]) -> Iterator[tuple[str, Path]]:
             yield f"converted {path.relative_to(converted)}", path
 
 
-def _files(score: Score) -> dict[str, Path]:
+def _files(wanted: Score) -> dict[str, Path]:
     """The files that are made by their second names, the summary last."""
-    translations = score.translations
+    translations = wanted.translations
     return {
         TRANSLATIONS: Path(translations.path),
-        "score.json": Path(score.path),
-        "statistics.npz": Path(score.statistics.path),
+        "score.json": Path(wanted.path),
+        "statistics.npz": Path(wanted.statistics.path),
         SUMMARY: Path(translations.summary),
     }
 

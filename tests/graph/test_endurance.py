@@ -35,7 +35,6 @@ from nat.data.formats import read_format
 from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
-from nat.jobs.evaluate import SCORED_FROM
 from nat.options import validated
 from tests.data.test_download import CONTENT, Server, get, server  # noqa: F401 (a fixture)
 from tests.data.test_formats import TMX
@@ -354,10 +353,6 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
 TIMES = ("seconds", "training_seconds", "update_seconds", "tokens_per_second")
 """Keys of JSON and columns of tables that a clock fills."""
 
-OF_TIMES = {"translations": SCORED_FROM}
-"""The key of a JSON by its folder of results, where it is of files with `TIMES` in them: that of
-translations is also of the record of the training, whose flags go into the score."""
-
 KILLS = 20
 
 
@@ -372,8 +367,7 @@ def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
         )
         hidden = any(part.startswith(".") for part in parts)
         if path.is_file() and not left_out and not hidden:
-            of_times = {OF_TIMES[part] for part in parts if part in OF_TIMES}
-            content = without_keys(path, {*TIMES, *of_times})
+            content = without_keys(path, {*TIMES})
             yield "/".join(parts), hashlib.sha256(content).hexdigest()
 
 

@@ -17,7 +17,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.export.formats import convert_model
 from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
-from nat.measures import statistics
+from nat.measures import bleu, score, statistics
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job, jobs
@@ -192,18 +192,18 @@ def test_a_job_that_fails_loses_one_decoding(
     shutil.rmtree("results/micro/translations")
     shutil.rmtree("results/micro/scores")
     translated.clear()
-    write = evaluation.score_translations
+    write = score.score_translations
 
     def failing(job: Any) -> None:
         if job.artifact.decoding == "beam4":
             raise KeyboardInterrupt
         write(job)
 
-    monkeypatch.setattr(evaluation, "score_translations", failing)
+    monkeypatch.setattr(score, "score_translations", failing)
     with pytest.raises(KeyboardInterrupt):
         run("beam2", "beam3", "beam4")
     remove(whole)
-    monkeypatch.setattr(evaluation, "score_translations", write)
+    monkeypatch.setattr(score, "score_translations", write)
     translated.clear()
     assert run("beam2", "beam3", "beam4") == whole
     assert sum(translated) == len(SENTENCES)
@@ -244,25 +244,49 @@ def test_what_was_damaged_is_made_again(translated: list[int]) -> None:
 
 
 def test_translations_are_kept_and_scored_again(
-    translated: list[int], monkeypatch: pytest.MonkeyPatch
+    translated: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (score,) = scores("beam2")
-    before = run("beam2")
+    (wanted,) = scores("beam2")
+    translations = run("beam2")[wanted.translations.path]
     translated.clear()
-    statistic = statistics.MEASURED["repeated_tokens"]
-    monkeypatch.setitem(statistics.MEASURED, "new_measure", statistic)
-    after = run("beam2")
-    found = json.loads(after[score.path])["measures"]["test"]
-    assert found["new_measure"]["value"] == found["repeated_tokens"]["value"]
-    description = read("micro").corpus(CORPUS)
-    reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{description.target}")
+    # the code that measures has changed
+    changed = tmp_path / "bleu.py"
+    changed.write_text(Path(bleu.__file__).read_text() + "# other orders\n")
+    monkeypatch.setattr(bleu, "__file__", str(changed))
+    monkeypatch.setitem(statistics.MEASURED, "new", statistics.MEASURED["repeated_tokens"])
+    found = json.loads(run("beam2")[wanted.path])["measures"]["test"]
+    assert found["new"]["value"] == found["repeated_tokens"]["value"]
+    # what they are compared with has changed, or is missing
+    target = read("micro").corpus(CORPUS).target
+    reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{target}")
     reference.write_text(reference.read_text().upper())
     other = run("beam2")
-    assert other[score.path] != after[score.path]
-    for path in (score.path, score.statistics.path):
-        Path(path).unlink()
+    assert json.loads(other[wanted.path])["measures"]["test"]["sacrebleu"] != found["sacrebleu"]
+    remove([wanted.path, wanted.statistics.path])
     assert run("beam2") == other
-    assert {before[score.translations.path], other[score.translations.path]} == {
-        after[score.translations.path]
-    }
+    assert other[wanted.translations.path] == translations
     assert not translated
+
+
+def test_a_score_depends_on_all_that_it_is_computed_from(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (wanted,) = jobs(read("micro").on(CORPUS), scores("beam2"))
+
+    def scored_from() -> str:
+        return evaluation.fingerprints(wanted)[evaluation.SCORED_FROM]
+
+    before = scored_from()
+    record = Path(wanted.inputs.training.path)
+    said = json.loads(record.read_text())
+    record.write_text(json.dumps({**said, "seconds": 3.5, "tokens_per_second": 8.0}))
+    assert scored_from() == before
+    for changed in ({**said, "flags": ["BLEU 0"]}, {**said, "fingerprint": "another"}):
+        record.write_text(json.dumps(changed))
+        assert scored_from() != before
+    record.write_text(json.dumps(said))
+    for module in (score, statistics, bleu):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "__file__", str(record))
+            assert scored_from() != before
+    assert scored_from() == before

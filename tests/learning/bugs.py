@@ -1,4 +1,4 @@
-"""Twenty mistakes of the kind that lets a training run on, planted one at a time.
+"""Mistakes of the kind that lets a training run on, planted one at a time.
 
 Each takes the place of a function, whose right version it gets first: within its context, trainings
 of one system have the mistake. They show what the reference points of `tests/learning/points.csv`
@@ -15,10 +15,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from nat.configuration.models import Training
 from nat.data import batch as batches
-from nat.data.vocabulary import EOS, PAD
+from nat.data.vocabulary import EOS, PAD, VocabularySizes
 from nat.distillation.dynamic import Dynamic, empty_or_repeated, full_mask_nll
-from nat.fairseq_plugin import dataset, task
+from nat.fairseq_plugin import components, dataset, task
 from nat.inputs import skip
 from nat.inputs.glancing import Glancing
 from nat.inputs.masks import mask_at_random
@@ -86,6 +87,14 @@ def _batches_in_the_order_of_their_length(
     return [given[number % len(given)] for number in range(needed)]
 
 
+@_bug("mple-nat-kd", "passes", task)
+def _batches_in_the_same_order_for_all_seeds(
+    right: Any, given: Any, needed: int, seed: int
+) -> list[np.ndarray]:
+    found: list[np.ndarray] = right(given, needed, 1)
+    return found
+
+
 @_bug("at-base", "source_tensor", batches)
 def _sources_padded_on_the_left(right: Any, sentences: Any) -> Tensor:
     return torch.stack([row.roll(int(row.eq(PAD).sum())) for row in right(sentences)])
@@ -110,6 +119,12 @@ def _dropout_in_validation(
     right: Any, states: Tensor, probability: float, training: bool
 ) -> Tensor:
     return right(states, probability, True)
+
+
+@_bug("fully-nat-nat-kd", "build_model", components)
+def _no_dropout(right: Any, training: Training, sizes: VocabularySizes) -> Any:
+    recipe = training.recipe.model_copy(update={"dropout": 0.0})
+    return right(training.model_copy(update={"recipe": recipe}), sizes)
 
 
 @_bug("mple-nat-kd", "loss", LengthPredictor)
@@ -189,12 +204,28 @@ def _teacher_that_follows_at_once(right: Any, self: Objective, model: Transforme
                 mine.copy_(its)
 
 
+@_bug("dims-cmlm-kd", "after_update", Objective)
+def _teacher_that_never_follows(right: Any, self: Objective, model: Transformer) -> None:
+    pass
+
+
 @_bug("hints-kd", "_teacher", hints.Hints)
 def _hints_of_the_next_position(right: Any, self: hints.Hints, context: Any) -> Any:
     trace = right(self, context)
     trace.states[:] = [each.roll(1, 1) for each in trace.states]
     trace.attention[:] = [each.roll(1, 2) for each in trace.attention]
     return trace
+
+
+# Gradient
+
+
+@_bug("ctc-kd", "forward", components.Criterion)
+def _mean_over_sentences(
+    right: Any, self: Any, model: Any, sample: Any, reduce: bool = True
+) -> Any:
+    value, _, log = right(self, model, sample, reduce)
+    return value, sample["nsentences"], log
 
 
 # Choice of the text

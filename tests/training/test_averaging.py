@@ -1,10 +1,22 @@
-"""The mean of weights over several files."""
+"""Models as they are built and read: the recipe's dropout, and the mean over several files."""
 
 from pathlib import Path
 
+import pytest
 import torch
 
-from nat.training.model_file import average, write_tensors
+from nat.configuration import read
+from nat.data.vocabulary import VocabularySizes
+from nat.training.model_file import average, build_model, write_tensors
+
+
+@pytest.mark.parametrize("system", ["at-base", "vae-kd", "hrt"])
+def test_the_dropout_of_the_recipe_is_in_every_layer(system: str) -> None:
+    training = read("demo").training("toy-ka-lu", system)
+    recipe = training.recipe.model_copy(update={"dropout": 0.37})
+    model = build_model(training.model_copy(update={"recipe": recipe}), VocabularySizes(20))
+    found = [each.dropout for each in model.modules() if hasattr(each, "dropout")]
+    assert set(found) == {0.37} and len(found) > 2 * len(model.encoder_layers)
 
 
 def test_the_mean_is_that_of_float64(tmp_path: Path) -> None:

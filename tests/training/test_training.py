@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from fairseq.checkpoint_utils import load_checkpoint_to_cpu
 
 from nat.artifacts import Model
 from nat.checksums import is_record
@@ -514,6 +515,18 @@ def test_every_pair_is_in_every_pass(folder: Path) -> None:
         assert one.tolist() == text[number].tolist()
 
 
+def test_another_seed_has_its_batches_in_another_order(folder: Path) -> None:
+    def laid_out(seed: int) -> list[list[int]]:
+        lengths = SimpleNamespace(updates=12)
+        run = SimpleNamespace(tokens_per_batch=40, seed=seed, lengths=lengths, accumulation=1)
+        pairs = training_pairs(40)
+        task: Any = SimpleNamespace(run=run, datasets={"train": pairs}, dataset_to_epoch_iter={})
+        batches = TrainingTask.get_batch_iterator(task, pairs).batch_sampler
+        return [sorted(pairs.tokens[batch]) for batch in batches]
+
+    assert laid_out(1) == laid_out(1) != laid_out(2)
+
+
 def test_distilled_text_is_checked_and_used(folder: Path) -> None:
     with_distilled = train("cmlm")
     binarise(sentences(47, 2)[1], DISTILLED)
@@ -539,6 +552,39 @@ def test_accumulation_changes_nothing(folder: Path) -> None:
     assert report("cmlm")["batches_per_update_and_device"] == 2
     for name, value in whole.items():
         torch.testing.assert_close(value, halves[name], rtol=1e-3, atol=1e-4)
+
+
+def test_the_gradient_is_that_of_the_mean_over_positions(folder: Path) -> None:
+    make_start()
+    heir = {**SYSTEMS["cmlm"], "text": "raw", "init_from": "cmlm"}
+    write_yaml("config/systems/heir.yaml", heir)
+    change_recipe("cmlm", batch_tokens=1000, updates=1, warmup_updates=0)
+    start = load_model(model_file("cmlm"))
+    train("heir")
+    (row,) = (row for row in curve("heir") if row["split"] == "train")
+    pairs = training_pairs(1000)
+    batch = pairs.collater([pairs[place] for place in range(len(pairs))])["batch"]
+    model = start.model.train().requires_grad_()
+    loss = Objective(start.training, model, seed=1, bfloat16=False)(model, batch, 0)
+    (loss.value.sum() / loss.positions.sum()).backward()
+    gradients = [each.grad.flatten() for each in model.parameters() if each.grad is not None]
+    assert float(row["gradient_norm"]) == pytest.approx(float(torch.cat(gradients).norm()), 1e-4)
+
+
+def test_the_teacher_is_a_moving_average_of_the_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_start()
+    change_recipe("dims", keep={"one": 1, "two": 2, "three": 3}, updates=4)
+    interrupt_at("dims", 3, monkeypatch)
+    checkpoints = model_file("dims").parent / "checkpoints"
+    updates = [torch.load(checkpoints / f"kept_{n}.pt", weights_only=True) for n in (1, 2, 3)]
+    saved = load_checkpoint_to_cpu(str(checkpoints / "checkpoint_1_3.pt"))["criterion"]
+    for name, expected in weights("cmlm").items():
+        for update in updates:
+            expected = 0.8 * expected + 0.2 * update[name]
+        torch.testing.assert_close(saved[f"objective.teacher.{name}"], expected)
+        assert not torch.equal(expected, weights("cmlm")[name])
 
 
 def test_a_training_killed_at_its_very_end_is_finished(
