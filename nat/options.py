@@ -1,8 +1,4 @@
-"""Keys of configuration files: their types, and what is wrong with a value, in one line.
-
-pydantic judges what a person has written. The most telling of its findings becomes one line: the
-key, what is expected there, and what was found.
-"""
+"""Keys of configuration files: their types, and what is wrong with a value, in one line."""
 
 import difflib
 import json
@@ -16,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetPydanticSchema,
     TypeAdapter,
     ValidationError,
 )
@@ -29,7 +26,7 @@ Given = ParamSpec("Given")
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
-_MOST_LISTED, _FEW = 12, 5
+_MOST_LISTED = 8
 
 
 class StrictModel(BaseModel):
@@ -44,19 +41,13 @@ class StrictModel(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
-class _NotNull:
-    """Refuses null in a file, but keeps it as the default of a missing key."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        nullable = handler(source)
-        assert nullable["type"] == "nullable"
-        inner: CoreSchema = nullable["schema"]
-        return inner
+def _not_null(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    nullable: Any = handler(source)
+    schema: CoreSchema = nullable["schema"]
+    return schema
 
 
-OrAbsent = Annotated[Kind | None, _NotNull()]
+OrAbsent = Annotated[Kind | None, GetPydanticSchema(_not_null)]
 """A key that may be missing (None), but not null."""
 
 
@@ -138,10 +129,8 @@ def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) ->
     if not isinstance(given, dict) and (keys := _known(kind, path)):
         wanted.append(f"a mapping ({', '.join(keys)})")
     rule = f"{where}: {' or '.join(dict.fromkeys(wanted))}".replace("Value error, ", "")
-    if isinstance(given, dict):
-        return rule
-    in_one_line = isinstance(given, str) and "\n" not in given
-    return f"{rule} (found {repr(given) if in_one_line else json.dumps(given)})"
+    shown = repr(given) if isinstance(given, str) else json.dumps(given)
+    return rule if isinstance(given, dict) else f"{rule} (found {shown})"
 
 
 def _path(value: Any, problem: ErrorDetails) -> list[str]:
@@ -183,15 +172,12 @@ def _known(kind: Any, path: Sequence[str]) -> list[str]:
 def hint(name: str, known: Iterable[str]) -> str:
     """Text after "unknown ... 'name'": the nearest known name, or all if they are few."""
     names = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(name, names, 1)
-    if near:
+    if near := difflib.get_close_matches(name, names, 1):
         return f"did you mean '{near[0]}'?"
-    several = len(names) > _MOST_LISTED
-    listed = difflib.get_close_matches(name, names, _FEW, cutoff=0.0) if several else names
+    left = max(0, len(names) - _MOST_LISTED)
+    listed = difflib.get_close_matches(name, names, _MOST_LISTED, cutoff=0.0) if left else names
     shown = ", ".join(f"'{each}'" if "," in each else each for each in listed)
-    if several:
-        return f"the nearest of {len(names)} known names: {shown}"
-    return f"known: {shown}" if names else "none is known"
+    return f"known: {shown or 'none'}{f' and {left} more' if left else ''}"
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -237,9 +223,6 @@ def require_at(value: Any, path: str) -> Any:
 def cached_method(
     method: Callable[Concatenate[Own, Given], Kind],
 ) -> Callable[Concatenate[Own, Given], Kind]:
-    """Keep what a method returns for each of its hashable arguments, as long as its object.
-
-    `functools.cache` alone would never let go of the object.
-    """
+    """Keep what a method returns, but unlike `functools.cache` no longer than its object."""
     kept: Any = cached_property(lambda own: cache(partial(method, own)))
     return cast(Callable[Concatenate[Own, Given], Kind], kept)

@@ -115,27 +115,24 @@ def build(family: str, method: Method) -> Any:
 
 def describe(family: str, method: Method) -> Any:
     """The options of a method, as an object that has its traits."""
-    return _described(family, json.dumps(method.as_json(), sort_keys=True))[0]
+    return _described(family, json.dumps(method.as_json(), sort_keys=True))
 
 
 def completed(family: str, method: Method) -> Method:
     """A method with all of its options, defaults filled in."""
-    return _described(family, json.dumps(method.as_json(), sort_keys=True))[1]
+    return Method(method=method.method, **options_of(describe(family, method)))
 
 
-def options_name(family: str, method: str) -> str:
-    """The class in `nat/FAMILY/options.py` with the options of a method."""
+def options_class(family: str, method: str) -> Any:
+    """The class in `nat/FAMILY/options.py` with the options of a method; None without one."""
     # some decodings have the name of the target that their models learned, such as `ctc`
-    return f"{to_pascal(method)}{'Decoding' if family == 'decoding' else ''}Options"
+    name = f"{to_pascal(method)}{'Decoding' if family == 'decoding' else ''}Options"
+    return getattr(importlib.import_module(f"nat.{family}.options"), name, None)
 
 
 @cache
-def _described(family: str, configured: str) -> tuple[Any, Method]:
-    """Both for a method as JSON; many systems have the same one."""
+def _described(family: str, configured: str) -> Any:
+    """The same for a method as JSON; many systems have the same one."""
     method = Method.model_validate_json(configured)
-    options = importlib.import_module(f"nat.{family}.options")
-    kind = getattr(options, options_name(family, method.method), None)
-    if kind is None or not issubclass(kind, FAMILIES[family]):
-        kind = find(family, method.method)
-    built = validated(kind, dict(method.options), f"'{method.method}'")
-    return built, Method(method=method.method, **options_of(built))
+    kind = options_class(family, method.method) or find(family, method.method)
+    return validated(kind, dict(method.options), f"'{method.method}'")

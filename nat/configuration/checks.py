@@ -22,6 +22,7 @@ from nat.configuration.systems import (
     on_task,
     place,
     references,
+    replacements,
     tasks_of,
 )
 from nat.data.splits import sides
@@ -81,14 +82,11 @@ def _check_cycles(view: Configuration) -> None:
     try:
         TopologicalSorter(needed).prepare()
     except CycleError as error:
-        circle = error.args[1][:0:-1]
-        start = circle.index(min(circle))
-        names = [*circle[start:], *circle[: start + 1]]
+        names = error.args[1][::-1]
         steps = [f"{one} -({needed[one][two]})-> " for one, two in pairwise(names)]
-        file = view.file_of("systems", names[0])
         raise UserError(
-            f"{file}: '{names[0]}' needs itself: {''.join(steps)}{names[0]}; change one of these "
-            "keys"
+            f"{view.file_of('systems', names[0])}: '{names[0]}' needs itself: {''.join(steps)}"
+            f"{names[0]}; change one of these keys"
         ) from error
 
 
@@ -96,11 +94,10 @@ def _check_scale(configuration: Configuration) -> None:
     scale, settings = file_of("scales", configuration.scale), configuration.scale_settings
     for task, corpus in configuration.tasks.items():
         require(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
-    for recipe, change in settings.recipes.items():
-        for name in (recipe, change.get("as", recipe)):
-            require(
-                name, configuration.files["recipes"], "recipe", f"{scale}: key 'recipes.{recipe}'"
-            )
+    recipes = configuration.files["recipes"]
+    for recipe in settings.recipes:
+        for name in replacements(configuration, recipe):
+            require(name, recipes, "recipe", f"{scale}: key 'recipes.{recipe}'")
     for decoding in settings.browser.steps:
         require(decoding, configuration.decodings, "decoding", f"{scale}: key 'browser.steps'")
 

@@ -52,14 +52,14 @@ def choice_of(root: Path, run: str) -> RunChoice:
 def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
     """Refuse a name that was first used with other overrides; `keep` those of a new name."""
     overrides, folder = configuration.overrides, f"{RESULTS}/{configuration.run}"
+    if overrides.name is None:
+        return
     record = configuration.root / folder / OVERRIDE
-    if overrides.name is not None and record.exists():
-        if changes := differences(read_json(record), overrides.changes):
-            raise UserError(
-                f"key 'name': {folder} was made with another 'override' ({'; '.join(changes)}); "
-                f"give the same one, or another name, or remove {folder}/{OVERRIDE} to replace "
-                "these results"
-            )
-    elif overrides.name is not None and keep:
-        record.parent.mkdir(parents=True, exist_ok=True)
-        write_json(record, overrides.changes)
+    own = {"config": overrides.config, "recipes": overrides.recipes}
+    if record.exists() and (changes := differences(read_json(record), own)):
+        raise UserError(
+            f"key 'name': {folder} was made with another 'override' ({'; '.join(changes)}); give "
+            f"the same one, or another name, or remove {folder}/{OVERRIDE} to replace these results"
+        )
+    if keep and not record.exists():
+        write_json(record, own)

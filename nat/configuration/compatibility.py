@@ -41,10 +41,10 @@ RULES = {
     "size": "decodings such as ctranslate2_ctc go with sizes without decoder layers",
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
-    **{
-        f"{key} shape": "a system has that of the one that it starts from"
-        for key in ("size", "decoder", "parts", "length")
-    },
+    "size shape": "a system has that of the one that it starts from",
+    "decoder shape": "a system has that of the one that it starts from",
+    "parts shape": "a system has that of the one that it starts from",
+    "length shape": "a system has that of the one that it starts from",
 }
 
 
@@ -60,29 +60,22 @@ class _Side:
         self.size = configuration.scale_settings.sizes.get(self.its.size)
         self.encoder_only = self.size is not None and not self.size.decoder_layers
         self.canvas = replace(self.decoder, chunk=None)  # the chunk concerns no weights
-        self.forms = {part: options.form for part, options in self.parts.items()}
 
     def fits_into(self, other: "_Side") -> bool:
         """True unless sentences may be longer than those of a second system."""
-        if self.size is None or other.size is None:
-            return True
-        return self.size.max_positions <= other.size.max_positions
+        one, two = self.size, other.size
+        return one is None or two is None or one.max_positions <= two.max_positions
 
     def require(self, rules: Mapping[str, bool], where: str = "") -> None:
         """Refuse the system for the first rule that does not hold."""
         for rule in (rule for rule, holds in rules.items() if not holds):
             key = rule.partition(" ")[0]
-            shown = [_shown(at(self.written, each)) for each in (key, "input", "target", "size")]
+            given = at(self.written, key)
+            value = json.dumps(given.get("method", given) if isinstance(given, dict) else given)
             raise UserError(
-                f"{where}{self.file}: key '{key}': found {shown[0]}: {RULES[rule]} ('{self.name}' "
-                f"is {KINDS[self.order]}: input {shown[1]}, target {shown[2]}, size {shown[3]})"
+                f"{where}{self.file}: key '{key}': found {value}: {RULES[rule]} ('{self.name}' is "
+                f"{KINDS[self.order]})"
             )
-
-
-def _shown(value: object) -> str:
-    """A value of a file, of a method its name."""
-    value = value.get("method", value) if isinstance(value, dict) else value
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def learned(configuration: "Configuration", name: str, trait: str) -> bool:
@@ -100,7 +93,7 @@ def refines(configuration: "Configuration", name: str) -> bool:
 def check_system(configuration: "Configuration", name: str) -> None:
     """Check that what a system says fits its methods, and the systems that it names."""
     own = _Side(configuration, name)
-    its, target, decoder, texts = own.its, own.target, own.decoder, own.its.text.candidates
+    its, target, decoder, text = own.its, own.target, own.decoder, own.its.text
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
     predicts, latent = "input_predictor" in own.parts, own.parts.get("latent")
     revealing = own.input.trains_on_partial_targets and target.teacher is None
@@ -108,7 +101,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
     repeated = DecoderOptions(copy="repeated", upsample=decoder.upsample)
     soft = decoder.copy.startswith("soft")
     taught_by = "parallel" if predicts else own.input.teacher or target.teacher
-    gamma = its.text.regulariser.get("gamma")
+    gamma = text.regulariser.get("gamma")
     rules = {
         "input": target.decoding_order in (None, own.order) and (parallel or not target.distils),
         "decoder.chunk": (decoder.chunk is not None) == chunked,
@@ -123,7 +116,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
         "input.aligned_by": target.distils or its.input.options.get("aligned_by") != "teacher",
         "parts.input_predictor": not predicts or (revealing and alone),
         "text": own.choice is None or own.choice.decoding_order in (None, own.order),
-        "text gamma": not isinstance(gamma, list) or len(gamma) == len(texts),
+        "text gamma": not isinstance(gamma, list) or len(gamma) == len(text.candidates),
         "teacher": (its.teacher is not None) == (taught_by is not None),
         "init_from": not target.distils or its.init_from is not None,
     }
@@ -138,23 +131,24 @@ def check_system(configuration: "Configuration", name: str) -> None:
         teacher.require(rules, f"{own.file}: key 'teacher': ")
     if its.init_from is not None:
         start = _Side(configuration, its.init_from.system)
+        forms = [{part: each.form for part, each in side.parts.items()} for side in (own, start)]
         rules = {
             "input tokens": not target.distils or refines(configuration, start.name),
             "size shape": None in (own.size, start.size) or own.size == start.size,
             "decoder shape": own.canvas == start.canvas,
-            "parts shape": own.forms == start.forms,
+            "parts shape": forms[0] == forms[1],
             "length shape": its.length == start.its.length,
         }
         start.require(rules, f"{own.file}: key 'init_from': ")
     decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
-    for text in (text for text in texts if text.system is not None):
+    for each in (each for each in text.candidates if each.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
-        own_start = its.init_from is not None and its.init_from.as_json() == text.system
+        own_start = its.init_from is not None and its.init_from.as_json() == each.system
         if not (target.distils and own_start):
-            writer = _Side(configuration, str(text.system))
+            writer = _Side(configuration, str(each.system))
             rules = {"input": writer.order == "autoregressive"}
-            writer.require(rules, f"{own.file}: key '{text.key}.system': ")
-        decodings.append((f"{text.key}.decoding", str(text.system), text.decoding))
+            writer.require(rules, f"{own.file}: key '{each.key}.system': ")
+        decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
     for key, other, decoding in decodings:
         with told_of(f"{own.file}: key '{key}': "):
             if decoding is not None:

@@ -98,9 +98,8 @@ class Configuration:
 
     def file_of(self, folder: str, name: str) -> str:
         """Path of the file that describes something, as messages show it; also the variant."""
-        known = self.origins[folder]
-        family = name if name in known else families.family_of(name, known)
-        file = file_of(folder, name) if family is None else known[family].place
+        family = families.family_of(name, self.origins[folder])
+        file = file_of(folder, name) if family is None else self.origins[folder][family].place
         return file if family in (name, None) else f"{file.partition(':')[0]}: '{name}'"
 
     @cached_property
@@ -175,19 +174,21 @@ class Configuration:
     def methods(self, system: str) -> SystemMethods:
         """The methods of a system."""
         its, where = self.system(system), place(self, "systems", system)
-        with told_of(f"{where}: 'input': "):
-            input_ = registry.describe("inputs", its.input)
-        with told_of(f"{where}: 'target': "):
-            target = registry.describe("targets", its.target)
-        with told_of(f"{where}: 'text': "):
-            choice = its.text.choice
-            traits = None if choice is None else registry.describe("distillation", choice)
-        with told_of(f"{where}: key 'parts': "):
-            parts = {
-                name: registry.describe("parts", Method(method=name, **options))
+
+        def described(key: str, family: str, method: Method) -> Any:
+            with told_of(f"{where}: key '{key}': "):
+                return registry.describe(family, method)
+
+        choice = its.text.choice
+        return SystemMethods(
+            described("input", "inputs", its.input),
+            described("target", "targets", its.target),
+            None if choice is None else described("text", "distillation", choice),
+            {
+                name: described("parts", "parts", Method(method=name, **options))
                 for name, options in its.parts.items()
-            }
-        return SystemMethods(input_, target, traits, parts)
+            },
+        )
 
     def on(self, corpus: str) -> "Configuration":
         """The configuration with the changes of the tasks that a corpus is used for.
@@ -200,19 +201,15 @@ class Configuration:
 
     def canonical(self, corpus: str, system: str) -> str:
         """The name under which a system is trained on a corpus, see `systems.named`."""
-        names = self.on(corpus).names
-        assert names is not None
-        if system not in names:
-            self.content("systems", system)
-        return names[system]
+        names = self.on(corpus).names or {}
+        return names[families.require(system, names, "system", "config/systems")]
 
     def training(self, corpus: str, system: str) -> Training:
-        """Everything that determines the model of a system, including all defaults.
+        """Everything that determines the model of a system, with all defaults and canonical names.
 
-        This system and those that it refers to have their canonical names. Changes elsewhere (in
-        another system, a description, or a seed that no teacher uses) do not affect it, so that
-        its `fingerprint` says whether a trained model is up to date. Training data and
-        initialisation are included by name only, since they are results themselves.
+        Nothing else affects it, so that its `fingerprint` says whether a trained model is up to
+        date. Training data and initialisation are included by name only, since they are results
+        themselves.
         """
         self.corpus(corpus)
         return systems.training(self.on(corpus), corpus, self.canonical(corpus, system))

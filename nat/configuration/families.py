@@ -8,7 +8,7 @@ had been written in full.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -42,11 +42,11 @@ class Origin(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """An entry as written: what is different from the one that it is `like`, in turn."""
+    """An entry as written: what is different from the one that it is `like`."""
 
     place: str
     like: Any
-    changes: list[Content]
+    content: Content
 
 
 def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
@@ -112,17 +112,19 @@ def expanded(
                     f"{entry.place}: found the name '{name}', expected letters, digits, '.', '_' "
                     "and '-', and in the 'name' of decodings placeholders such as '{steps}'"
                 )
-            for other, its in written.items():
-                if family_of(name, [other]) or family_of(other, [name]):
-                    raise UserError(f"{entry.place}: '{name}' is defined in {its.place}, too")
+            others = [each for each in written if family_of(each, [name])]
+            if other := family_of(name, written) or next(iter(others), None):
+                place = written[other].place
+                raise UserError(f"{entry.place}: '{name}' is defined in {place}, too")
             written[name] = entry
     merge = _merged_corpus if folder == "corpora" else merged
     contents, bases = _resolved(written, FOLDERS[folder], merge)
     for name, content in contents.items() if folder == "scales" else ():
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
-        place = f"{written[name].place}: 'sizes"
         of_sizes = {
-            size: _Written(f"{place}.{size}'", own.get("like"), [_without(own, "like")])
+            size: _Written(
+                f"{written[name].place}: 'sizes.{size}'", own.get("like"), _without(own, "like")
+            )
             for size, own in sizes.items()
             if isinstance(own, Mapping)
         }
@@ -135,7 +137,7 @@ def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _W
     place, like, shared = file_of(folder, stem), content.get("like"), _without(content, "like")
     if "variants" not in content or folder not in WITH_VARIANTS:
         name = shared.pop("name", stem) if folder == "decodings" else stem
-        yield str(name), _Written(place, like, [shared])
+        yield str(name), _Written(place, like, shared)
         return
     with told_of(f"{place}: key 'variants': "):
         variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
@@ -143,7 +145,8 @@ def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _W
         where, base = f"{place}: '{name}'", shared
         if "like" in own:  # another base, but not another description
             base = {key: shared[key] for key in shared if key == "description"}
-        yield name, _Written(where, own.get("like", like), [base, _without(own, "like")])
+        changes = merged(base, _without(own, "like"))
+        yield name, _Written(where, own.get("like", like), changes)
 
 
 def _resolved(
@@ -154,7 +157,7 @@ def _resolved(
     bases: dict[str, str] = {}
 
     def resolve(name: str, heirs: tuple[str, ...]) -> Content:
-        place, like, changes = written[name]
+        place, like, own = written[name]
         if name in contents:
             return contents[name]
         if name in heirs:
@@ -167,10 +170,8 @@ def _resolved(
             content = merged(base, options_in(bases[name], str(like)))
             if kind != "corpus":
                 content.pop("description", None)
-        for change in changes:
-            content = merge(content, change)
-        contents[name] = content
-        return content
+        contents[name] = merge(content, own)
+        return contents[name]
 
     for name in written:
         resolve(name, ())
@@ -188,14 +189,13 @@ def expression(name: str, number: str = _NUMBER) -> str:
     return number.join(re.escape(part) for part in _PLACEHOLDER.split(name)[::2])
 
 
-def family_of(name: str, known: Iterable[str]) -> str | None:
+def family_of(name: str, known: Collection[str]) -> str | None:
     """The known name that a name is, or the family that it belongs to; None without one."""
-    for each in known:
-        of_family = "{" in each and (
-            re.fullmatch(expression(each), name) or expression(each) == expression(name)
-        )
-        if each == name or of_family:
-            return each
+    if name in known:
+        return name
+    for family in (each for each in known if "{" in each):
+        if re.fullmatch(expression(family), name) or expression(family) == expression(name):
+            return family
     return None
 
 
@@ -216,19 +216,14 @@ def options_in(family: str, name: str) -> Content:
 
 def example(family: str, content: Mapping[str, Any]) -> str:
     """A name of a family: with the values that its file gives, or with 3."""
-    values = dict(leaves(content))
-
-    def value(match: re.Match[str]) -> str:
-        given = values.get(match[1])
-        text = f"{given:g}" if isinstance(given, int | float) else ""
-        return text if re.fullmatch(_NUMBER, text) else "3"
-
-    return _PLACEHOLDER.sub(value, family)
+    values = {key: str(value) for key, value in leaves(content)}
+    given = {key: text for key, text in values.items() if re.fullmatch(_NUMBER, text)}
+    return _PLACEHOLDER.sub(lambda match: given.get(match[1], "3"), family)
 
 
 def require(name: str, known: Collection[str], what: str, where: str) -> str:
     """The known name that a name is, or the family that it belongs to."""
-    family = name if name in known else family_of(name, known)
+    family = family_of(name, known)
     if family is not None:
         return family
     numbers = re.findall(_NUMBER, name)

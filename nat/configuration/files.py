@@ -101,9 +101,6 @@ def read_value(text: str, origin: str) -> Any:
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"line {mark.line + 1}: " if mark else ""
-        rest = [*text.split("\n"), ""][mark.line][mark.column :] if mark else ""
-        if rest.startswith("\t"):
-            problem = "found a tab; YAML is indented with spaces"
         raise UserError(f"{origin}: {where}{problem or error}") from error
 
 

@@ -12,13 +12,13 @@ from typing import Any
 from nat.configuration.models import Recipe
 from nat.errors import UserError
 
-UNITS = (
-    (("updates",), ("epochs",)),
-    (("warmup_updates",), ("warmup_epochs",)),
-    (("save_every", "validate_every"), ("validations_per_epoch",)),
-)
-"""Keys of a recipe that say the same length in updates and in epochs; one of both is given."""
-_KEYS = frozenset(key for pair in UNITS for unit in pair for key in unit)
+UNITS = {
+    "epochs": ("updates",),
+    "warmup_epochs": ("warmup_updates",),
+    "validations_per_epoch": ("save_every", "validate_every"),
+}
+"""Keys of a recipe that give a length in epochs, and those that give it in updates instead."""
+_REPLACES = {**UNITS, **{key: (epochs,) for epochs, keys in UNITS.items() for key in keys}}
 _FOLLOW = ("warmup_updates", "save_every", "validate_every")
 
 
@@ -34,15 +34,8 @@ class Lengths:
 
 def without_replaced(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     """A recipe without the lengths that a change gives in the other unit."""
-    kept = dict(recipe)
-    if _KEYS.isdisjoint(change):  # of nearly all mappings, of which there are thousands
-        return kept
-    for pair in UNITS:
-        for unit, other in (pair, pair[::-1]):
-            for key in other if not change.keys().isdisjoint(unit) else ():
-                if key not in change:
-                    kept.pop(key, None)
-    return kept
+    replaced = {other for key in change for other in _REPLACES.get(key, ()) if other not in change}
+    return {key: value for key, value in recipe.items() if key not in replaced}
 
 
 def in_proportion(
@@ -88,12 +81,12 @@ def _validations(recipe: Mapping[str, Any]) -> float | None:
 
 def counts_epochs(recipe: Recipe) -> bool:
     """True if a recipe gives a length in epochs."""
-    return any(getattr(recipe, epochs) is not None for _, (epochs,) in UNITS)
+    return any(getattr(recipe, key) is not None for key in UNITS)
 
 
 def check_lengths(recipe: Recipe, where: str) -> None:
     """Check that each length is given in one unit, and that lengths fit each other."""
-    for updates, (epochs,) in UNITS:
+    for epochs, updates in UNITS.items():
         missing = [key for key in updates if getattr(recipe, key) is None]
         in_epochs = getattr(recipe, epochs) is not None
         if missing and not in_epochs:

@@ -5,27 +5,19 @@ error. Relations between files are checked in `nat.configuration.checks`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     Field,
-    GetCoreSchemaHandler,
+    GetPydanticSchema,
     PlainSerializer,
+    WrapValidator,
     model_validator,
 )
-from pydantic_core import CoreSchema, core_schema
 
-from nat.configuration.scales import (
-    Assumptions,
-    ByTask,
-    Cluster,
-    Inheriting,
-    Scale,
-    Variants,
-)
+from nat.configuration.scales import Assumptions, Changes, Cluster, Inheriting, Scale
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus
 from nat.errors import told_of
@@ -51,26 +43,15 @@ from nat.transformer.decoder_options import DecoderOptions
 Kind = TypeVar("Kind")
 
 
-@dataclass(frozen=True)
-class _ReadAs:
-    """Reads a value that the file gives as another type; `as_json` is the reverse of `of`."""
+def _text_from(given: Any) -> GetPydanticSchema:
+    """Reads a text from what the file has, which must be of the type `given`."""
 
-    given: Any
-    of: Callable[[Any], Any]
-    as_json: Callable[[Any], Any]
+    def read(value: Any, check: Callable[[Any], Any]) -> texts.Text:
+        check(value)
+        return texts.Text.of(value)
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        def read(given: Any, check: Callable[[Any], Any]) -> Any:
-            check(given)
-            return self.of(given)
-
-        return core_schema.no_info_wrap_validator_function(
-            read,
-            handler.generate_schema(self.given),
-            serialization=core_schema.plain_serializer_function_ser_schema(self.as_json),
-        )
+    read_and_written = Annotated[given, WrapValidator(read), PlainSerializer(texts.Text.as_json)]
+    return GetPydanticSchema(lambda _, handler: handler.generate_schema(read_and_written))
 
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -139,7 +120,7 @@ class Recipe(Inheriting):
     validation: Validation  # how checkpoints are compared
     patience: Count | None  # validations without improvement before training ends; null: never
     average: Average  # the checkpoints whose mean is the final model
-    tasks: ByTask = {}  # what is different on the corpus of a task, by task
+    tasks: Changes = {}  # what is different on the corpus of a task, by task
 
 
 class TeacherText(StrictModel):
@@ -226,19 +207,17 @@ class SystemFile(Inheriting):
     # mean difference
     length: Length | None
     # raw, distilled from a system, or a choice among several, see nat/distillation
-    text: Annotated[
-        texts.Text, _ReadAs(Distillation | Literal["raw"], texts.Text.of, texts.Text.as_json)
-    ]
+    text: Annotated[texts.Text, _text_from(Distillation | Literal["raw"])]
     init_from: InitFrom  # a system of the same size, or a checkpoint that its recipe keeps
     teacher: str | None = None  # a system whose trained model the input or the target uses
     recipe: str  # a file of config/recipes
     imported: Imported | None = None  # the checkpoint that is taken over instead of a training
-    variants: Variants = {}
-    tasks: ByTask = {}  # what is different on the corpus of a task, by task
+    variants: Changes = {}
+    tasks: Changes = {}  # what is different on the corpus of a task, by task
 
 
 class Teacher(StrictModel):
-    """A system whose trained model an objective consults, and its seed."""
+    """A system whose trained model an objective consults."""
 
     system: str
     seed: int
@@ -263,7 +242,7 @@ class Training(StrictModel):
     decoder: DecoderOptions
     parts: dict[str, dict[str, Any]]
     length: Length | None
-    text: Annotated[texts.Text, _ReadAs(Any, texts.Text.of, texts.Text.as_json)]
+    text: Annotated[texts.Text, _text_from(Any)]
     teacher: Teacher | None
     init_from: InitFrom
     recipe: Recipe
@@ -285,7 +264,7 @@ class DecodingFile(Method):
     """A file of `config/decodings`: a method of nat/decoding with its options."""
 
     like: OrAbsent[str] = None
-    variants: Variants = {}
+    variants: Changes = {}
     name: OrAbsent[str] = None
     # the same alias as the name, or a plain `null` would be a default
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
@@ -293,7 +272,7 @@ class DecodingFile(Method):
         dict[str, Annotated[list[Any], Field(min_length=1), Unique]],
         Field(min_length=1),
     ] = {}
-    tasks: ByTask = {}
+    tasks: Changes = {}
 
     @property
     def language_model(self) -> LanguageModelOptions | None:
@@ -323,12 +302,6 @@ That of papers is `nat.papers.description.Paper`: it takes long to build, and fe
 
 
 def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
-    """Validate the content of a file of `config/`.
-
-    Args:
-        model: of the kind of file.
-        content: of the file.
-        file: name for messages.
-    """
+    """Validate the content of a file of `config/`, whose name messages show."""
     with told_of(f"{file}: "):
         return validated(model, content)

@@ -3,23 +3,23 @@
 `snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from nat.configuration.families import merged, require
-from nat.configuration.files import NAME, read_value
-from nat.errors import UserError
-from nat.options import nested
+from nat.configuration.files import read_value
+from nat.errors import UserError, told_of
+from nat.options import Name, OrAbsent, StrictModel, nested, validated
 
 KEYS = ("scale", "name", "override")
 """Keys that `snakemake --config` accepts."""
 EXAMPLE = "recipes.student.dropout=0.2"
 OF_A_RUN = ("precision", "threads", "distillation_engine")
 """Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
-_LONGEST_NAME = 100
 _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
 
 
@@ -34,13 +34,8 @@ class Overrides:
 
     name: str | None = None
     given: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    @property
-    def changes(self) -> dict[str, Any]:
-        """All changes, by kind of file."""
-        return {"config": dict(self.settings), "recipes": dict(self.recipes)}
 
 
 @dataclass(frozen=True)
@@ -63,28 +58,23 @@ class RunChoice:
         return [word for key, value in self.keys.items() for word in (f"--{key}", value)]
 
 
+class _Given(StrictModel):
+    scale: OrAbsent[Name] = None
+    name: OrAbsent[Annotated[Name, Field(max_length=100)]] = None  # part of the name of a folder
+    override: OrAbsent[Annotated[str, Field(pattern=r"\S")]] = None
+
+
 def choice(config: Mapping[str, Any]) -> RunChoice:
     """Read the choice of `snakemake --config KEY=VALUE ...`."""
-    for key, value in config.items():
-        require(key, KEYS, "key", "--config")
-        is_text = key != "name" or isinstance(value, str)
-        if value is None or not str(value).strip() or not is_text:
-            raise UserError(
-                f"--config: key '{key}': found {json.dumps(value)}, expected text, such as run-1"
-            )
-    given = str(config.get("override", "")).strip()
-    scale = None if "scale" not in config else str(config["scale"])
-    return RunChoice(scale, config.get("name"), tuple(_BETWEEN.split(given)) if given else ())
+    with told_of("--config: "):
+        its = validated(_Given, dict(config))
+    changes = tuple(_BETWEEN.split(its.override.strip())) if its.override else ()
+    return RunChoice(its.scale, its.name, changes)
 
 
 def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:
     """Read changes of the form KEY=VALUE, of `config.threads` or `recipes.NAME.KEY`, say."""
     given = tuple(given)
-    if name is not None and (not NAME.fullmatch(name) or len(name) > _LONGEST_NAME):
-        raise UserError(
-            f"key 'name': found '{name}', expected at most {_LONGEST_NAME} letters, digits, '.', "
-            "'_' and '-', since it is part of the name of a folder"
-        )
     if given and name is None:
         raise UserError(
             "missing key 'name': results of a configuration that 'override' changes lie at "
@@ -93,18 +83,13 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[s
     changes: dict[str, Any] = {"config": {}, "recipes": {}}
     for change in given:
         where, (key, equals, text) = f"override '{change}'", change.partition("=")
-        kind, _, rest = key.partition(".")
-        if not equals or not rest:
-            raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+        kind, *path = key.split(".")
         require(kind, changes, "kind of key", where)
-        path = rest.split(".")
-        if kind == "recipes":  # a recipe's name may have dots
-            known = [each for each in recipes if f"{rest}.".startswith(f"{each}.")]
-            recipe = max(known, key=len) if known else require(path[0], recipes, "recipe", where)
-            path = [recipe, *rest.removeprefix(recipe).split(".")[1:]]
-            if len(path) == 1:
-                raise UserError(f"{where}: expected a key of the recipe, such as {EXAMPLE}")
+        if not equals or len(path) < (2 if kind == "recipes" else 1):
+            raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+        if kind == "recipes":
+            require(path[0], recipes, "recipe", where)
         else:
             require(path[0], OF_A_RUN, "key", where)
         changes = merged(changes, nested([kind, *path], read_value(text, where)))
-    return Overrides(name, given, changes["config"], changes["recipes"])
+    return Overrides(name, given, **changes)

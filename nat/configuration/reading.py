@@ -10,7 +10,6 @@ from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, rea
 from nat.configuration.models import Settings, read_model
 from nat.configuration.overrides import RunChoice, read_overrides
 from nat.errors import UserError
-from nat.options import hint
 
 
 def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
@@ -28,31 +27,27 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     files, origins = {}, {}
     for folder in FOLDERS:
         files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
-    for name in reversed([*files["scales"]]):  # while bases have what they leave out
-        base = origins["scales"][name].base
-        inherited = {} if base is None else files["scales"][base].get("tasks", {})
-        _drop_tasks(files["scales"][name], inherited, origins["scales"][name].place)
+    _drop_tasks(files["scales"])
     files["corpora"] = with_splits_of_parents(files["corpora"])
     scale = choice.scale or settings.scale
     origin = f"{SETTINGS}: key 'scale'" if choice.scale is None else "--config"
     families.require(scale, files["scales"], "scale", origin)
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    if overrides.settings:
-        changed = {**of_file, **overrides.settings}
+    if overrides.config:
+        changed = {**of_file, **overrides.config}
         settings = read_model(Settings, changed, f"{SETTINGS} with 'override'")
     return Configuration(root, scale, settings, files, origins, overrides)
 
 
-def _drop_tasks(scale: Content, inherited: Content, place: str) -> None:
-    """Leave out the inherited tasks that a scale sets to null."""
-    tasks = scale.get("tasks")
-    if isinstance(tasks, Mapping):
-        for task in (task for task in tasks if tasks[task] is None and task not in inherited):
-            raise UserError(
-                f"{place}: key 'tasks.{task}': found null, which leaves out an inherited task, "
-                f"expected a corpus; {hint(task, inherited)}"
-            )
-        scale["tasks"] = {task: corpus for task, corpus in tasks.items() if corpus is not None}
+def _drop_tasks(scales: Mapping[str, Content]) -> None:
+    """Leave out the inherited tasks that scales set to null."""
+    tasks_of = {name: scale.get("tasks") for name, scale in scales.items()}
+    of_scales = {name: tasks for name, tasks in tasks_of.items() if isinstance(tasks, Mapping)}
+    known = {task for tasks in of_scales.values() for task in tasks if tasks[task] is not None}
+    for name, tasks in of_scales.items():
+        for task in (task for task in tasks if tasks[task] is None):
+            families.require(task, known, "task", f"{file_of('scales', name)}: key 'tasks'")
+        scales[name]["tasks"] = {task: tasks[task] for task in tasks if tasks[task] is not None}
 
 
 def with_splits_of_parents(corpora: Mapping[str, Content]) -> dict[str, Content]:

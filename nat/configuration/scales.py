@@ -7,12 +7,8 @@ from pydantic import Field
 from nat.options import Count, OrAbsent, Positive, Seeds, StrictModel, Text, Unique
 from nat.transformer.architecture import Architecture
 
-ByTask = dict[str, dict[str, Any]]
-"""Changes on the corpus of a task, by task."""
-
-
-Variants = dict[str, dict[str, Any]]
-"""Several, by name, each with what differs from the file."""
+Changes = dict[str, dict[str, Any]]
+"""What differs from the rest, by name of what differs: a task, a variant, a recipe."""
 
 
 class Inheriting(StrictModel):
@@ -95,11 +91,11 @@ class Scale(Inheriting):
     # the corpus used for each task of a paper or of your own, or `{corpus: ..., heading: ...}`
     tasks: dict[str, TaskCorpus | str] = Field(min_length=1)
     sizes: dict[str, Architecture] = Field(min_length=1)  # of models, by name
-    recipes: ByTask  # changes of a recipe, or the recipe that replaces it at this scale (`as`)
+    recipes: Changes  # changes of a recipe, or the recipe that replaces it at this scale (`as`)
     shards: Shards  # number of jobs that share the translation of a split
     # most source tokens in one batch of a decoding, with padding; fewer need less memory
     decoding_tokens: Count
-    parts: dict[str, dict[str, Any]] = {}  # changes of the network parts of all systems, by part
+    parts: Changes = {}  # changes of the network parts of all systems, by part
     regulariser: dict[str, Any] = {}  # changes of that of all systems that choose among texts
     latency: LatencyOptions = LatencyOptions()  # how latencies are measured
     tuning: Tuning = Tuning()  # how options of decodings are tuned

@@ -36,10 +36,10 @@ def compared(configuration: Configuration, corpus: str, system: str, other: str)
     settings = {
         name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)
     }
-    keys = list(dict.fromkeys(key for each in settings.values() for key in each))
-    first = {key.partition(".")[0]: number for number, key in reversed([*enumerate(keys)])}
+    keys = dict.fromkeys(key for each in settings.values() for key in each)
+    groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
     different = {}
-    for key in sorted(keys, key=lambda key: first[key.partition(".")[0]]):
+    for key in sorted(keys, key=lambda key: groups.index(key.partition(".")[0])):
         values = {name: each[key] for name, each in settings.items() if key in each}
         if len(values) == 1 or differences(*values.values()):
             different[key] = values

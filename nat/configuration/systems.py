@@ -24,8 +24,6 @@ REFERENCES = {
     **{"decoding": "decodings", "recipe": "recipes", "size": "sizes"},
 }
 """Keys of these files, at any depth, that name a file of another folder, or a size."""
-_VIEWS, _TRAININGS = 64, 4096
-"""Number of each that is kept."""
 
 
 def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
@@ -52,14 +50,12 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
 
 def place(configuration: "Configuration", folder: str, name: str) -> str:
     """The files that say what `at_scale` returns, for messages."""
-    where, scale = configuration.file_of(folder, name), file_of("scales", configuration.scale)
-    if folder == "recipes":
-        overridden = configuration.overrides.recipes.keys() & replacements(configuration, name)
-        where += f" with {scale}" if name in _scale(configuration)["recipes"] else ""
-        return f"{where} with 'override'" if overridden else where
-    written = configuration.files[folder].get(name)
-    changed = folder == "systems" and at_scale(configuration, folder, name) != written
-    return f"{where} with {scale}" if changed else where
+    where = configuration.file_of(folder, name)
+    if folder in ("systems", "recipes"):
+        where += f" with {file_of('scales', configuration.scale)}"
+    if folder == "recipes" and configuration.overrides.recipes:
+        where += " with 'override'"
+    return where
 
 
 def replacements(configuration: "Configuration", recipe: str) -> list[str]:
@@ -89,7 +85,7 @@ def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
         yield from references(value, where)
 
 
-@lru_cache(_TRAININGS)
+@lru_cache(4096)
 def needed_systems(configuration: "Configuration", system: str) -> list[tuple[str, str]]:
     """Systems that a system needs, each with the key that names it (`text`, also for what the
     decodings of its texts use)."""
@@ -120,7 +116,7 @@ def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
     return merged(plain, content.get("tasks", {}).get(task, {}))
 
 
-@lru_cache(_TRAININGS)
+@lru_cache(4096)
 def tasks_of(configuration: "Configuration", corpus: str) -> tuple[str, ...]:
     """Tasks that this scale uses a corpus for; empty if none of them changes anything."""
     files = (file for folder in WITH_TASKS for file in configuration.files[folder].values())
@@ -129,7 +125,7 @@ def tasks_of(configuration: "Configuration", corpus: str) -> tuple[str, ...]:
     return () if changing.isdisjoint(tasks) else tasks
 
 
-@lru_cache(_VIEWS)
+@lru_cache(64)
 def for_tasks(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configuration":
     """The configuration with the changes that these tasks make."""
     files, origins = dict(configuration.files), dict(configuration.origins)
@@ -153,7 +149,7 @@ def for_tasks(configuration: "Configuration", tasks: tuple[str, ...]) -> "Config
     return replace(configuration, files=files, origins=origins)
 
 
-@lru_cache(_VIEWS)
+@lru_cache(64)
 def named(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configuration":
     """The same, in which systems that are equal have one name, which all others refer to.
 
@@ -255,7 +251,7 @@ def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
     }
 
 
-@lru_cache(_TRAININGS)
+@lru_cache(4096)
 def training(view: "Configuration", corpus: str, system: str) -> Training:
     """See `Configuration.training`; `view` is that of the corpus, and the name is canonical."""
     content, name = effective(view, system), view.system(system).recipe

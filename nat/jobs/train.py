@@ -218,8 +218,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             return
         path.unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
-    # of an earlier training; a link may lead to those of others
-    if run.events is not None and not Path(run.events).is_symlink():
+    if run.events is not None:  # of an earlier training
         for path in Path(run.events).glob("*/events.out.tfevents.*"):
             path.unlink()
 

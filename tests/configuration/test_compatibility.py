@@ -79,6 +79,8 @@ OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "input": [
         ({}, {"method": "beam_search"}),
         (HYBRID, {"method": "one_pass"}),
+        (PREDICTS, {"method": "input_sampling", "assistant": "at"}),
+        (HYBRID, {"method": "hybrid", "assistant": "at"}),
     ],
     "input tokens": [
         ({"input": {"method": "full_mask"}}, {"method": "mask_predict", "steps": 4}),
@@ -93,6 +95,7 @@ OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         (CTC, {"method": "one_pass"}),
         (CTC, {"method": "onnx_parallel", "tuning": {"length_beam": [1, 5]}}),
         ({}, {"method": "onnx_parallel", "blank_penalty": 1.0}),
+        (PREDICTS, {"method": "input_sampling", "assistant": "up"}),
     ],
     "decoder.chunk size": [
         ({**HYBRID, "decoder": {"chunk": 3}}, {"method": "hybrid", "assistant": "hybrid"})
@@ -114,6 +117,7 @@ def systems(folder: Folder) -> Folder:
     folder.files["scales/tiny"]["sizes"] |= sizes
     folder.files["systems/short"] = {**FILES["systems/nat"], "size": "short"}
     folder.files["systems/hybrid"] = system(**HYBRID)
+    folder.files["systems/up"] = system(**CTC)
     validation = {"decoding": "beam", "metric": "bleu", "sentences": None}
     folder.files["recipes/validated"] = {**FILES["recipes/teacher"], "validation": validation}
     return folder
@@ -154,31 +158,20 @@ def test_the_docs_show_the_rules() -> None:
     assert "\n".join(dict.fromkeys(rows)) in text
 
 
-@pytest.mark.parametrize(
-    ("name", "decoding", "words"),
-    [
-        ("predicts", {"method": "input_sampling"}, ["'assistant'", "null", "non-autoregressive"]),
-        ("nat", {"method": "one_pass", "assistant": "nat"}, ["'assistant'", "nat", "null"]),
-        ("predicts", {"method": "input_sampling", "assistant": "at"}, ["'at'", "'input'"]),
-        ("hybrid", {"method": "hybrid", "assistant": "at"}, ["'at'", "'input'"]),
-        ("predicts", {"method": "input_sampling", "assistant": "up"}, ["'decoder.upsample'"]),
-    ],
-)
-def test_assistants_that_do_not_suit(
-    systems: Folder, name: str, decoding: dict[str, Any], words: list[str]
-) -> None:
-    systems.files["systems/up"] = system(**CTC)
+def test_an_assistant_that_is_missing_or_has_no_use(systems: Folder) -> None:
     systems.files["systems/predicts"] = system(**PREDICTS)
-    systems.files["decodings/new"] = decoding
+    systems.files["decodings/lacks"] = {"method": "input_sampling"}
+    systems.files["decodings/has"] = {"method": "one_pass", "assistant": "nat"}
     configuration = systems.load()
-    with told("'new'", *words):
-        configuration.check_decoding(name, "new")
+    with told("'lacks'", "'assistant'", "null", "non-autoregressive"):
+        configuration.check_decoding("predicts", "lacks")
+    with told("'has'", "'assistant'", "nat", "null"):
+        configuration.check_decoding("nat", "has")
 
 
 def test_what_goes_together(systems: Folder) -> None:
     for name, keys in {
         "latent": {"parts": {"latent": {"dim": 2}}},
-        "up": CTC,
         "sparse": {**HYBRID, "decoder": {"chunk": 3}},
         "predicts": PREDICTS,
     }.items():
@@ -195,9 +188,7 @@ def test_what_goes_together(systems: Folder) -> None:
         systems.files[f"decodings/{name}"] = decoding
     configuration = systems.load()
     for name, decodings in {
-        "at": ["beam"],
         "nat": ["one-pass", "refine-1", "several"],
-        "cmlm": ["refine-4"],
         "dims": ["refine-4"],
         "latent": ["drawn"],
         "up": ["penalised", "tuned"],

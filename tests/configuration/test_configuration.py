@@ -1,7 +1,6 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from nat.configuration.command_line import (
     hold_to_overrides,
 )
 from nat.configuration.configuration import all_splits
-from nat.configuration.families import example
 from nat.configuration.files import FOLDERS, read_yaml
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
@@ -250,7 +248,6 @@ def test_differences_name_keys_and_both_values() -> None:
     [
         (lambda c: c.corpus("onw"), ["config/corpora", "'onw'", "'own'"]),
         (lambda c: c.decoding("refine4"), ["'refine4'", "'refine-4'"]),
-        (lambda c: c.paper("dims"), ["'dims'"]),
         (lambda c: c.training("own", "dim"), ["'dim'", "'dims'"]),
         (lambda c: c.task("wmt14-en-d"), ["config/scales/tiny.yaml", "wmt14-en-de"]),
         (lambda c: c.check_decoding("at", "bean"), ["'bean'", "'beam'"]),
@@ -262,7 +259,10 @@ def test_unknown_names(folder: Folder, call: Callable[[Any], Any], parts: list[s
         call(configuration)
 
 
-# Errors of a single file
+# Errors of files
+
+misspelt = {"distilled": {"system": "at", "decoding": "bean"}}
+unscored = {"decoding": None, "metric": "bleu", "sentences": None}
 
 
 def test_an_unknown_scale(folder: Folder) -> None:
@@ -275,7 +275,6 @@ def test_an_unknown_scale(folder: Folder) -> None:
     ("name", "change", "words"),
     [
         ("config", {"scal": "tiny"}, ["scal", "scale"]),
-        ("systems/cmlm", {"initfrom": "at"}, ["initfrom", "init_from"]),
         ("systems/cmlm", {"lik": "nat"}, ["'lik'", "'like'"]),
         ("systems/cmlm", {"text": {"distiled": {}}}, ["distiled", "text", "distilled"]),
         ("systems/cmlm", {"text": "distilled"}, ["text", "raw", "distilled, mixed, dynamic"]),
@@ -285,11 +284,16 @@ def test_an_unknown_scale(folder: Folder) -> None:
             {"target": {"method": "cross_entropy", "label_smothing": 0.1}},
             ["target", "label_smothing", "cross_entropy", "label_smoothing"],
         ),
+        ("systems/nat", {"text": misspelt}, ["text.distilled.decoding", "bean", "beam"]),
+        ("systems/dims", {"init_from": "cmlmm"}, ["init_from", "cmlmm", "cmlm"]),
+        ("systems/at", {"text": DISTILLED}, ["'at'", "at -(text)-> at"]),
+        ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["decoder.upsampel"]),
+        ("systems/nat", {"parts": {"latent": {"dims": 8}}}, ["dims", "latent", "dim"]),
+        ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
+        ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),
         ("decodings/refine-4", {"step": 4}, ["step", "mask_predict", "steps"]),
-        ("recipes/student", {"learning_rate": "5e-4 "}, ["learning_rate", "5e-4 "]),
-        ("recipes/student", {"updates": 1e5}, ["updates", "100000.0"]),
         ("recipes/student", {"betas": [0.9]}, ["betas", "2"]),
-        ("scales/tiny", {"shards": {"trian": 1}}, ["shards.trian", "train"]),
+        ("recipes/teacher", {"validation": unscored}, ["validation", "'decoding'", "bleu"]),
         ("scales/tiny", {"recipes": {"studnt": {"dropout": 0.1}}}, ["studnt", "student"]),
         ("scales/tiny", {"tasks": {"mine": "onw"}}, ["tasks.mine", "onw", "own"]),
         ("scales/tiny", {"seeds": [1, 1]}, ["seeds"]),
@@ -297,7 +301,7 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ("corpora/own", {"target": "en"}, ["source", "target", "en"]),
     ],
 )
-def test_errors_of_one_file(
+def test_errors_name_file_and_key(
     folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
     folder.files[name].update(change)
@@ -312,12 +316,9 @@ def test_errors_of_one_file(
     [
         ("method: one_pass\n  steps: 4\n", ["line 2"]),
         ("a: {b: 1, b: 2}\n", ["line 1", "'b'", "twice"]),
-        ("? [a, b]\n: 1\n", ["line 1"]),
         ("a: !python/object:os.system x\n", ["line 1", "tag"]),
-        ("a: *nowhere\n", ["line 1", "alias"]),
         ("", ["nothing"]),
         (b"method: \xff\n", ["UTF-8", "byte 8"]),
-        ("a: [\n1,\n\t2]\nb:\t1\n\tc: 2\n", ["line 5", "tab"]),
     ],
 )
 def test_what_is_not_yaml(folder: Folder, text: str | bytes, words: list[str]) -> None:
@@ -380,68 +381,28 @@ def test_a_cycle_names_its_path(folder: Folder) -> None:
     check_words(folder.error(), "systems/cmlm", ["cmlm -(init_from)-> dims -(init_from)-> cmlm"])
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        (
-            "systems/nat",
-            {"text": {"distilled": {"system": "at", "decoding": "bean"}}},
-            ["text.distilled.decoding", "bean", "beam"],
-        ),
-        ("systems/dims", {"init_from": "cmlmm"}, ["init_from", "cmlmm", "cmlm"]),
-        ("systems/at", {"text": DISTILLED}, ["'at'", "at -(text)-> at"]),
-        ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["decoder.upsampel"]),
-        ("systems/nat", {"parts": {"latent": {"dims": 8}}}, ["dims", "latent", "dim"]),
-        ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
-        ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),
-        ("systems/nat", {"length": None}, ["length"]),
-        (
-            "recipes/teacher",
-            {"validation": {"decoding": None, "metric": "bleu", "sentences": None}},
-            ["validation", "'decoding'", "bleu"],
-        ),
-    ],
-)
-def test_names_and_combinations_that_do_not_fit(
-    folder: Folder, name: str, change: dict[str, Any], words: list[str]
-) -> None:
-    folder.files[name].update(change)
-    check_words(folder.error(), name, words)
-
-
 def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
     tasks = {"wmt14-en-de": None, "mine": "own"}
     folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
     folder.files["scales/wider"] = {"like": "wide", "description": "d"}
     assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
     tasks["wmt14-en-d"] = None
-    check_words(folder.error(), "scales/wide", ["tasks.wmt14-en-d", "null", "'wmt14-en-de'"])
+    check_words(folder.error(), "scales/wide", ["'tasks'", "'wmt14-en-d'", "'wmt14-en-de'"])
 
 
 # Papers
 
 
-@pytest.fixture
-def with_papers(folder: Folder) -> None:
-    folder.files["papers/own"] = {"title": "a"}
+def test_names_in_systems_of_papers(folder: Folder) -> None:
+    its: dict[str, Any] = {"system": "at", "decoding": "beam"}
+    one = {**its, "tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}
+    folder.files["papers/own"] = {"title": "a", "systems": {"A": one, "B": its}}
     folder.files["scales/paper"] = FILES["scales/tiny"]
-
-
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"tasks": {"wmt14-en-dd": {"system": "nat"}}}, ["systems.A.tasks", "wmt14-en-de"]),
-        ({"baseline": "BB"}, ["systems.A.baseline", "BB", "B"]),
-    ],
-)
-@pytest.mark.usefixtures("with_papers")
-def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str]) -> None:
-    its = {"A": {"system": "at", "decoding": "beam"}, "B": {"system": "at", "decoding": "beam"}}
-    folder.files["papers/own"] = {"title": "a", "systems": its}
-    its["A"] |= {"tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}  # type: ignore[dict-item]
     assert folder.load().papers == ["own"]
-    its["A"] |= keys
-    check_words(folder.error(), "papers/own", words)
+    one["baseline"] = "BB"
+    check_words(folder.error(), "papers/own", ["systems.A.baseline", "BB", "B"])
+    one["tasks"] = {"wmt14-en-dd": {"system": "nat"}}
+    check_words(folder.error(), "papers/own", ["systems.A.tasks", "wmt14-en-de"])
 
 
 # Choices of the command line
@@ -449,11 +410,11 @@ def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str])
 
 def test_what_snakemake_config_chooses(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choice({"scale": "small"}) == RunChoice("small")
-    for key, value in (("name", 7), ("name", True), ("override", None), ("scale", " ")):
-        with told("--config", key):
+    wrong = ("name", 7), ("name", "a/b"), ("name", 101 * "a"), ("override", " "), ("scal", "small")
+    for key, value in wrong:
+        with told("--config", f"'{key}'"):
             choice({key: value})
-    with told("'scal'", "'scale'"):
-        choice({"scal": "small"})
+    must_name(folder.error(choice({"override": "config.threads=2"})), "'name'")
     text = " recipes.student.betas=[0.9, 0.98]  config.threads=2"
     changes = ("recipes.student.betas=[0.9, 0.98]", "config.threads=2")
     given = choice({"scale": "large", "name": "x3", "override": text})
@@ -468,12 +429,12 @@ def test_what_snakemake_config_chooses(folder: Folder, monkeypatch: pytest.Monke
 
 
 def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: Folder) -> None:
-    folder.files["recipes/of.students"] = RECIPE
-    folder.files["systems/cmlm"]["recipe"] = "of.students"
+    folder.files["recipes/of-students"] = RECIPE
+    folder.files["systems/cmlm"]["recipe"] = "of-students"
     plain = folder.load()
     given = (
         *("recipes.student.dropout=0.2", "recipes.student.validation.sentences=null"),
-        *("recipes.of.students.updates=900", "config.precision=bf16"),
+        *("recipes.of-students.updates=900", "config.precision=bf16"),
     )
     found = folder.load(RunChoice(name="wide", override=given))
     assert (plain.run, found.run) == ("tiny", "tiny@wide")
@@ -497,12 +458,10 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
     [
         ("recipes.studnt.dropout=0.2", ["recipes.studnt.dropout", "studnt", "student"]),
         ("recipes.student.droput=0.2", ["recipes/student.yaml", "override", "droput", "dropout"]),
-        ("recipes.student.updates=1e5", ["recipes/student.yaml", "updates", "100000.0"]),
         ("recipes.student.warmup_updates=300", ["recipes/student.yaml", "override"]),
         ("recipes.student=3", ["recipes.student"]),
         ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
         ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
-        ("config.thread=2", ["config", "thread", "threads"]),
         ("config.threads=0", ["config.yaml", "override", "threads", "0"]),
         ("config.scale=large", ["config", "scale", "precision", "threads"]),
         ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),
@@ -510,13 +469,6 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
 )
 def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
     must_name(folder.error(RunChoice(name="wide", override=(given,))), *words)
-
-
-def test_an_override_has_a_name(folder: Folder) -> None:
-    given = "recipes.student.dropout=0.2"
-    must_name(folder.error(RunChoice(override=(given,))), "'name'")
-    must_name(folder.error(RunChoice(name="a/b", override=(given,))), "'name'")
-    must_name(folder.error(RunChoice(name=101 * "a")), "'name'", "100")
 
 
 def test_a_name_keeps_its_overrides(folder: Folder) -> None:
@@ -554,7 +506,7 @@ def test_a_scale_needs_only_the_sizes_that_are_used(folder: Folder) -> None:
 def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
     folder.files["scales/paper"] = FILES["scales/tiny"]
     (note,) = notes(folder.load(), [("own", "dims")])  # its teacher is trained, too
-    check_words(note, "scales/tiny", ["recipes", "teacher", "1,000"])
+    check_words(note, "scales/tiny", ["recipes", "teacher"])
     assert [*notes(folder.load("paper"), [("own", "dims")])] == []
     shorter = RunChoice(name="short", override=("recipes.teacher.updates=200",))
     assert [*notes(folder.load(shorter), [("own", "dims")])] == []
@@ -574,13 +526,6 @@ def test_notes_name_overrides_of_recipes_that_no_report_uses(folder: Folder) -> 
     npd = {"method": "length_rescoring", "length_beam": 2, "assistant": "second"}
     folder.files |= {"systems/second": second, "decodings/npd": npd}
     assert told_of("other") == []
-
-
-def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
-    folder.files["corpora/other"] = folder.files["corpora/own"]
-    folder.files["scales/tiny"]["tasks"]["mine"] = "other"
-    found = [*notes(folder.load(), [("own", "nat")])]
-    check_words(found[-1], "scales/tiny", ["tasks", "mine", "config/papers"])
 
 
 # The real folder
@@ -616,5 +561,3 @@ def test_the_real_folder_loads(scale: str) -> None:
             training = configuration.training(corpus, name)
             registry.build("inputs", training.input)
             registry.build("targets", training.target)
-    for name in starmap(example, configuration.files["decodings"].items()):
-        registry.build("decoding", configuration.decoding(name))

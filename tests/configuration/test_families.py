@@ -53,21 +53,19 @@ def test_a_variant_is_the_file_with_what_differs() -> None:
 
 
 def test_a_text_of_another_kind_replaces_the_old_one() -> None:
-    base = {"text": {"mixed": {"raw": 0.5, "distilled": {"system": "a", "decoding": "b"}}}}
+    base = {"text": {"mixed": {"raw": 0.5, **DISTILLED}}}
     assert merged(base, {"text": DISTILLED})["text"] == DISTILLED
-    change = {"text": {"mixed": {"raw": 0.2}}}
-    assert merged(base, change)["text"]["mixed"] == {**base["text"]["mixed"], "raw": 0.2}
+    changed = merged(base, {"text": {"mixed": {"raw": 0.2}}})
+    assert changed["text"]["mixed"] == {"raw": 0.2, **DISTILLED}
 
 
 @pytest.mark.parametrize(
     ("files", "words"),
     [
         ({"a": {"like": "bb"}, "bbb": {}}, ["a.yaml", "'like'", "'bb'", "'bbb'"]),
-        ({"a": {"like": "a"}}, ["a.yaml", "'like'", "a -> a"]),
         ({"a": {"like": "b"}, "b": {"like": "a"}}, ["a.yaml", "a -> b -> a"]),
         ({"a": {}, "b": {"variants": {"a": {}}}}, ["b.yaml", "'a'", "config/systems/a.yaml"]),
         ({"a": {"like": 3}}, ["a.yaml", "'like'", "3"]),
-        ({"a": {"variants": []}}, ["a.yaml", "'variants'"]),
         ({"a": {"variants": {"b c": {}}}}, ["a.yaml", "'b c'"]),
         ({"a": {"variants": {"b": "raw"}}}, ["a.yaml", "'variants'", "'b'", "'raw'"]),
     ],
@@ -85,7 +83,7 @@ def test_a_name_gives_the_options_of_its_family() -> None:
         assert family_of(name, ["head-{share}"]) is None
     assert re.fullmatch(expression(family), "ctc-beam20-lm4")
     assert example(family, {"beam": 5}) == "ctc-beam5-lm3"
-    for share, name in ((0.5, "head-0.5"), (2.0, "head-2"), ("4", "head-3"), (-1, "head-3")):
+    for share, name in ((0.5, "head-0.5"), (2, "head-2"), (-1, "head-3")):
         assert example("head-{share}", {"share": share}) == name
 
 
@@ -115,30 +113,21 @@ def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) ->
 
 
 def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
-    full = system(text=DISTILLED)
-    folder.files["systems/group"] = {**full, "variants": {"one": {}, "two": {"lenght": "offset"}}}
-    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'lenght'")
-    folder.files["systems/group"]["variants"]["two"] = {"target": {"method": "axi"}}
-    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'target'")
-    folder.files["systems/group"]["variants"]["two"] = {"recipe": "studen"}
-    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'recipe'")
-    folder.files["systems/group"]["variants"]["two"] = {"text": "raw"}
-    configuration = folder.load()
-    assert configuration.system("two").text.kind == "raw"
-    with told("'twoo'", "'two'"):
-        configuration.system("twoo")
+    variants: dict[str, Any] = {"one": {}, "two": {"text": "raw"}}
+    folder.files["systems/group"] = {**system(text=DISTILLED), "variants": variants}
+    assert folder.load().system("two").text.kind == "raw"
+    for key, value in (("lenght", "offset"), ("target", {"method": "axi"}), ("recipe", "studen")):
+        variants["two"] = {key: value}
+        must_name(folder.error(), "config/systems/group.yaml", "'two'", f"'{key}'")
 
 
 @pytest.mark.parametrize(
     ("changed", "heir", "mistake"),
     [
         ("recipes/teacher", "recipes/a", {"dropuot": 1}),
-        ("recipes/student", "recipes/a", {"validation": {"decoding": "bea", "metric": "bleu"}}),
         ("recipes/student", "recipes/a", {"tasks": {"wmt": {"dropout": 0.1}}}),
-        ("systems/nat", "systems/a", {"lenght": "offset"}),
         ("systems/nat", "systems/a", {"recipe": "studen"}),
         ("systems/nat", "systems/a", {"length": None}),
-        ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
         ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
         ("scales/large", "scales/a", {"shards": {"train": 0, "valid": 1, "test": 1}}),
         ("corpora/own", "corpora/a", {"target": "en"}),
@@ -158,11 +147,8 @@ def test_a_mistake_is_told_of_the_file_that_others_are_like(
 
 def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
-    folder.files["scales/wide"] = {
-        "like": "tiny",
-        "description": "wider",
-        "sizes": {"base": {"ffn_dim": 64}},
-    }
+    sizes = {"base": {"ffn_dim": 64}}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "sizes": sizes}
     configuration = folder.load("wide")
     assert configuration.recipe("longer").betas == configuration.recipe("student").betas
     assert configuration.recipe("longer").updates == 9000
@@ -195,11 +181,8 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
 
 
 def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
-    folder.files["systems/latent"] = {
-        "like": "nat",
-        "description": "d",
-        "parts": {"latent": {"dim": 3}},
-    }
+    parts = {"latent": {"dim": 3}}
+    folder.files["systems/latent"] = {"like": "nat", "description": "d", "parts": parts}
     folder.files["scales/tiny"]["parts"] = {"latent": {"free_until": 0.1, "annealed_at": 0.2}}
     latent = folder.load().training("own", "latent").parts["latent"]
     assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)

@@ -1,9 +1,9 @@
 """How a wrong value is told, whatever class it is for."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from nat.options import hint, options_of, validated
@@ -35,7 +35,6 @@ class Outer(BaseModel):
         ({"nam": "a"}, ["'nam'", "'name'"]),
         ({"name": 1}, ["'name'", "1", "string"]),
         ({"name": "a", "flag": 1}, ["'flag'", "1", "boolean"]),
-        ({"name": "a", "inner": {}}, ["'inner.count'"]),
         ({"name": "a", "inner": {"count": 0}}, ["'inner.count'", "0", "1"]),
         ({"name": "a", "inner": {"count": 1e5}}, ["'inner.count'", "100000.0"]),
         ({"name": "a", "inner": {"count": "3"}}, ["'inner.count'", "'3'"]),
@@ -59,28 +58,9 @@ def test_one_sentence_names_key_and_both_values(value: object, parts: list[str])
         validated(Outer, value, "the outer one")
 
 
-class Named(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    parts: dict[Annotated[str, Field(pattern="^[a-z]+$", examples=["a", "bc"])], int] = {}
-    others: dict[Annotated[str, Field(pattern="^[a-z]+$")], int] = {}
-    one: Annotated[Inner, Tag("<one>")] | Annotated[Outer, Tag("<other>")] = Field(
-        Inner(1), discriminator=Discriminator(lambda value: "<one>")
-    )
-
-
-@pytest.mark.parametrize(
-    ("value", "parts"),
-    [
-        ({"parts": {"A 1": 1}}, ["'parts.A 1'", "^[a-z]+$"]),
-        ({"others": {"A": 1}}, ["'others.A'", "^[a-z]+$"]),
-        ({"one": {"count": 1, "flag": True}}, ["'one.flag'"]),
-    ],
-)
-def test_a_key_that_is_no_misspelling_gets_no_hint(value: object, parts: list[str]) -> None:
-    with told(*parts) as caught:
-        validated(Named, value)
-    assert "did you mean" not in str(caught.value)
+def test_a_key_of_another_form_is_told() -> None:
+    with told("'A 1'", "^[a-z]+$"):
+        validated(cast(type[Any], dict[Annotated[str, Field(pattern="^[a-z]+$")], int]), {"A 1": 1})
 
 
 def test_whole_numbers_are_numbers_and_defaults_are_filled_in() -> None:
@@ -91,9 +71,7 @@ def test_whole_numbers_are_numbers_and_defaults_are_filled_in() -> None:
 
 def test_a_hint_lists_few_names_or_the_nearest() -> None:
     must_name(hint("blue", ["bleu", "chrf"]), "'bleu'")
-    must_name(hint("x", ["bleu", "chrf"]), "bleu, chrf")
-    must_name(hint("x", ["CMLM, 1 step", "AT"]), "'CMLM, 1 step', AT")
-    assert hint("x", ["AT", "AT"]).count("AT") == 1
+    must_name(hint("x", ["CMLM, 1 step", "AT", "AT"]), "'CMLM, 1 step', AT")
     many = [f"measure_{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"] + ["latency"]
     found = hint("lat", many)
     assert "latency" in found
