@@ -38,6 +38,15 @@ SLURM_PROGRAMS ?= slurmctld slurmd munged sbatch $(if $(filter whole,$(CASES)),,
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin mariadb-server
 export PYTHONHASHSEED := 0
 
+# An environment that is made anew, in a folder that holds nothing else.
+define anew
+if [ -L $(1) ] || [ -e $(1) -a ! -e $(1)/pyvenv.cfg ]; then
+	echo "error: $(1) was not made here, and it or what it links to would be cleared; move it away"
+	exit 1
+fi
+$(PYTHON) -m venv --clear $(1)
+endef
+
 help:
 	@sed -n '/^SHELL/q; s/^# \{0,1\}//p' Makefile
 
@@ -100,8 +109,7 @@ test-latest:
 	echo "tested:$$tested"
 
 audit:
-	@test ! -L .venv-audit || { echo "error: .venv-audit is a link, and what it points to would be cleared; remove it"; exit 1; }
-	$(PYTHON) -m venv --clear .venv-audit
+	@$(call anew,.venv-audit)
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt torch.txt cpu.lock cuda.lock fairseq.txt)
 
@@ -125,8 +133,7 @@ environment:
 	$(PYTHON) envs/install.py
 
 docs:
-	@test ! -L .venv-docs || { echo "error: .venv-docs is a link, and what it points to would be cleared; remove it"; exit 1; }
-	$(PYTHON) -m venv --clear .venv-docs
+	@$(call anew,.venv-docs)
 	.venv-docs/bin/pip install --quiet --require-hashes --requirement envs/docs.txt
 	.venv-docs/bin/mkdocs build --strict --quiet --config-file envs/mkdocs.yml
 	echo "results/site/index.html"

@@ -42,23 +42,36 @@ def manifest(folder: Path) -> dict[str, str] | None:
     return {line[2]: line[1] for line in lines if line and line[2]} if all(lines) else {}
 
 
-def record(path: Path, digest: str) -> None:
-    """Write the SHA-256 of a file into the manifest of its folder.
+def record(folder: Path, name: str, digest: str) -> None:
+    """Write the SHA-256 of a file into the manifest of a folder.
 
     A new line is appended, so that no process takes away the line of another, also without locks.
     """
-    with path.with_name(OF_FOLDER).open("a+", encoding="utf-8", errors="replace") as file:
+    with (folder / OF_FOLDER).open("a+", encoding="utf-8", errors="replace") as file:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         lines = file.readlines()
-        others = [line for line in lines if not line.endswith(f"  {path.name}\n")]
+        others = [line for line in lines if not line.endswith(f"  {name}\n")]
         if len(others) < len(lines):
             file.truncate(0)
             file.writelines(others)
-        file.write(f"{digest}  {path.name}\n")
+        file.write(f"{digest}  {name}\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def record_whole(folder: Path) -> None:
+    """List every file of a folder that no job changes any more, and each manifest one level up.
+
+    So a folder in it that disappears is known to have been there.
+    """
+    for each in sorted(folder.rglob("*"), key=lambda path: (-len(path.parts), path)):
+        listed = manifest(each.parent) or {}
+        if each.is_file() and not is_record(each) and each.name not in listed:
+            record(each.parent, each.name, sha256_of(each))
+        elif (own := each / OF_FOLDER).is_file():
+            record(each.parent, f"{each.name}/{OF_FOLDER}", sha256_of(own))
 
 
 def is_record(path: Path) -> bool:
@@ -76,13 +89,14 @@ def sha256_of(path: Path | str) -> str:
 
 
 def recorded(path: Path) -> str | None:
-    """SHA-256 that a file had when it was written; None if unknown, empty if that is damaged.
+    """SHA-256 that a file had when it was written; None without a manifest.
 
+    It is empty if the manifest is damaged, or does not list the file, which is then damage, too.
     A link, such as that of a named run to a result of its scale, stands for what it points to.
     """
     path = path.resolve() if path.is_symlink() else path
     listed = manifest(path.parent)
-    return "" if listed == {} else (listed or {}).get(path.name)
+    return None if listed is None else listed.get(path.name, "")
 
 
 def record_of_download(path: Path) -> Path:
@@ -115,8 +129,8 @@ def verified(path: Path | str) -> Path:
         if path.is_file() and _below_results(path):
             logging.getLogger(__name__).warning("%s is not checked: no manifest lists it", path)
     elif expected != sha256_of(path):
-        fault = "is damaged, or the manifest of its folder: its SHA-256 is another one"
-        raise UserError(f"{path} {fault}; {remedy(path)}")
+        fault = "its SHA-256 is another one" if expected else "it is not listed there"
+        raise UserError(f"{path} is damaged, or its manifest: {fault}; {remedy(path)}")
     return path
 
 
@@ -124,8 +138,10 @@ def verified_folder(folder: Path) -> Path:
     """Return the folder, unless a file that a manifest in it lists has changed or is missing."""
     for listing in folder.rglob(OF_FOLDER):
         for name in manifest(listing.parent) or ():
-            if not verified(path := listing.parent / name).is_file():
+            if not (path := listing.parent / name).is_file():
                 raise unreadable(path, FileNotFoundError())
+            if not is_record(path):
+                verified(path)
     return folder
 
 
@@ -133,6 +149,8 @@ def unreadable(path: Path | str, error: OSError) -> UserError:
     """Error of a reader for a file that the system does not give it."""
     if isinstance(error, FileNotFoundError):
         return UserError(f"{path} does not exist; {remedy(path)}")
+    if isinstance(error, IsADirectoryError | NotADirectoryError):
+        return UserError(f"{path} cannot be read: {error.strerror}; move away what is there")
     return UserError(f"{path} cannot be read: {error.strerror or error}")
 
 

@@ -25,6 +25,7 @@ def refusal(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{reason}; make that folder writable"
-    if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        return f"{reason}; move the file that is there away, or name another folder"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+        kind = "folder" if error.errno == errno.EISDIR else "file"
+        return f"{reason}; move the {kind} that is there away, or name another place"
     return reason

@@ -15,6 +15,7 @@ from nat.checksums import (
     is_record,
     manifest,
     record,
+    record_whole,
     recorded,
     remedy,
     sha256_of,
@@ -58,8 +59,9 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             os.umask(mask)
             temporary.chmod(0o666 & ~mask)
             to_disk(temporary)
+            # who is stopped after this has listed a file that is not there, which is no damage
+            record(path.parent, path.name, digest)
             temporary.replace(path)
-            record(path, digest)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -90,9 +92,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             temporary.mkdir()
             try:
                 yield temporary
-                for each in sorted(temporary.rglob("*")):
-                    if each.is_file() and not is_record(each) and recorded(each) is None:
-                        record(each, sha256_of(each))
+                record_whole(temporary)
                 for each in (*temporary.rglob("*"), temporary):
                     to_disk(each)
                 if path.exists():
@@ -125,7 +125,7 @@ def check_replaceable(path: Path) -> None:
             )
     for each in (path, *path.parents):
         if each.exists() and not each.is_dir():
-            raise UserError(f"{each} is a file; name another folder to make")
+            raise UserError(f"{each} is a file; move it away, or name another folder to make")
 
 
 def make_folder(path: Path) -> None:
@@ -148,19 +148,21 @@ def link(path: Path, to: Path) -> None:
     Whoever removes or replaces one of the two leaves the other. Without such links, it is a copy.
     """
     if path.is_dir():
+        check_replaceable(to)
         discard(to)
         for each in path.rglob("[!.]*"):
             if not each.is_dir():
                 link(each, to / each.relative_to(path))
         return
     make_folder(to.parent)
-    to.unlink(missing_ok=True)
+    with writing(to):
+        to.unlink(missing_ok=True)
+    record(to.parent, to.name, recorded(verified(path)) or sha256_of(path))
     try:
-        os.link(verified(path), to)
+        os.link(path, to)
     except OSError:
         with atomic_path(to) as temporary:
             copy(path, temporary)
-    record(to, recorded(path) or sha256_of(path))
 
 
 def to_disk(path: Path) -> None:

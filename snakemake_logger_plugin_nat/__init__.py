@@ -4,11 +4,14 @@ Snakemake finds it by its name, `logger: nat` in `profiles/default`; its own log
 in `.snakemake/log`.
 """
 
+import json
 import logging
 import re
 import sys
+from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from nat.workflow.together import rule_kind
 ALSO_SHOWN = re.compile("Nothing to be|Lints for|Creating|Downloading|Pulling|Unlocked|Trying to")
 LOCKED = "another run is at work in this folder; if it was killed, run 'snakemake --unlock'"
 KILLED = "it was killed, by a signal or for want of memory; a training resumes when it runs again"
+RECORDS = Path(".snakemake/metadata")  # of Snakemake, how each result was made: JSON
 NOT_TAKEN = "it was not submitted, since Slurm refused it; run 'nat doctor' to see why"
 
 
@@ -93,6 +97,31 @@ class LogHandler(LogHandlerBase):
             return text if ALSO_SHOWN.match(text) else ""  # the error of the job itself is said
         if unknown := re.search(r"^No rule to produce (\S+)", text, re.MULTILINE):
             return f"error: {self.explain(unknown[1])}"
+        if text.startswith("Traceback") and (damaged := _damaged_records()):
+            names, results = " ".join(map(str, damaged)), " ".join(damaged.values())
+            return (
+                f"error: the record of {results} that Snakemake keeps is damaged; remove {names}, "
+                f"and run with '--force {results}' if its configuration has changed since"
+            )
         # of `nat.errors`, in an input function or in the Snakefile itself
         refused = re.search(r"^(?:  UserError: |UserError in .*:\n)(.*)$", text, re.MULTILINE)
         return f"error: {refused[1]}" if refused else text.replace("WorkflowError:\n", "error: ")
+
+
+def _damaged_records() -> dict[Path, str]:
+    """Records of Snakemake that end it, and the results that they are of.
+
+    It takes one that is empty or cut off for none.
+    """
+    damaged = {}
+    for path in sorted(each for each in RECORDS.rglob("*") if each.is_file()):
+        with suppress(json.JSONDecodeError):
+            try:
+                is_record = isinstance(json.loads(path.read_text(encoding="utf-8")), dict)
+            except UnicodeDecodeError:
+                is_record = False
+            if not is_record:
+                # parts of a long name are folders that begin with @
+                name = "".join(path.relative_to(RECORDS).parts).replace("@", "")
+                damaged[path] = urlsafe_b64decode(name).decode(errors="replace")
+    return damaged

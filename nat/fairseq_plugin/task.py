@@ -341,7 +341,7 @@ class TrainingTask(FairseqTask):
         """Remove weights that no checkpoint on disk refers to: this one and the one before."""
         candidates = [update for update, _ in self.record.candidates]
         needed = {self.run.weights(update) for update in (*candidates, *self._kept_before)}
-        for path in self.run.folder.glob("weights_*.pt"):
+        for path in self.run.folder.glob("weights_[0-9]*.pt"):
             if path not in needed:
                 path.unlink(missing_ok=True)
         self._kept_before = candidates

@@ -218,7 +218,8 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             return
         path.unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
-    if run.events is not None:  # of an earlier training
+    # of an earlier training; a link may lead to those of others
+    if run.events is not None and not Path(run.events).is_symlink():
         for path in Path(run.events).glob("*/events.out.tfevents.*"):
             path.unlink()
 

@@ -31,7 +31,7 @@ FINISHED = "finished.json"
 """The record of a training that has come to its end."""
 
 _OWN = (
-    *(FINISHED, "checkpoint_*_*.pt", "crash.pt", "weights_*.pt", "kept_*.pt"),
+    *(FINISHED, "checkpoint_[0-9]*_[0-9]*.pt", "crash.pt", "weights_[0-9]*.pt", "kept_[0-9]*.pt"),
     *(CURVE, OF_FOLDER, RUN_FILE),
 )
 
@@ -115,7 +115,8 @@ class Run:
     def saved(self) -> dict[int, Path]:
         """Checkpoints on disk by their updates, the newest first."""
         files = {
-            int(path.stem.split("_")[2]): path for path in self.folder.glob("checkpoint_*_*.pt")
+            int(path.stem.split("_")[2]): path
+            for path in self.folder.glob("checkpoint_[0-9]*_[0-9]*.pt")
         }
         return dict(sorted(files.items(), reverse=True))
 

@@ -75,7 +75,7 @@ def _expected(here: Path, files: set[Path], done: Verification) -> Iterator[tupl
         return
     links = {path for path in files if path.is_symlink()}
     for path in links:
-        if digest := checksums.recorded(path):
+        if (digest := checksums.recorded(path)) is not None:
             yield path, digest
     listed = checksums.manifest(here)
     for name, digest in (listed or {}).items():

@@ -164,11 +164,12 @@ def test_what_is_damaged_or_not_whole_is_not_copied(tmp_path: Path) -> None:
         copy(tmp_path / "bpe", tmp_path / "to/third")
 
 
+@pytest.mark.parametrize("content", ["", "\xff", f"{'0' * 64}  train.en", f"{'0' * 64}  other\n"])
 def test_a_manifest_that_is_damaged_or_missing_is_told_to_the_reader(
-    text: Path, caplog: pytest.LogCaptureFixture
+    text: Path, caplog: pytest.LogCaptureFixture, content: str
 ) -> None:
-    (text / OF_FOLDER).write_bytes(b"\xff")
-    with told(text / "train.en", "damaged", "manifest"):
+    (text / OF_FOLDER).write_text(content, encoding="latin-1")
+    with told(text / "train.en", "damaged", "manifest", AGAIN):
         verified(text / "train.en")
     (text / OF_FOLDER).unlink()
     verified(text / "train.en")
@@ -243,7 +244,7 @@ def results(tmp_path: Path, text: Path) -> Path:
 
 
 def test_all_results_are_verified(results: Path, text: Path) -> None:
-    assert verify(results) == Verification(5)
+    assert verify(results) == Verification(6)
     first, second = (results.parent / SCORE.format(seed) for seed in (1, 2))
     first.write_text('{"value": 2}')
     second.unlink()  # Snakemake sees this itself
@@ -251,12 +252,21 @@ def test_all_results_are_verified(results: Path, text: Path) -> None:
     (text / "given/codes").unlink()
     found = verify(results)
     of_text = {text / "train.en": "damaged", text / "given/codes": "missing"}
-    assert (found.intact, found.faults) == (1, {**of_text, first: "damaged"})
+    assert (found.intact, found.faults) == (2, {**of_text, first: "damaged"})
     assert len(found.remedies) == 2
     must_name("; ".join(found.remedies), AGAIN, SCORE_AGAIN)
     assert verify(text / "given").faults == {text / "given/codes": "missing"}
     with told("typo"):
         verify(results / "typo")
+
+
+def test_a_folder_that_disappears_from_another_is_missing(results: Path, text: Path) -> None:
+    shutil.rmtree(text / "given")
+    found = verify(results)
+    assert found.faults == {text / "given" / OF_FOLDER: "missing"}
+    must_name("; ".join(found.remedies), AGAIN)
+    with told(text / "given", AGAIN):
+        verified_folder(text)
 
 
 @pytest.mark.parametrize("content", ["", "?", f"{'0' * 64}  train.en", "\xff", None])
@@ -305,7 +315,7 @@ def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
     link.parent.mkdir(parents=True)
     link.symlink_to(results.parent / SCORE.format(1))
     (results / "demo/scores/c/s/all").symlink_to(results / "demo/scores/c")  # in a circle
-    assert verify(results) == Verification(6) and verified(link) == link and not caplog.text
+    assert verify(results) == Verification(7) and verified(link) == link and not caplog.text
     link.resolve().write_text("{}")
     assert set(verify(results).faults) == {link, link.resolve()}
 

@@ -1,4 +1,7 @@
+import subprocess
+import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -9,10 +12,15 @@ from nat.files import (
     atomic_write_text,
     check_replaceable,
     copy,
+    link,
     make_folder,
     read_json,
 )
-from tests.messages import told
+from nat.jobs.train import prepare_checkpoints, remove_checkpoints
+from nat.program import Progress
+from tests.messages import must_name, told
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def names(folder: Path) -> list[str]:
@@ -64,6 +72,35 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
             make_folder(tmp_path / path)
 
 
+def test_what_is_in_the_way_of_a_file_or_a_folder_is_to_be_moved(tmp_path: Path) -> None:
+    mine = tmp_path / "model.pt/mine"
+    mine.parent.mkdir()
+    mine.touch()
+    atomic_write_text(tmp_path / "second", "text")
+    with told("model.pt", "move the folder"):
+        atomic_write_text(mine.parent, "text")
+    with told("model.pt", "move the folder"):
+        link(tmp_path / "second", mine.parent)
+    with told(mine, "move it away"), atomic_directory(mine):
+        pass
+    for path in (mine.parent, tmp_path / "second/inner"):
+        with told(path, "move away"):
+            read_json(path)
+    assert mine.exists()
+
+
+def test_a_second_name_of_a_folder_does_not_take_the_place_of_others_files(tmp_path: Path) -> None:
+    mine = tmp_path / "kept/mine"
+    with atomic_directory(tmp_path / ".ended") as folder:
+        (folder / "half.pt").touch()
+    link(tmp_path / ".ended", mine.parent)
+    link(tmp_path / ".ended", mine.parent)
+    mine.touch()
+    with told("kept", "mine"):
+        link(tmp_path / ".ended", mine.parent)
+    assert mine.exists()
+
+
 def test_other_errors_of_the_block_are_not_hidden(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_path(tmp_path / "file.txt"):
         (tmp_path / "missing input").read_text()
@@ -90,17 +127,17 @@ def test_a_directory_does_not_take_the_place_of_what_was_not_made_here(tmp_path:
     mine = tmp_path / "precious/sub/thesis.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    link = tmp_path / "link"
-    link.symlink_to("precious")
+    other_name = tmp_path / "link"
+    other_name.symlink_to("precious")
     for path, parts in (
         (tmp_path / "precious", ["precious", "sub/thesis.txt"]),
-        (link, ["precious", "sub/thesis.txt"]),
+        (other_name, ["precious", "sub/thesis.txt"]),
         (mine, ["thesis.txt"]),
     ):
         with told(*parts), atomic_directory(path):
             raise AssertionError("nothing is made that cannot be put there")
     assert mine.read_text() == "mine"
-    assert sorted(tmp_path.rglob("*")) == [link, *sorted(mine.parents[:2]), mine]
+    assert sorted(tmp_path.rglob("*")) == [other_name, *sorted(mine.parents[:2]), mine]
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -144,9 +181,35 @@ def test_a_folder_that_is_copied_into_a_whole_is_listed_with_it(tmp_path: Path) 
     made = tmp_path / "made"
     with atomic_directory(made) as temporary:
         copy(tmp_path / "engine", temporary / "engine")
-    assert sorted(path.name for path in made.rglob("*")) == [OF_FOLDER, "engine", "model.bin"]
+    assert {path.name for path in made.rglob("*")} == {OF_FOLDER, "engine", "model.bin"}
     check_replaceable(made)
     (made / "mine").mkdir()
     (made / "mine" / OF_FOLDER).touch()
     with told(f"mine/{OF_FOLDER}"):
         check_replaceable(made)
+
+
+def test_a_training_removes_nothing_that_trainings_do_not_write(tmp_path: Path) -> None:
+    mine = [tmp_path / f"{name}_mine.pt" for name in ("weights", "kept", "checkpoint_1")]
+    theirs = tmp_path / "all/other/events.out.tfevents.1"
+    theirs.parent.mkdir(parents=True)
+    for path in (*mine, theirs, tmp_path / "weights_3.pt"):
+        path.touch()
+    (tmp_path / "tensorboard").symlink_to("all")
+    run = Mock(folder=tmp_path, saved={}, events=f"{tmp_path}/tensorboard")
+    prepare_checkpoints(run, Progress("train", 1, "updates"))
+    remove_checkpoints(run)
+    assert set(tmp_path.rglob("*.*")) == {*mine, theirs}
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_folder_of_a_user_is_not_cleared_for_an_environment(tmp_path: Path, linked: bool) -> None:
+    mine = tmp_path / ("theirs" if linked else ".venv-docs")
+    mine.mkdir()
+    (mine / "notes.txt").touch()
+    if linked:
+        (tmp_path / ".venv-docs").symlink_to(mine)
+    command = ["make", "-f", ROOT / "Makefile", "docs", f"PYTHON={sys.executable}"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    must_name(ended.stdout, "error", ".venv-docs", "move it away")
+    assert ended.returncode and (mine / "notes.txt").exists()

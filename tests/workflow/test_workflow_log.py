@@ -2,6 +2,9 @@
 
 import io
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,8 @@ from snakemake.settings.types import OutputSettings
 
 from snakemake_logger_plugin_nat import LogHandler
 from tests.messages import must_name
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def shown(*events: dict[str, Any], text: str | None = None, **settings: bool) -> list[str]:
@@ -114,3 +119,36 @@ def test_what_is_said_of_no_job(event: str | None, text: str | None, words: list
     lines = shown({"event": event} if event else {}, text=text)
     assert len(lines) == bool(words)
     must_name(" ".join(lines), *words)
+
+
+RULE = """
+rule a:
+    output: "results/a.json"
+    params: of=1
+    message: "make a"
+    shell: "touch {output}"
+"""
+
+
+def test_a_damaged_record_of_snakemake_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(RULE)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "nat"]
+
+    def run(*arguments: str) -> tuple[int, str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ended = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        return ended.returncode, ended.stdout + ended.stderr
+
+    assert run()[0] == 0
+    (record,) = (tmp_path / ".snakemake/metadata").glob("*")
+    whole = record.read_bytes()
+    for content in (whole[:9] + b"\xff" + whole[10:], b"[1]"):
+        record.write_bytes(content)
+        status, said = run("--dry-run")
+        assert (status, said.count("\n")) == (1, 1)
+        must_name(said, "error", record.relative_to(tmp_path), "--force results/a.json")
+    record.write_bytes(b"")  # it counts as none
+    status, said = run("--dry-run")
+    assert (status, said.count("\n")) == (0, 1)
