@@ -147,14 +147,13 @@ def sum_of_losses(losses: Sequence[Loss]) -> Loss:
     """The sum of several tasks of an update."""
     if len(losses) == 1:
         return losses[0]
+
+    def sum_of(values: Iterable[Tensor]) -> Tensor:
+        return torch.stack(list(values)).sum(0)
+
     names = dict.fromkeys(name for loss in losses for name in loss.parts)
     return Loss(
         sum_of(loss.value for loss in losses),
         sum_of(loss.positions for loss in losses),
         {name: sum_of(loss.parts[name] for loss in losses if name in loss.parts) for name in names},
     )
-
-
-def sum_of(values: Iterable[Tensor]) -> Tensor:
-    """The sum of tensors of one shape."""
-    return torch.stack(list(values)).sum(0)

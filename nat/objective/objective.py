@@ -18,7 +18,7 @@ from nat.objective.context import BatchContext, Loss, sum_of_losses
 from nat.objective.part import TrainedPart
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
-from nat.transformer.model import Encoded, Transformer
+from nat.transformer.model import Transformer
 
 
 class Objective(nn.Module):
@@ -71,15 +71,22 @@ class Objective(nn.Module):
 
     def forward(self, model: Transformer, batch: Batch, update: int) -> Loss:
         """Loss of each sentence of a batch; `update` numbers the masks that are drawn."""
-        encoded = model.encode(batch.source)
-        if batch.candidates is None or self.text is None:
-            return self._loss(model, batch, encoded, update)
         context = BatchContext(
-            model, batch, encoded, self.seed, update, bfloat16=self.bfloat16_products
+            model,
+            batch,
+            model.encode(batch.source),
+            self.seed,
+            update,
+            progress=min(1.0, update / self.updates) if self.training else 1.0,
+            teacher=self.teacher if self.training else None,
+            bfloat16=self.bfloat16_products,
+            balance=self.balance,
         )
+        if batch.candidates is None or self.text is None:
+            return self._loss(context)
         chosen = self.text(context)
         batch = batch.choose(chosen)
-        loss = self._loss(model, batch, encoded, update)
+        loss = self._loss(replace(context, batch=batch))
         # in the curve, the share of the loss's positions whose text is this candidate
         shares = {
             f"from_{name}": loss.positions * chosen.eq(number)
@@ -87,20 +94,8 @@ class Objective(nn.Module):
         }
         return replace(loss, parts={**loss.parts, **shares, "tokens": batch.target_lengths})
 
-    def _loss(self, model: Transformer, batch: Batch, encoded: Encoded, update: int) -> Loss:
-        teacher = self.teacher if self.training else None
-        progress = min(1.0, update / self.updates) if self.training else 1.0
-        context = BatchContext(
-            model,
-            batch,
-            encoded,
-            self.seed,
-            update,
-            progress,
-            teacher,
-            self.bfloat16_products,
-            self.balance,
-        )
+    def _loss(self, context: BatchContext) -> Loss:
+        model = context.model
         parts = [part for part in model.parts if isinstance(part, TrainedPart)]
         for part in parts:
             context = part.in_training(context)
@@ -114,7 +109,7 @@ class Objective(nn.Module):
         # Weighted by the sentence's positions, so that both losses share one denominator and
         # the total is the same however a batch is cut.
         length = loss.positions * model.length_predictor.loss(
-            context.encoded.source_states, context.encoded.padding, batch.target_lengths
+            context.encoded.source_states, context.encoded.padding, context.batch.target_lengths
         )
         return Loss(
             loss.value + self.length_loss_weight * length,

@@ -8,6 +8,7 @@ none. Empty tokens are removed from translations.
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, PAD
@@ -47,7 +48,7 @@ class AlignedTargets(NamedTuple):
             [B, M].
         """
         # the last column stands for no target
-        symbols = torch.cat((symbols, symbols.new_full((len(symbols), 1), PAD)), 1)
+        symbols = F.pad(symbols, (0, 1), value=PAD)
         own = symbols.gather(1, torch.where(self.targets < 0, symbols.size(1) - 1, self.targets))
         return torch.where(self.empty, BLANK, own)
 
@@ -123,12 +124,12 @@ def _best_moves(
         empty up to here; and whether a cell is entered by aligning, rather than by skipping.
     """
     costs = _costs(log_probabilities).permute(2, 0, 1).contiguous()
-    of_empty = torch.nn.functional.pad(_costs(empty).cumsum(1), (1, 0))
+    of_empty = F.pad(_costs(empty).cumsum(1), (1, 0))
     row = of_empty
     starts, aligns = [], []
     for cost in costs:
         skipping = row + skip_penalty * torch.cat((cost[:, :1], cost), 1)
-        aligning = torch.nn.functional.pad(row[:, :-1] + cost, (1, 0), value=torch.inf)
+        aligning = F.pad(row[:, :-1] + cost, (1, 0), value=torch.inf)
         row, start = (torch.minimum(aligning, skipping) - of_empty).cummin(1)
         row = row + of_empty
         starts.append(start)
@@ -183,8 +184,7 @@ class Axe(AxeOptions):
     ) -> tuple[Tensor, AlignedTargets]:
         """Log-probabilities of each sentence's own symbols and of BLANK, and the alignment."""
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        blank = symbols.new_full((len(symbols), 1), BLANK)
-        wanted = torch.cat((symbols, blank), 1)
+        wanted = F.pad(symbols, (0, 1), value=BLANK)
         own_log_probabilities = context.output.own_log_probabilities(states, loss_mask, wanted)
         lengths = symbols.ne(PAD).sum(1)
         best = align(

@@ -5,11 +5,9 @@ Distillation". A plain CMLM sees no wrong token in training and so never learns 
 while in decoding it sees its own mistakes. The decoding `mask_correct` replaces visible tokens.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
-from torch import Tensor
 
 from nat.alignment.reveal import least_confident, share_of
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
@@ -41,12 +39,8 @@ class Cmlmc(CmlmcOptions):
         target = CrossEntropy(label_smoothing=self.label_smoothing)
         masked = target(context, decoder_input)
         replaced = target(context, self.replace(context, decoder_input))
-        parts: Mapping[str, Tensor] = {
-            "nll": masked.parts["nll"],
-            "correction_nll": replaced.parts["nll"],
-        }
-        total = sum_of_losses([masked, replaced])
-        return Loss(total.value, total.positions, parts)
+        parts = {"nll": masked.parts["nll"], "correction_nll": replaced.parts["nll"]}
+        return replace(sum_of_losses([masked, replaced]), parts=parts)
 
     @torch.no_grad()
     def replace(self, context: BatchContext, decoder_input: DecoderInput) -> DecoderInput:

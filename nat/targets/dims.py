@@ -41,8 +41,8 @@ class Dims(DimsOptions):
         states = context.decode(decoder_input)[masked]
         symbols = decoder_input.target[masked]
         if context.teacher is None:
-            nll = -context.output.log_probabilities(states, symbols[:, None])
-            value = sum_by_sentence(nll[:, 0], masked)
+            nll = context.output.cross_entropy(states, symbols).value
+            value = sum_by_sentence(nll, masked)
             return Loss(value, masked.sum(1), {"nll": value})
 
         labels = self.label(context.teacher, context, decoder_input)[masked]

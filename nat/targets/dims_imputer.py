@@ -29,15 +29,9 @@ class DimsImputer(DimsImputerOptions):
         if teacher is None:
             return completion_loss(context, decoder_input, context.batch.target)
         padding = decoder_input.padding
-        encoded = teacher.encode(context.batch.source)
-        labels = impute(
-            teacher,
-            encoded,
-            decoder_input.tokens,
-            padding,
-            self.teacher_steps,
-            context.output_of(teacher),
-        ).labels
+        encoded, output = teacher.encode(context.batch.source), context.output_of(teacher)
+        tokens, steps = decoder_input.tokens, self.teacher_steps
+        labels = impute(teacher, encoded, tokens, padding, steps, output).labels
         return completion_loss(context, decoder_input, collapse(labels, padding).tokens)
 
 

@@ -4,7 +4,10 @@ Li et al. (2019), section 2.2 and figure 3. The teacher is run on the same pair,
 given.
 """
 
+from collections.abc import Callable, Sequence
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
@@ -54,30 +57,17 @@ class Hints(HintsOptions):
         loss = CrossEntropy(label_smoothing=self.label_smoothing)(context, decoder_input, student)
         if context.teacher is None:
             return loss
-        sizes = [
-            (model.architecture.decoder_layers, model.architecture.heads)
-            for model in (context.model, context.teacher)
-        ]
-        if sizes[0] != sizes[1]:
+        mine, its = context.model.architecture, context.teacher.architecture
+        if (mine.decoder_layers, mine.heads) != (its.decoder_layers, its.heads):
             raise UserError(
                 "hints compare student and teacher by decoder layers and heads, but they have "
-                f"{sizes[0][0]} and {sizes[1][0]} layers, {sizes[0][1]} and "
-                f"{sizes[1][1]} heads; give both sizes the same 'decoder_layers' and 'heads'"
+                f"{mine.decoder_layers} and {its.decoder_layers} layers, {mine.heads} and "
+                f"{its.heads} heads; give both sizes the same 'decoder_layers' and 'heads'"
             )
         teacher = self._teacher(context)
         real = ~decoder_input.padding
-        hidden = torch.stack(
-            [
-                self._close_pairs(learning, taught, real)
-                for learning, taught in zip(student.states, teacher.states, strict=True)
-            ]
-        ).mean(0)
-        alignment = torch.stack(
-            [
-                _divergence(learning, taught, real)
-                for learning, taught in zip(student.attention, teacher.attention, strict=True)
-            ]
-        ).mean(0)
+        hidden = _over_layers(self._close_pairs, student.states, teacher.states, real)
+        alignment = _over_layers(_divergence, student.attention, teacher.attention, real)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll
         parts = {"hidden": loss.positions * hidden, "alignment": loss.positions * alignment}
         balanced = {} if context.balance is None else context.balance(loss.parts["nll"], parts)
@@ -95,15 +85,9 @@ class Hints(HintsOptions):
         """States and attention of the teacher where it predicts the target, [B, T, ...]."""
         teacher, target = context.teacher, context.batch.target
         assert teacher is not None
-        before = torch.cat((target.new_full((len(target), 1), BOS), target), 1)[:, :-1]
-        trace = DecoderTrace()
-        teacher.decode(
-            before,
-            context.batch.target_padding,
-            teacher.encode(context.batch.source),
-            causal=True,
-            trace=trace,
-        )
+        before, padding = F.pad(target, (1, 0), value=BOS)[:, :-1], context.batch.target_padding
+        encoded, trace = teacher.encode(context.batch.source), DecoderTrace()
+        teacher.decode(before, padding, encoded, causal=True, trace=trace)
         return trace
 
     def _close_pairs(self, student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
@@ -116,9 +100,20 @@ class Hints(HintsOptions):
         return torch.where(hinted, costs, 0).sum((1, 2)) / number
 
 
+def _over_layers(
+    cost: Callable[[Tensor, Tensor, Tensor], Tensor],
+    student: Sequence[Tensor],
+    teacher: Sequence[Tensor],
+    real: Tensor,
+) -> Tensor:
+    """Mean of a cost over the layers, [B]."""
+    layers = zip(student, teacher, strict=True)
+    return torch.stack([cost(own, taught, real) for own, taught in layers]).mean(0)
+
+
 def _cosines(states: Tensor) -> Tensor:
     """Cosine of the states of each two positions, [B, T, D] to [B, T, T]."""
-    directions = torch.nn.functional.normalize(states, dim=2)
+    directions = F.normalize(states, dim=2)
     return directions @ directions.transpose(1, 2)
 
 

@@ -17,7 +17,7 @@ from nat.options import (
     options_of,
 )
 from nat.traits import ProxyTarget
-from nat.transformer.fairseq_models import FairseqModelName
+from nat.transformer.fairseq_models import CRF, INAT, INSERTION, LEVT, FairseqModelName
 
 
 class CrossEntropyOptions(ProxyTarget):
@@ -150,34 +150,9 @@ class OaxeOptions(ProxyTarget):
     decoding_order = "parallel"
 
 
-_OF_ALL = ("activation_dropout", "attention_dropout")
-_OF_LENGTHS = ("pred_length_offset", "sg_length_pred", "src_embedding_copy")
-OPTIONS = {
-    "iterative_nonautoregressive_transformer": (
-        *_OF_ALL,
-        *_OF_LENGTHS,
-        "dae_ratio",
-        "stochastic_approx",
-        "train_step",
-    ),
-    "nacrf_transformer": (
-        *_OF_ALL,
-        *_OF_LENGTHS,
-        "crf_beam_approx",
-        "crf_lowrank_approx",
-        "word_ins_loss_factor",
-    ),
-    "insertion_transformer": (*_OF_ALL, "label_tau"),
-    "levenshtein_transformer": (
-        *_OF_ALL,
-        "early_exit",
-        "no_share_discriminator",
-        "no_share_maskpredictor",
-        "sampling_for_deletion",
-        "share_discriminator_maskpredictor",
-    ),
-}
-"""The options that each model of fairseq has."""
+ALL, OF_LENGTHS = [INAT, CRF, INSERTION, LEVT], [INAT, CRF]
+"""The models that have an option, beside its type."""
+Exits = Annotated[str, Field(pattern=r"^[0-9]+,[0-9]+,[0-9]+$", examples=["6,6,6"])]
 
 
 class FairseqOptions(StrictModel):
@@ -186,25 +161,28 @@ class FairseqOptions(StrictModel):
     Sizes, dropout and other options that the configuration gives in its own words are not here.
     """
 
-    activation_dropout: OrAbsent[BelowOne] = added(None)
-    attention_dropout: OrAbsent[BelowOne] = added(None)
-    crf_beam_approx: OrAbsent[Count] = added(None)
-    crf_lowrank_approx: OrAbsent[Count] = added(None)
-    dae_ratio: OrAbsent[Share] = added(None)
-    early_exit: OrAbsent[
-        Annotated[str, Field(pattern=r"^[0-9]+,[0-9]+,[0-9]+$", examples=["6,6,6"])]
-    ] = added(None)
-    label_tau: OrAbsent[Positive] = added(None)
-    no_share_discriminator: OrAbsent[bool] = added(None)
-    no_share_maskpredictor: OrAbsent[bool] = added(None)
-    pred_length_offset: OrAbsent[bool] = added(None)
-    sampling_for_deletion: OrAbsent[bool] = added(None)
-    sg_length_pred: OrAbsent[bool] = added(None)
-    share_discriminator_maskpredictor: OrAbsent[bool] = added(None)
-    src_embedding_copy: OrAbsent[bool] = added(None)
-    stochastic_approx: OrAbsent[bool] = added(None)
-    train_step: OrAbsent[Count] = added(None)
-    word_ins_loss_factor: OrAbsent[NotNegative] = added(None)
+    activation_dropout: Annotated[OrAbsent[BelowOne], ALL] = added(None)
+    attention_dropout: Annotated[OrAbsent[BelowOne], ALL] = added(None)
+    crf_beam_approx: Annotated[OrAbsent[Count], [CRF]] = added(None)
+    crf_lowrank_approx: Annotated[OrAbsent[Count], [CRF]] = added(None)
+    dae_ratio: Annotated[OrAbsent[Share], [INAT]] = added(None)
+    early_exit: Annotated[OrAbsent[Exits], [LEVT]] = added(None)
+    label_tau: Annotated[OrAbsent[Positive], [INSERTION]] = added(None)
+    no_share_discriminator: Annotated[OrAbsent[bool], [LEVT]] = added(None)
+    no_share_maskpredictor: Annotated[OrAbsent[bool], [LEVT]] = added(None)
+    pred_length_offset: Annotated[OrAbsent[bool], OF_LENGTHS] = added(None)
+    sampling_for_deletion: Annotated[OrAbsent[bool], [LEVT]] = added(None)
+    sg_length_pred: Annotated[OrAbsent[bool], OF_LENGTHS] = added(None)
+    share_discriminator_maskpredictor: Annotated[OrAbsent[bool], [LEVT]] = added(None)
+    src_embedding_copy: Annotated[OrAbsent[bool], OF_LENGTHS] = added(None)
+    stochastic_approx: Annotated[OrAbsent[bool], [INAT]] = added(None)
+    train_step: Annotated[OrAbsent[Count], [INAT]] = added(None)
+    word_ins_loss_factor: Annotated[OrAbsent[NotNegative], [CRF]] = added(None)
+
+    @classmethod
+    def names(cls, model: str | None) -> list[str]:
+        """List the options that a model of fairseq has."""
+        return [name for name, its in cls.model_fields.items() if model in its.metadata[-1]]
 
 
 class FairseqLossOptions(ProxyTarget):
@@ -227,7 +205,7 @@ class FairseqLossOptions(ProxyTarget):
     @classmethod
     def _of_the_model(cls, options: FairseqOptions, given: ValidationInfo) -> FairseqOptions:
         model = given.data.get("model")  # missing if it is no possible one
-        known = () if model is None else OPTIONS[model]
+        known = FairseqOptions.names(model)
         for option in options_of(options) if known else ():
             if option not in known:
                 raise ValueError(f"{model} has no option '{option}'; {hint(option, known)}")

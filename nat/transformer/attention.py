@@ -12,12 +12,36 @@ HIDDEN = -1e9
 """Added to the score of a key that may not be seen, where an operation has no mask."""
 
 
-class SelfAttention(nn.Module):
-    """Attention of a sequence to itself."""
+class Attention(nn.Module):
+    """Attention of several heads; a subclass adds its projections, `output` last.
+
+    Only the first sizes are read from a tensor, and the others are numbers, so that an exported
+    graph computes no shapes.
+    """
+
+    output: Linear
 
     def __init__(self, model_dim: int, heads: int) -> None:
         super().__init__()
-        self.heads, self.size = heads, model_dim // heads
+        self.model_dim, self.heads, self.size = model_dim, heads, model_dim // heads
+
+    def _split(self, states: Tensor) -> Tensor:
+        """The share of each head, [B, T, D] to [B, heads, T, D / heads]."""
+        sentences, length, _ = states.shape
+        return states.view(sentences, length, self.heads, self.size).transpose(1, 2)
+
+    def _joined(self, mixtures: Tensor) -> Tensor:
+        """The output of all heads, [B, heads, T, D / heads] to [B, T, D]."""
+        mixtures = mixtures.transpose(1, 2)
+        rows = mixtures.reshape(mixtures.size(0), mixtures.size(1), self.model_dim)
+        return self.output(rows)
+
+
+class SelfAttention(Attention):
+    """Attention of a sequence to itself."""
+
+    def __init__(self, model_dim: int, heads: int) -> None:
+        super().__init__(model_dim, heads)
         self.query_key_value = Linear(model_dim, 3 * model_dim)
         self.output = Linear(model_dim, model_dim)
 
@@ -33,8 +57,7 @@ class SelfAttention(nn.Module):
         Returns:
             [B, T, D].
         """
-        query, key, value = self._project(states)
-        return _joined(_attended(query, key, value, visible, causal), self.output)
+        return self._joined(_attended(*self._projected(states), visible, causal))
 
     def step(self, states: Tensor, history: Tensor) -> Tensor:
         """Attend from new positions to all of them and all earlier ones.
@@ -47,27 +70,25 @@ class SelfAttention(nn.Module):
         Returns:
             [N, n, D].
         """
-        query, key, value = self._project(states)
+        query, key, value = self._projected(states)
         new = slice(len(history) - states.size(1), None)
         history[new, 0], history[new, 1] = key.permute(2, 0, 1, 3), value.permute(2, 0, 1, 3)
         keys, values = history.permute(1, 2, 3, 0, 4)
-        return _joined(_attended(query, keys, values), self.output)
+        return self._joined(_attended(query, keys, values))
 
-    def _project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = self.query_key_value(states).split(self.output.in_features, dim=-1)
-        query, key, value = (_split(part, self.heads, self.size) for part in parts)
-        return query, key, value
+    def _projected(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = self.query_key_value(states).split(self.model_dim, dim=-1)
+        return self._split(query), self._split(key), self._split(value)
 
 
-class PositionalAttention(nn.Module):
+class PositionalAttention(Attention):
     """Attention by position: queries and keys are vectors of positions, values are states.
 
     Gu et al. (2018), section 3.2. It can move a state by a fixed distance, whatever its content.
     """
 
     def __init__(self, model_dim: int, heads: int) -> None:
-        super().__init__()
-        self.heads, self.size = heads, model_dim // heads
+        super().__init__(model_dim, heads)
         self.query_key = Linear(model_dim, 2 * model_dim)
         self.value = Linear(model_dim, model_dim)
         self.output = Linear(model_dim, model_dim)
@@ -75,55 +96,48 @@ class PositionalAttention(nn.Module):
     def forward(
         self, states: Tensor, positions: Tensor, visible: Tensor | None, causal: bool
     ) -> Tensor:
-        """Attend.
+        """Attend, see `SelfAttention.forward`.
 
         Args:
-            states: [B, T, D].
-            positions: vectors of the positions, [B, T, D], or [1, T, D] for all sentences.
-            visible: True where a key may be seen, [B, 1, 1, T]; None if `causal`.
-            causal: each position sees itself and those before it.
-
-        Returns:
-            [B, T, D].
+            positions: their vectors, [B, T, D], or [1, T, D] for all sentences.
         """
         query, key = (
-            _split(part, self.heads, self.size).expand(states.size(0), -1, -1, -1)
-            for part in self.query_key(positions).split(self.output.in_features, dim=-1)
+            self._split(part).expand(states.size(0), -1, -1, -1)
+            for part in self.query_key(positions).split(self.model_dim, dim=-1)
         )
-        value = _split(self.value(states), self.heads, self.size)
-        return _joined(_attended(query, key, value, visible, causal), self.output)
+        value = self._split(self.value(states))
+        return self._joined(_attended(query, key, value, visible, causal))
 
 
-class CrossAttention(nn.Module):
+class CrossAttention(Attention):
     """Attention of a sequence to encoder states."""
 
     def __init__(self, model_dim: int, heads: int) -> None:
-        super().__init__()
-        self.heads, self.size = heads, model_dim // heads
+        super().__init__(model_dim, heads)
         self.query = Linear(model_dim, model_dim)
         self.key_value = Linear(model_dim, 2 * model_dim)
         self.output = Linear(model_dim, model_dim)
 
     def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of encoder states [B, S, D], each [B, heads, S, D / heads]."""
-        key, value = self.key_value(encoded).split(self.output.in_features, dim=-1)
-        return _split(key, self.heads, self.size), _split(value, self.heads, self.size)
+        key, value = self.key_value(encoded).split(self.model_dim, dim=-1)
+        return self._split(key), self._split(value)
 
     def forward(
         self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
     ) -> Tensor:
         """Attend from states [B, T, D] to keys of which `visible` [B, 1, 1, S] are real."""
-        query = _split(self.query(states), self.heads, self.size)
-        return _joined(_attended(query, *keys_and_values, visible), self.output)
+        query = self._split(self.query(states))
+        return self._joined(_attended(query, *keys_and_values, visible))
 
     def traced(
         self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The same, and the attention weights, [B, heads, T, S]; slower than `forward`."""
-        query, (key, value) = _split(self.query(states), self.heads, self.size), keys_and_values
+        query, (key, value) = self._split(self.query(states)), keys_and_values
         scores = (query @ key.transpose(2, 3)).to(states.dtype) / math.sqrt(key.size(3))
         weights = scores.masked_fill(~visible, -torch.inf).softmax(3)
-        return _joined(weights.to(value.dtype) @ value, self.output), weights
+        return self._joined(weights.to(value.dtype) @ value), weights
 
 
 def _attended(
@@ -164,21 +178,3 @@ def _hides_nothing(visible: Tensor) -> bool:
     The outcome is the same bit by bit. A GPU is not asked, since it would have to be waited for.
     """
     return visible.device.type == "cpu" and bool(visible.all())
-
-
-def _split(states: Tensor, heads: int, size: int) -> Tensor:
-    """[B, T, D] to [B, heads, T, D / heads]; `size` is D / heads.
-
-    Only the first sizes are read from the tensor, and the others are numbers, so that an exported
-    graph computes no shapes; the same in `_joined`.
-    """
-    sentences, length, _ = states.shape
-    return states.view(sentences, length, heads, size).transpose(1, 2)
-
-
-def _joined(mixtures: Tensor, output: Linear) -> Tensor:
-    """The output of all heads [B, heads, T, D / heads], [B, T, D]."""
-    mixtures = mixtures.transpose(1, 2)
-    rows = mixtures.reshape(mixtures.size(0), mixtures.size(1), output.in_features)
-    projected: Tensor = output(rows)
-    return projected

@@ -2,8 +2,11 @@
 
 Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 are compared. Whether the source's
 EOS is one of the S tokens is up to the caller (`count_source_end` of
-`nat.transformer.decoder_options`). All functions return [B, T, D]; the values at padding are
-meaningless.
+`nat.transformer.decoder_options`).
+
+All functions take the source's vectors, which are embeddings or the last encoder states [B, S, D];
+`lengths`, its tokens, and `canvas_lengths`, the positions of each canvas, both [B]; and `width`, T.
+They return [B, T, D]; the values at padding are meaningless.
 
 Gu and Kong (2021, appendix A) copy with SoftCopy (Wei et al. 2019), "based on the relative distance
 of source and target positions", without a formula. There are three readings:
@@ -35,32 +38,18 @@ def uniform_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width
     """The source token at the same relative position, round(t S / T), at most S - 1.
 
     Gu et al. (2018), section 3.2, and hint-nart; halves are rounded to the even number.
-
-    Args:
-        vectors: source embeddings, [B, S, D].
-        lengths: source tokens, [B].
-        canvas_lengths: positions of each canvas, [B].
-        width: T.
     """
     places = torch.arange(width, device=vectors.device) * lengths[:, None]
     places = (places.double() / canvas_lengths[:, None].clamp(min=1)).round().long()
-    places = places.minimum((lengths[:, None] - 1).clamp(min=0))
-    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
+    return _picked(vectors, places.minimum((lengths[:, None] - 1).clamp(min=0)))
 
 
 def repeated_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
     """Each source token several times in a row, that of number floor(t S / T) at position t.
 
     With a canvas of k S positions every token is shown k times.
-
-    Args:
-        vectors: source embeddings, [B, S, D].
-        lengths: source tokens, [B].
-        canvas_lengths: positions of each canvas, [B].
-        width: T.
     """
-    places = repeated_places(lengths, canvas_lengths, width)
-    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
+    return _picked(vectors, repeated_places(lengths, canvas_lengths, width))
 
 
 def repeated_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
@@ -71,14 +60,7 @@ def repeated_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tens
 
 
 def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
-    """Mean of all states, with weights proportional to exp(-(i - t S / T)^2 / 0.3).
-
-    Args:
-        states: last encoder states, [B, S, D].
-        lengths: source tokens, [B].
-        canvas_lengths: positions of each canvas, [B].
-        width: T.
-    """
+    """Mean of all states, with weights proportional to exp(-(i - t S / T)^2 / 0.3)."""
     dtype = states.dtype
     ratio = lengths.to(dtype) / canvas_lengths.clamp(min=1).to(dtype)
     centres = torch.arange(width, device=states.device, dtype=dtype) * ratio[:, None]
@@ -88,14 +70,7 @@ def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: in
 
 
 def soft_copy_upsampled(states: Tensor, lengths: Tensor, upsample: float, width: int) -> Tensor:
-    """Mean of all states, with weights proportional to exp(-(t - (i + 1/2) upsample)^2 / 0.3).
-
-    Args:
-        states: last encoder states, [B, S, D].
-        lengths: source tokens, [B].
-        upsample: canvas positions per source token.
-        width: T.
-    """
+    """Mean of all states, with weights proportional to exp(-(t - (i + 1/2) upsample)^2 / 0.3)."""
     positions = torch.arange(width, device=states.device, dtype=states.dtype)
     places = torch.arange(states.size(1), device=states.device, dtype=states.dtype)
     centres = (places + 0.5) * upsample
@@ -104,19 +79,17 @@ def soft_copy_upsampled(states: Tensor, lengths: Tensor, upsample: float, width:
 
 
 def soft_copy_by_index(states: Tensor, lengths: Tensor, temperature: Tensor, width: int) -> Tensor:
-    """Mean of all states, with weights proportional to exp(-|i - t| / temperature).
-
-    Args:
-        states: last encoder states, [B, S, D].
-        lengths: source tokens, [B].
-        temperature: tau, [].
-        width: T.
-    """
+    """Mean of all states, with weights proportional to exp(-|i - t| / temperature)."""
     positions = torch.arange(width, device=states.device)
     places = torch.arange(states.size(1), device=states.device)
     distances = (positions[:, None] - places).abs().to(states.dtype)
     energy = -distances / temperature.clamp(min=SMALLEST_TEMPERATURE)
     return _interpolated(states, lengths, energy.expand(states.size(0), -1, -1))
+
+
+def _picked(vectors: Tensor, places: Tensor) -> Tensor:
+    """The vectors [B, S, D] at these places [B, T]."""
+    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
 
 
 def _interpolated(states: Tensor, lengths: Tensor, energy: Tensor) -> Tensor:

@@ -1,9 +1,8 @@
 """Names that fairseq has for models and their sizes; this module does not import fairseq."""
 
 import importlib.util
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nat.transformer.architecture import Architecture
 
@@ -13,7 +12,8 @@ FairseqModelName = Literal[
     "insertion_transformer",
     "levenshtein_transformer",
 ]
-COMPILED = ("insertion_transformer", "levenshtein_transformer")
+INAT, CRF, INSERTION, LEVT = get_args(FairseqModelName)
+COMPILED = (INSERTION, LEVT)
 """Models that insert and delete tokens. Fairseq computes their labels in compiled parts, which an
 installation may lack."""
 
@@ -24,11 +24,7 @@ def has_compiled_parts() -> bool:
     """Return True if fairseq is installed with `libnat`."""
     spec = importlib.util.find_spec("fairseq")
     folders = [] if spec is None else spec.submodule_search_locations or []
-    return any(
-        Path(folder, f"libnat{suffix}").exists()
-        for folder in folders
-        for suffix in EXTENSION_SUFFIXES
-    )
+    return any(any(Path(folder).glob("libnat.*")) for folder in folders)
 
 
 def fairseq_options(architecture: Architecture) -> dict[str, Any]:

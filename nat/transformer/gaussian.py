@@ -32,10 +32,8 @@ class Gaussian:
             temperature: factor of the standard deviations.
         """
         _, width, dim = self.mean.shape
-        noise = randomness.normal(seed, number, ids, width * dim, STREAM)
-        return self.mean + temperature * self.deviation * noise.view_as(self.mean).to(
-            self.mean.dtype
-        )
+        noise = randomness.normal(seed, number, ids, width * dim, STREAM).view_as(self.mean)
+        return self.mean + temperature * self.deviation * noise.to(self.mean.dtype)
 
     def divergence(self, prior: "Gaussian") -> Tensor:
         """KL(self || prior) of each position, summed over its dimensions, nats, [B, S]."""

@@ -1,5 +1,7 @@
 """Encoder and decoder layers."""
 
+from collections.abc import Callable
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -37,12 +39,9 @@ class Residual(nn.Module):
         self.pre_norm = architecture.pre_norm
         self.dropout = dropout
 
-    def before(self, states: Tensor) -> Tensor:
-        """Input of the sublayer."""
-        return self.norm(states) if self.pre_norm else states
-
-    def after(self, states: Tensor, change: Tensor) -> Tensor:
-        """Output of the residual block, from the input and the output of the sublayer."""
+    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Map [..., D] to [..., D]."""
+        change = sublayer(self.norm(states) if self.pre_norm else states)
         states = states + dropout(change, self.dropout, self.training)
         return states if self.pre_norm else self.norm(states)
 
@@ -59,10 +58,8 @@ class EncoderLayer(nn.Module):
 
     def forward(self, states: Tensor, visible: Tensor) -> Tensor:
         """Map [B, S, D] to [B, S, D]; `visible` [B, 1, 1, S] is True at real tokens."""
-        around = self.around_attention
-        states = around.after(states, self.attention(around.before(states), visible, causal=False))
-        around = self.around_feed_forward
-        return around.after(states, self.feed_forward(around.before(states)))
+        states = self.around_attention(states, lambda x: self.attention(x, visible, causal=False))
+        return self.around_feed_forward(states, self.feed_forward)
 
 
 class DecoderLayer(nn.Module):
@@ -78,21 +75,20 @@ class DecoderLayer(nn.Module):
         self, architecture: Architecture, dropout: float, options: DecoderOptions = UNCHANGED
     ) -> None:
         super().__init__()
-        self.attention = SelfAttention(architecture.model_dim, architecture.heads)
-        self.cross_attention = CrossAttention(architecture.model_dim, architecture.heads)
+        sizes = architecture.model_dim, architecture.heads
+        self.attention = SelfAttention(*sizes)
+        self.cross_attention = CrossAttention(*sizes)
         self.feed_forward = FeedForward(architecture)
         self.around_attention = Residual(architecture, dropout)
         self.positional_attention: PositionalAttention | None = None
         if options.positional_attention:
-            self.positional_attention = PositionalAttention(
-                architecture.model_dim, architecture.heads
-            )
+            self.positional_attention = PositionalAttention(*sizes)
             self.around_positional_attention = Residual(architecture, dropout)
         self.around_cross_attention = Residual(architecture, dropout)
         self.around_feed_forward = Residual(architecture, dropout)
         self.causal_attention: SelfAttention | None = None
         if options.causal_attention:
-            self.causal_attention = SelfAttention(architecture.model_dim, architecture.heads)
+            self.causal_attention = SelfAttention(*sizes)
             self.around_causal_attention = Residual(architecture, dropout)
 
     def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
@@ -124,17 +120,14 @@ class DecoderLayer(nn.Module):
         Returns:
             [B, T, D].
         """
-        around = self.around_attention
-        states = around.after(states, self.attention(around.before(states), visible, causal))
-        if self.positional_attention is not None:
+        states = self.around_attention(states, lambda x: self.attention(x, visible, causal))
+        if (by_position := self.positional_attention) is not None:
             assert positions is not None
-            around = self.around_positional_attention
-            change = self.positional_attention(around.before(states), positions, visible, causal)
-            states = around.after(states, change)
-        if self.causal_attention is not None:
-            around = self.around_causal_attention
-            change = self.causal_attention(around.before(states), None, causal=True)
-            states = around.after(states, change)
+            states = self.around_positional_attention(
+                states, lambda x: by_position(x, positions, visible, causal)
+            )
+        if (further := self.causal_attention) is not None:
+            states = self.around_causal_attention(states, lambda x: further(x, None, causal=True))
         return self._rest(states, source, source_visible, trace)
 
     def step(
@@ -155,8 +148,7 @@ class DecoderLayer(nn.Module):
             source_visible: [B, 1, 1, S].
             beam: hypotheses per sentence.
         """
-        around = self.around_attention
-        states = around.after(states, self.attention.step(around.before(states), history))
+        states = self.around_attention(states, lambda x: self.attention.step(x, history))
         # the hypotheses of a sentence share its keys, so they are queries of one attention
         new, dim = states.size(1), states.size(2)
         states = states.reshape(-1, beam * new, dim)
@@ -169,16 +161,15 @@ class DecoderLayer(nn.Module):
         source_visible: Tensor,
         trace: DecoderTrace | None = None,
     ) -> Tensor:
-        around = self.around_cross_attention
-        asking = around.before(states)
-        if trace is None:
-            change = self.cross_attention(asking, source, source_visible)
-        else:
-            change, weights = self.cross_attention.traced(asking, source, source_visible)
+        def attend(states: Tensor) -> Tensor:
+            if trace is None:
+                return self.cross_attention(states, source, source_visible)
+            change, weights = self.cross_attention.traced(states, source, source_visible)
             trace.attention.append(weights)
-        states = around.after(states, change)
-        around = self.around_feed_forward
-        states = around.after(states, self.feed_forward(around.before(states)))
+            return change
+
+        states = self.around_cross_attention(states, attend)
+        states = self.around_feed_forward(states, self.feed_forward)
         if trace is not None:
             trace.states.append(states)
         return states

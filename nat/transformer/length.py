@@ -18,8 +18,6 @@ class LengthPredictor(nn.Module):
 
     def __init__(self, model_dim: int, predicts: str) -> None:
         super().__init__()
-        if predicts not in ("target", "offset"):
-            raise ValueError(f"length predictor: 'target' or 'offset', not '{predicts}'")
         self.predicts = predicts
         self.classifier = Linear(model_dim, LENGTH_CLASSES)
 
@@ -28,7 +26,7 @@ class LengthPredictor(nn.Module):
 
         Args:
             states: encoder states, [B, S, D].
-            padding: True at padding, [B, S].
+            padding: True at padding, [B, S]; the other methods take the same two.
         """
         real = (~padding)[:, :, None].to(states.dtype)
         mean = (states * real).sum(1) / real.sum(1)

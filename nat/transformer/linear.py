@@ -75,8 +75,7 @@ class Linear(nn.Linear):
         if inputs.device.type != "cpu":
             bias = None if self.bias is None else self.bias.bfloat16()
             return F.linear(inputs.bfloat16(), self.weight.bfloat16(), bias)
-        product: Tensor = _Bfloat16Linear.apply(inputs, self.weight, self.bias)
-        return product
+        return _Bfloat16Linear.apply(inputs, self.weight, self.bias)
 
 
 def use_bfloat16_products(module: nn.Module, enabled: bool) -> None:

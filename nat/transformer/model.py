@@ -24,7 +24,7 @@ from nat.transformer.cache import DecoderCache
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.encoded import Encoded
-from nat.transformer.layers import DecoderLayer, EncoderLayer
+from nat.transformer.layers import UNCHANGED, DecoderLayer, EncoderLayer
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.linear import Linear
 from nat.transformer.output import Output
@@ -36,9 +36,6 @@ BERT_DEVIATION = 0.02
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
-MASKS = DecoderOptions()
-"""A canvas of mask symbols, as long as the target."""
-
 
 class Transformer(nn.Module):
     """Encoder-decoder Transformer with a causal or a bidirectional decoder.
@@ -46,7 +43,8 @@ class Transformer(nn.Module):
     Args:
         architecture: sizes.
         vocabulary_size: symbols of the joint vocabulary, or of the target.
-        length: what the length predictor predicts, or None for no predictor.
+        length: what the length predictor predicts, `target`, `offset` or `constant`; None for no
+            predictor.
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
@@ -68,7 +66,7 @@ class Transformer(nn.Module):
         vocabulary_size: int,
         length: str | None = None,
         dropout: float = 0.0,
-        decoder: DecoderOptions = MASKS,
+        decoder: DecoderOptions = UNCHANGED,
         empty_token: bool = False,
         parts: Mapping[str, PartMethod] | None = None,
         predicts_end: bool = False,
@@ -114,8 +112,8 @@ class Transformer(nn.Module):
         self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
         self.length_predictor: LengthPredictor | ConstantLength | None = None
         if length is not None:
-            learned = length != "constant"
-            self.length_predictor = LengthPredictor(dim, length) if learned else ConstantLength()
+            constant = length == "constant"
+            self.length_predictor = ConstantLength() if constant else LengthPredictor(dim, length)
         self.part_options = dict(parts or {})
         for name, part in self.part_options.items():
             self.add_module(name, part(architecture, dropout))
@@ -126,9 +124,8 @@ class Transformer(nn.Module):
     def vocabulary_sizes(self) -> VocabularySizes:
         """Numbers of symbols that the model knows."""
         own = self.source_embedding
-        return VocabularySizes(
-            self.embedding.num_embeddings, None if own is None else own.num_embeddings
-        )
+        source = None if own is None else own.num_embeddings
+        return VocabularySizes(self.embedding.num_embeddings, source)
 
     @property
     def output(self) -> Output:
@@ -188,17 +185,13 @@ class Transformer(nn.Module):
         return source.ne(PAD).sum(1) - 1 + int(self.decoder.count_source_end)
 
     def scaled_embedding(self, tokens: Tensor) -> Tensor:
-        """Embeddings of target symbols, times sqrt(D) if the architecture says so, [B, T] to
-        [B, T, D]."""
-        embedded: Tensor = self.embedding(tokens) * self.embedding_scale
-        return embedded
+        """Embeddings of target symbols, times sqrt(D) if the architecture says so, [B, T, D]."""
+        return self.embedding(tokens) * self.embedding_scale
 
     def scaled_source_embedding(self, source: Tensor) -> Tensor:
-        """The same of source symbols, [B, S] to [B, S, D]."""
-        if self.source_embedding is None:
-            return self.scaled_embedding(source)
-        embedded: Tensor = self.source_embedding(source) * self.embedding_scale
-        return embedded
+        """The same of source symbols, [B, S, D]."""
+        table = self.embedding if self.source_embedding is None else self.source_embedding
+        return table(source) * self.embedding_scale
 
     def with_positions(self, vectors: Tensor) -> Tensor:
         """Add the vectors of positions, then dropout, [B, T, D].
@@ -229,7 +222,7 @@ class Transformer(nn.Module):
             return vectors + numbers
         if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
             numbers = numbers * self.embedding_scale
-        joined: Tensor = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
+        joined = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
         return joined.to(vectors.dtype)
 
     def encode(self, source: Tensor) -> Encoded:
@@ -264,14 +257,11 @@ class Transformer(nn.Module):
         kind, width = self.decoder.copy, padding.size(1)
         lengths, canvas_lengths = self.copied_lengths(encoded.source), (~padding).sum(1)
         states = encoded.states if encoded.copied is None else encoded.copied
-        if kind == "uniform":
-            source = self.scaled_source_embedding(encoded.source)
-            return copying.uniform_copy(source, lengths, canvas_lengths, width)
-        if kind == "repeated":
-            source = states
-            if self.decoder_layers:
-                source = self.scaled_source_embedding(encoded.source)
-            return copying.repeated_copy(source, lengths, canvas_lengths, width)
+        if kind in ("uniform", "repeated"):
+            copy = copying.uniform_copy if kind == "uniform" else copying.repeated_copy
+            if kind == "uniform" or self.decoder_layers:
+                states = self.scaled_source_embedding(encoded.source)
+            return copy(states, lengths, canvas_lengths, width)
         if kind == "soft":
             return copying.soft_copy(states, lengths, canvas_lengths, width)
         if kind == "soft_upsampled":
@@ -319,10 +309,11 @@ class Transformer(nn.Module):
             visible = (seen & ~padding[:, None]) | (padding[:, :, None] & seen)
             visible, causal = visible[:, None], False
         vectors = self.canvas(tokens, padding, encoded)
+        table = self.positions_of_decoder
         if positions is None:
-            numbers = self._numbers(self.positions_of_decoder, 0, tokens.size(1))[None]
+            numbers = self._numbers(table, 0, tokens.size(1))[None]
         else:
-            numbers = self.positions_of_decoder[positions]
+            numbers = table[positions]
         states = dropout(self._numbered(vectors, numbers), self.dropout, self.training)
         if not self.decoder_layers:
             assert not causal

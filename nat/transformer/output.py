@@ -3,8 +3,7 @@
 The output projection is the largest product of a small model. So logits are computed for a few
 hundred rows at a time: there is never a tensor of (positions x vocabulary), and positions without
 loss are left out. Losses whose labels are known in advance compute their gradient in the same
-sweep; log-probabilities of chosen symbols, whose gradient is not known yet, compute their logits
-again in the backward pass. All values are in nats.
+sweep. All values are in nats.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,6 @@ from torch.nn.functional import embedding
 
 from nat.transformer.projection import (
     chunks_of_logits,
-    gathered_log_probabilities,
     largest,
     logits_of,
     operand_of,
@@ -138,9 +136,13 @@ class Output(NamedTuple):
 
         return RowLoss(row_loss(states, self.weight, sweep, self.bfloat16), nll)
 
+    @torch.no_grad()
     def log_probabilities(self, states: Tensor, symbols: Tensor) -> Tensor:
-        """Log-probabilities of states [N, D] at symbols [N, K], which may repeat, [N, K]."""
-        return gathered_log_probabilities(states, self.weight, symbols, self.bfloat16)
+        """Log-probabilities of states [N, D] at symbols [N, K], without gradient, [N, K]."""
+        chosen = states.new_empty(symbols.shape)
+        for rows, logits in chunks_of_logits(states, operand_of(self.weight, self.bfloat16)):
+            chosen[rows] = logits.gather(1, symbols[rows]) - softmax(logits)[1][:, None]
+        return chosen
 
     def own_log_probabilities(
         self, states: Tensor, chosen: Tensor, symbols: Tensor, shares: Tensor | None = None

@@ -1,7 +1,4 @@
-"""Logits a few hundred rows at a time, and gradients that are computed in the same sweep.
-
-`nat.transformer.output` is what models, losses and searches call.
-"""
+"""Logits a few hundred rows at a time, and gradients that are computed in the same sweep."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,7 +25,7 @@ CACHE_LINE = 16
 
 
 def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The largest logit of each row and its column, the first of equal ones."""
+    """The largest logit of each row [N, V] and its column, the first of equal ones, [N] each."""
     if _plainly(logits.is_cuda, logits.numel()):
         return logits.max(1)
     end = whole_blocks(logits.size(1))
@@ -63,9 +60,8 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
 
 def log_sums(logits: Tensor) -> Tensor:
     """Logarithm of the sum of exp(logits) of each row, [N]."""
-    if _plainly(logits.is_cuda, logits.numel()):
-        return logits.logsumexp(1)
-    return softmax(logits)[1]
+    plainly = _plainly(logits.is_cuda, logits.numel())
+    return logits.logsumexp(1) if plainly else softmax(logits)[1]
 
 
 def _plainly(on_gpu: bool, logits: int) -> bool:
@@ -94,8 +90,7 @@ def largest_in_blocks(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 def operand_of(weight: Tensor, bfloat16: bool) -> Tensor:
     """The weight as an input of products, without gradient."""
-    weight = weight.detach()
-    return weight.bfloat16() if bfloat16 else weight
+    return weight.detach().bfloat16() if bfloat16 else weight.detach()
 
 
 def logits_of(states: Tensor, operand: Tensor) -> Tensor:
@@ -112,9 +107,7 @@ def logits_of(states: Tensor, operand: Tensor) -> Tensor:
 
 
 def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """Logits of states [N, D] under an output embedding [V, D], a few hundred rows at a time.
-
-    They carry no gradient.
+    """Logits of states [N, D] under an operand [V, D], a few hundred rows at a time, no gradient.
 
     Yields:
         The rows and their logits, [rows, V], which the caller may overwrite; on a GPU in the
@@ -148,13 +141,10 @@ of each row and its gradient with respect to the logits."""
 def row_loss(states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool) -> Tensor:
     """A loss of each row of states [N, D], with its gradient, [N]."""
     needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
-    value: Tensor = _RowLoss.apply(states, weight, sweep, bfloat16, needed)
-    return value
+    return _RowLoss.apply(states, weight, sweep, bfloat16, needed)
 
 
 class _RowLoss(torch.autograd.Function):
-    """A loss per row whose gradient is computed together with it."""
-
     @staticmethod
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool, needed: bool
@@ -183,36 +173,6 @@ class _RowLoss(torch.autograd.Function):
             gradient = ctx.sweep(rows, logits, True)[1] * of_value[rows, None]
             _accumulate(gradient, states[rows], operand, unused[rows], of_weight)
         return of_states, of_weight, None, None, None
-
-
-class _Gathered(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool
-    ) -> Tensor:
-        operand = operand_of(weight, bfloat16)
-        chosen = states.new_empty(symbols.shape)
-        for rows, logits in chunks_of_logits(states, operand):
-            _, normaliser = softmax(logits)
-            chosen[rows] = logits.gather(1, symbols[rows]) - normaliser[:, None]
-        ctx.save_for_backward(states, operand, symbols)
-        return chosen
-
-    @staticmethod
-    def backward(ctx: Any, of_chosen: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        states, operand, symbols = ctx.saved_tensors
-        of_states = torch.empty_like(states)
-        of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
-        total = of_chosen.sum(1, keepdim=True)
-        for rows, logits in chunks_of_logits(states, operand):
-            gradient = softmax(logits)[0].mul_(-total[rows])
-            gradient.scatter_add_(1, symbols[rows], of_chosen[rows].to(gradient.dtype))
-            _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
-        return of_states, of_weight, None, None
-
-
-gathered_log_probabilities: Callable[..., Tensor] = _Gathered.apply
-"""Of states [N, D], a weight [V, D], symbols [N, K] and whether products are bfloat16, [N, K]."""
 
 
 class _OwnLogProbabilities(torch.autograd.Function):

@@ -33,13 +33,9 @@ def plain(states: Tensor, weight: Tensor, symbols: Tensor) -> Tensor:
     return F.log_softmax(states @ weight.t(), -1).gather(1, symbols)
 
 
-def gradients(value: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(value, inputs)
-
-
-def assert_same_gradients(mine: Tensor, its: Tensor, *inputs: Tensor) -> None:
-    for one, other in zip(gradients(mine, *inputs), gradients(its, *inputs), strict=True):
-        torch.testing.assert_close(one, other)
+def assert_same_gradients(mine: Tensor, its: Tensor, upstream: Tensor, *inputs: Tensor) -> None:
+    found, expected = (torch.autograd.grad(value, inputs, upstream) for value in (mine, its))
+    torch.testing.assert_close(found, expected)
 
 
 # below, at and above the border of a chunk of 4
@@ -47,13 +43,10 @@ numbers_of_rows = pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 8, 11])
 
 
 @numbers_of_rows
-def test_gathered_values_and_gradients(rows: int) -> None:
+def test_log_probabilities_of_chosen_symbols(rows: int) -> None:
     states, weight, symbols = tensors(rows)
-    mine = Output(weight).log_probabilities(states, symbols)
-    its = plain(states, weight, symbols)
-    torch.testing.assert_close(mine, its)
-    upstream = torch.randn_like(its)
-    assert_same_gradients((mine * upstream).sum(), (its * upstream).sum(), states, weight)
+    found = Output(weight).log_probabilities(states, symbols)
+    torch.testing.assert_close(found, plain(states, weight, symbols).detach())
 
 
 SENTENCES = 3
@@ -95,24 +88,19 @@ def test_own_values_and_gradients(positions: int, weights: str, shares: Tensor |
     if weights in ("any", "none"):
         upstream = torch.randn_like(upstream) * (weights == "any")
     upstream[~chosen] = torch.nan  # whatever is there reaches nothing
-    for one, other in zip(
-        torch.autograd.grad(mine, (states, weight), upstream),
-        torch.autograd.grad(its, (states, weight), upstream.nan_to_num()),
-        strict=True,
-    ):
-        torch.testing.assert_close(one, other)
+    found = torch.autograd.grad(mine, (states, weight), upstream)
+    expected = torch.autograd.grad(its, (states, weight), upstream.nan_to_num())
+    torch.testing.assert_close(found, expected)
 
 
 def test_own_without_a_gradient_to_the_weight_or_the_states() -> None:
     states, weight, chosen, symbols = sentences()
-    reference = gradients(plain_own(states, weight, chosen, symbols).sum(), states, weight)
-    of_states = gradients(
-        Output(weight.detach()).own_log_probabilities(states, chosen, symbols).sum(), states
-    )
-    of_weight = gradients(
-        Output(weight).own_log_probabilities(states.detach(), chosen, symbols).sum(), weight
-    )
-    torch.testing.assert_close((*of_states, *of_weight), reference)
+    whole = plain_own(states, weight, chosen, symbols)
+    alone = Output(weight.detach()).own_log_probabilities(states, chosen, symbols)
+    its = Output(weight).own_log_probabilities(states.detach(), chosen, symbols)
+    upstream = torch.ones_like(whole)
+    assert_same_gradients(alone, whole, upstream, states)
+    assert_same_gradients(its, plain_own(states, weight, chosen, symbols), upstream, weight)
 
 
 @pytest.mark.parametrize("sure", [0.0, 12.0])
@@ -136,26 +124,19 @@ def test_own_gradient_in_bfloat16(sure: float) -> None:
         assert (one.double() - other).norm() < 0.05 * other.norm()
 
 
-def plain_cross_entropy(
-    states: Tensor, weight: Tensor, symbols: Tensor, smoothing: float
-) -> Tensor:
-    return F.cross_entropy(
-        states @ weight.t(), symbols, reduction="none", label_smoothing=smoothing
-    )
-
-
 @numbers_of_rows
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("equal_rows", [True, False])
 def test_cross_entropy_values_and_gradients(rows: int, smoothing: float, equal_rows: bool) -> None:
     states, weight, symbols = tensors(rows)
     mine = Output(weight).cross_entropy(states, symbols[:, 0], smoothing)
-    its = plain_cross_entropy(states, weight, symbols[:, 0], smoothing)
+    whole = states @ weight.t()
+    its = F.cross_entropy(whole, symbols[:, 0], reduction="none", label_smoothing=smoothing)
     torch.testing.assert_close(mine.value, its)
     torch.testing.assert_close(mine.nll, -plain(states, weight, symbols[:, :1])[:, 0])
     assert not mine.nll.requires_grad
     upstream = torch.full_like(its, -2.5) if equal_rows else torch.randn_like(its)
-    assert_same_gradients((mine.value * upstream).sum(), (its * upstream).sum(), states, weight)
+    assert_same_gradients(mine.value, its, upstream, states, weight)
 
 
 def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,13 +149,6 @@ def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) ->
     assert torch.equal(detached.value, expected)
 
 
-def plain_divergence(
-    states: Tensor, weight: Tensor, teacher: Tensor, teacher_weight: Tensor, temperature: float
-) -> Tensor:
-    labels = F.softmax(teacher @ teacher_weight.t() / temperature, -1)
-    return F.kl_div(F.log_softmax(states @ weight.t(), -1), labels, reduction="none").sum(1)
-
-
 @pytest.mark.parametrize("rows", [0, 1, 4, 5, 11])
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("equal_rows", [True, False])
@@ -185,12 +159,14 @@ def test_divergence_values_and_gradients(rows: int, temperature: float, equal_ro
     mine = Output(weight).divergence(
         states, Output(teacher_weight), teacher, temperature, symbols[:, 0]
     )
-    its = plain_divergence(states, weight, teacher, teacher_weight, temperature)
+    labels = F.softmax(teacher @ teacher_weight.t() / temperature, -1)
+    student = F.log_softmax(states @ weight.t(), -1)
+    its = F.kl_div(student, labels, reduction="none").sum(1)
     torch.testing.assert_close(mine.value, its)
     torch.testing.assert_close(mine.nll, -plain(states, weight, symbols[:, :1])[:, 0])
     assert not mine.nll.requires_grad
     upstream = torch.full_like(its, 0.3) if equal_rows else torch.rand_like(its)
-    assert_same_gradients((mine.value * upstream).sum(), (its * upstream).sum(), states, weight)
+    assert_same_gradients(mine.value, its, upstream, states, weight)
 
 
 def divergence(states: Tensor, weight: Tensor, *rest: Any) -> Tensor:
@@ -218,11 +194,11 @@ def test_certain_labels_are_finite() -> None:
         divergence(states, weight, 300 * states, weight, 0.01),
         divergence(300 * states, weight, states, weight, 0.5),
         Output(weight).cross_entropy(300 * states, symbols[:, 0], 0.1).value,
-        Output(weight).log_probabilities(300 * states, symbols),
     )
     for value in values:
-        assert value.isfinite().all()
-        assert all(each.isfinite().all() for each in gradients(value.sum(), states, weight))
+        found = torch.autograd.grad(value.sum(), (states, weight))
+        assert all(each.isfinite().all() for each in (value, *found))
+    assert Output(weight).log_probabilities(300 * states, symbols).isfinite().all()
 
 
 @pytest.mark.parametrize("rows", [0, 3, 9])
@@ -236,7 +212,7 @@ def test_bfloat16_is_finite_and_near(rows: int) -> None:
         distance = divergence(states, weight, teacher, weight, 0.5, bfloat16)
         assert chosen.dtype == entropy.dtype == distance.dtype == torch.float32
         value = chosen.sum() + entropy.sum() + distance.sum()
-        of_states, of_weight = gradients(value, states, weight)
+        of_states, of_weight = torch.autograd.grad(value, (states, weight))
         assert of_states.dtype == of_weight.dtype == torch.float32
         pairs.append((chosen, entropy, distance, of_states, of_weight))
     for exact, rounded in zip(*pairs, strict=True):
@@ -255,7 +231,6 @@ def test_no_tensor_of_all_logits_is_kept() -> None:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        Output(weight).log_probabilities(states, symbols)
         Output(weight).cross_entropy(states, symbols[:, 0], 0.1)
         divergence(states, weight, teacher, weight, 0.5)
     assert saved

@@ -196,7 +196,6 @@ def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
     [
         (lambda: make_model(heads=3), ["heads", "model_dim"]),
         (lambda: make_model(model_dim=15, heads=3), ["model_dim"]),
-        (lambda: make_model(length="ratio"), ["length", "ratio"]),
         (lambda: LatentOptions(free_until=0.5, annealed_at=0.4), ["free_until", "annealed_at"]),
     ],
 )
