@@ -118,10 +118,7 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
     in a state as long as possible, prefers the previous state to a skipped blank, and ends with the
     token.
 
-    Args:
-        log_probabilities: of a sentence's own symbols, [B, T, 1 + N]; may be minus infinity.
-        targets: right-padded, [B, N].
-        padding: True at padding, [B, T].
+    Arguments are those of `negative_log_likelihood`.
     """
     sentences, frames, classes = log_probabilities.shape
     device = targets.device
@@ -169,12 +166,7 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
 
 
 def collapse(labels: Tensor, padding: Tensor) -> Collapsed:
-    """Merge equal neighbours, then drop blanks.
-
-    Args:
-        labels: BLANK or a token at each frame, [B, T].
-        padding: True at padding, which is on the right, [B, T].
-    """
+    """Merge equal neighbours of labels [B, T], then drop blanks; padding is on the right."""
     before = F.pad(labels, (1, 0), value=BLANK)[:, :-1]
     kept = labels.ne(before) & labels.ne(BLANK) & ~padding
     lengths = kept.sum(1)

@@ -19,25 +19,14 @@ def most_confident(confidence: Tensor, number: Tensor) -> Tensor:
 
     Args:
         confidence: [B, T]; -inf at positions that cannot be chosen.
-        number: number of positions in each row, [B]; at most as many as can be chosen.
-
-    Returns:
-        True at the chosen positions, [B, T].
+        number: of positions in each row, [B]; at most as many as can be chosen.
     """
     ranks = confidence.argsort(stable=True, dim=1, descending=True).argsort(1)
     return ranks < number[:, None]
 
 
 def least_confident(confidence: Tensor, number: Tensor) -> Tensor:
-    """Mark the least confident positions of each row; ties go to the leftmost.
-
-    Args:
-        confidence: [B, T]; +inf at positions that cannot be chosen.
-        number: number of positions in each row, [B].
-
-    Returns:
-        True at the chosen positions, [B, T].
-    """
+    """The same of the least confident; +inf at positions that cannot be chosen."""
     ranks = confidence.argsort(stable=True, dim=1).argsort(1)
     return ranks < number[:, None]
 
@@ -51,14 +40,7 @@ def most_confident_in_blocks(confidence: Tensor, masked: Tensor, steps: int, num
     blocks are always separated by one that is known. The first pass reveals nothing in a shorter
     last block; the last pass reveals all that is left.
 
-    Args:
-        confidence: [B, T].
-        masked: True at positions that are not revealed yet, [B, T].
-        steps: number of passes.
-        number: number of this pass, from 1.
-
-    Returns:
-        [B, T], a part of `masked`.
+    `number` counts from 1; `masked` are the positions that are not revealed yet, [B, T].
     """
     if number == steps:
         return masked

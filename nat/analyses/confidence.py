@@ -21,7 +21,7 @@ from nat.transformer.model import Transformer
 
 
 class ConfidenceSums(NamedTuple):
-    """Sums over all positions of a text, of the largest log-probabilities and entropies in nats."""
+    """Sums over all positions, of the largest log-probabilities and of the entropies, nats."""
 
     sentences: int
     positions: int

@@ -13,11 +13,8 @@ from nat.analyses.analysis import Found, Pairs, Subject
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
 
-EXAMPLES = 3
-"""Sentences that are shown: those of which the most positions change."""
-
-STEPS = (4, 10)
-"""Decoder passes of mask-predict."""
+EXAMPLES = 3  # sentences that are shown: those of which the most positions change
+STEPS = (4, 10)  # decoder passes of mask-predict
 
 
 @analysis.of_splits
@@ -55,7 +52,7 @@ def changed(sentence: Sequence[Pass]) -> int:
 
 
 def text_passes(method: Traced, pairs: Pairs) -> dict[int, list[Pass]]:
-    """The passes of each source that fits the model, by its number."""
+    """The passes of each source that fits the model, by number."""
     passes: dict[int, list[Pass]] = {}
     for numbers, source in pairs.source_batches():
         passes.update(zip(numbers, method.passes(pairs.model, source), strict=True))

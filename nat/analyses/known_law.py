@@ -22,17 +22,10 @@ from nat.errors import UserError
 from nat.job import Job
 from nat.measures import statistics
 
-SPLIT = "test"
-"""The split whose sources are analysed."""
-
-SENTENCES = 200
-"""Most sources: the first ones of the split that differ from each other."""
-
-MOST_TARGETS = 1 << 15
-"""Sources with more possible targets are left out."""
-
-STEPS = (1, 2, 4, 8)
-"""Numbers of steps of iterative decodings and schedules."""
+SPLIT = "test"  # whose sources are analysed
+SENTENCES = 200  # at most: the first sources that differ from each other
+MOST_TARGETS = 1 << 15  # of a source; those with more are left out
+STEPS = (1, 2, 4, 8)  # of iterative decodings and schedules
 
 Targets = Mapping[tuple[int, ...], float]
 """All targets of a source, as ids, and their probabilities."""
@@ -40,12 +33,9 @@ Targets = Mapping[tuple[int, ...], float]
 
 @dataclass
 class Known:
-    """Sources and their laws.
+    """Sources, ids without EOS, and the laws of their targets.
 
-    Attributes:
-        sources: ids without EOS.
-        laws: of their targets.
-        left_out: sources of the split that have too many targets, or an unknown subword.
+    Sources are left out that have too many targets, or an unknown subword.
     """
 
     sources: list[np.ndarray]

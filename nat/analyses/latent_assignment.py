@@ -79,7 +79,7 @@ def inversions(first: str, second: str) -> int:
 
 
 def most_apart(references: Sequence[str]) -> tuple[str, str] | None:
-    """The first reference and that with most of its words reordered; None if there is no other."""
+    """The first reference and that with most words reordered; None if there is no other."""
     first, *others = dict.fromkeys(references)
     if not others:
         return None
@@ -92,11 +92,8 @@ def assignments(
 ) -> dict[int, list[int]]:
     """Assign the posterior's means of the first of two references to those of the second.
 
-    `references` are two of each sentence, in subwords, by its number.
-
-    Returns:
-        The position that each source position is assigned to, EOS included, of each sentence whose
-        three sides fit the model.
+    `references` has both in subwords, by the number of the sentence. The result is the position
+    that each source position is assigned to, EOS included, where all three sides fit the model.
     """
     model, latents = pairs.model, pairs.model.part(LatentVariables)
     assert latents is not None

@@ -23,28 +23,18 @@ TOP = (1, 3, 5)
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure the length predictor; lengths are those of the raw reference in subwords."""
     differences = length_differences(pairs)
-    return {
-        "sentences": len(pairs.sources),
-        "left_out": len(pairs.sources) - len(differences),
-        "measures": accuracies(differences),
-    }
+    left_out = len(pairs.sources) - len(differences)
+    counts = {"sentences": len(pairs.sources), "left_out": left_out}
+    return {**counts, "measures": accuracies(differences)}
 
 
 def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Percent of these differences of at most (k - 1) / 2 tokens, for each k of `TOP`.
-
-    Returns:
-        By measure: the value, its 95% bootstrap interval over sentences, and `hits`, a digit 1 for
-        each sentence that counts and 0 for the others.
-    """
+    """Percent of these differences of at most (k - 1) / 2 tokens, for each k of `TOP`."""
     numbers = {}
     for top in TOP:
         hits = [int(abs(off) <= top // 2) for off in differences]
-        counts = np.array([[hit, 1] for hit in hits])
-        numbers[f"length_accuracy_{top}"] = {
-            **statistics.number(counts, statistics.percent),
-            "hits": "".join(map(str, hits)),
-        }
+        number = statistics.number(np.array([[hit, 1] for hit in hits]), statistics.percent)
+        numbers[f"length_accuracy_{top}"] = {**number, "hits": "".join(map(str, hits))}
     return numbers
 
 

@@ -1,6 +1,7 @@
 """The loss of a trained model's own objective on held-out text, by its parts."""
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import torch
@@ -20,12 +21,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Mean loss per position of the raw target, as in validation.
 
     Inputs and targets are those of the system's own training (masks are those of the first update),
-    without dropout and without a teacher.
-
-    Returns:
-        `measures`, each part of the loss in nats per position with a loss, and `nll_bits`;
-        `totals`, sums in nats over the split, the length's by sentence; and `by_sentence`, the sum
-        of `PARTS` in nats and the tokens of each sentence.
+    without dropout and without a teacher. For `totals` and `by_sentence` see `LossSums`.
     """
     training = subject.training.model_copy(update={"text": Text.of(RAW)})
     objective = Objective(training, pairs.model, subject.seed, bfloat16=False).eval()
@@ -58,8 +54,8 @@ class LossSums:
 
     tokens: int = 0
     positions: int = 0
-    by_position: dict[str, float] = field(default_factory=dict)
-    totals: dict[str, float] = field(default_factory=dict)
+    by_position: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     of_sentences: dict[int, tuple[float, int]] = field(default_factory=dict)
 
 
@@ -73,12 +69,12 @@ def losses(objective: Objective, pairs: Pairs) -> LossSums:
         sums.positions += int(loss.positions.sum())
         nats = torch.zeros_like(loss.value, dtype=torch.float64)
         for name, part in loss.parts.items():
-            sums.by_position[name] = sums.by_position.get(name, 0.0) + float(part.sum())
+            sums.by_position[name] += float(part.sum())
             if name == LENGTH:
                 part = part / loss.positions.clamp(min=1)
             if name in PARTS:
                 nats += part.double()
-            sums.totals[name] = sums.totals.get(name, 0.0) + float(part.double().sum())
+            sums.totals[name] += float(part.double().sum())
         rows = zip(nats.tolist(), batch.target_lengths.tolist(), strict=True)
         sums.of_sentences |= dict(zip(batch.ids.tolist(), rows, strict=True))
     return sums

@@ -55,11 +55,8 @@ from nat.objective.objective import Objective
 from nat.objective.part import TrainedPart
 from nat.transformer.model import Transformer
 
-DRAWS = 4
-"""Number of draws of Z for each sentence."""
-
-STEPS = 2000
-"""Steps of the integral in `log_drawn`."""
+DRAWS = 4  # number of draws of Z for each sentence
+STEPS = 2000  # steps of the integral in `log_drawn`
 
 
 class Proxy(NamedTuple):
@@ -87,8 +84,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     several references, BLEU is that of these.
 
     Raises:
-        UserError: if a split has no pair that can be measured, or not one translation for each
-            source.
+        UserError: if no pair of a split can be measured, or a source has no translation.
     """
     subject = analysis.subject(job)
     teacher = subject.other(job.inputs.teacher)
@@ -129,12 +125,17 @@ def _of_split(subject: Subject, objective: Objective, pairs: Pairs) -> Found:
         text = [detokenise(each, target, tokeniser) for each in words]
         return pairwise_bleu([text], truth, weights).references.mean()
 
-    values = losses(
-        nll=sum(proxy.nll for proxy in proxies),
-        input_loss=sum(proxy.input_loss for proxy in proxies),
-        tokens=sum(proxy.tokens for proxy in proxies),
-    )
-    measures = analysis.measures(values | {"target_bleu": float(np.mean([*map(bleu, proxies)]))})
+    tokens = max(sum(proxy.tokens for proxy in proxies), 1)
+    l_nat = sum(proxy.nll for proxy in proxies) / tokens
+    l_input = sum(proxy.input_loss for proxy in proxies) / tokens
+    values = {
+        "l_nat": l_nat / math.log(2),
+        "l_input": l_input / math.log(2),
+        "l_nat_nats": l_nat,
+        "l_input_nats": l_input,
+        "target_bleu": float(np.mean([*map(bleu, proxies)])),
+    }
+    measures = analysis.measures(values)
     sums = {
         number: np.sum([proxy.of_sentences[number] for proxy in proxies], 0) for number in measured
     }
@@ -159,13 +160,6 @@ def _references(job: Job[Analysis], pairs: Pairs) -> dict[int, tuple[list[str], 
         return read_weighted(references_path(folder, pairs.name, target), len(pairs.sources))
     lines = read_lines(folder / f"{pairs.name}.{target}")
     return {number: ([line], [1.0]) for number, line in enumerate(lines)}
-
-
-def losses(nll: float, input_loss: float, tokens: int) -> dict[str, float]:
-    """L_NAT and L_input in bits and in nats, from sums over a text in nats (see `Proxy`)."""
-    nats = {"l_nat": nll / max(tokens, 1), "l_input": input_loss / max(tokens, 1)}
-    bits = {name: value / math.log(2) for name, value in nats.items()}
-    return bits | {f"{name}_nats": value for name, value in nats.items()}
 
 
 @torch.no_grad()
@@ -230,12 +224,8 @@ def log_proxy_input(
     logarithm of the probability of l where the method draws it evenly. A glance counts what it gets
     wrong, so that l is no news; the Poisson distribution that may be between is left out.
 
-    Args:
-        method: of the proxy input.
-        masked: real positions that show MASK, [B, T].
-        real: [B, T].
-        log_weights: log w of the positions, [B, T], where the others are drawn in proportion to w,
-            one after the other; None where they are drawn evenly.
+    `masked` and `real` are positions [B, T]. Those that show a token are drawn in proportion to w,
+    one after the other, if `log_weights` has log w [B, T], and otherwise evenly.
     """
     if log_weights is not None:
         return log_drawn(real & ~masked, real, log_weights)
@@ -258,12 +248,8 @@ def log_drawn(chosen: Tensor, real: Tensor, log_weights: Tensor) -> Tensor:
 
         P(S) = integral from 0 to infinity of W e^(-W t) prod over i in S of (1 - e^(-w_i t)) dt,
 
-    which is integrated over log t, where the trapezoidal rule is as good as exact.
-
-    Args:
-        chosen: S, [B, T].
-        real: positions that can be drawn, [B, T].
-        log_weights: log w, [B, T].
+    which is integrated over log t, where the trapezoidal rule is as good as exact. `chosen` is S,
+    [B, T], and `real` are the positions that can be drawn, [B, T].
     """
     log_p = torch.zeros(len(chosen), dtype=torch.float64)
     for row in range(len(chosen)):

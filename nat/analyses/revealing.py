@@ -14,10 +14,10 @@ and by the chain rule, with the sets of y, the same steps cut up the true law P:
                    { sum over i in Z of KL(P_i(. | y_A) || q_i(. | y_A))         learning error
                      + sum over i in Z of H(Y_i | y_A) - H(Y_Z | y_A) }          factorisation error
 
-Neither is ever negative. The learning error is that of marginals that are wrong; it is zero for
-a model that knows every P_i(. | y_A). The factorisation error is the total correlation of the
-tokens that are revealed together. It does not depend on the probabilities of the model, only on the
-sets, and is zero if each step reveals one token. Everything is conditional on the source.
+Neither is ever negative. The learning error, that of wrong marginals, is zero for a model that
+knows every P_i(. | y_A): better probabilities remove it. The factorisation error is the total
+correlation of the tokens that are revealed together. It depends on the sets alone, and is zero if
+each step reveals one token. Everything is conditional on the source.
 
 A position need not occur in each target: after its end there is none. Then P_i is the law of the
 token given that there is one, the learning error is weighted by the probability that there is one,
@@ -35,11 +35,8 @@ import numpy as np
 
 from nat.data.vocabulary import EOS
 
-ABSENT = -1
-"""In place of a token after the end of a target."""
-
-SMALLEST = 0.01
-"""Prefixes of a smaller probability are sampled."""
+ABSENT = -1  # in place of a token after the end of a target
+SMALLEST = 0.01  # prefixes of a smaller probability are sampled
 
 
 class Law(NamedTuple):
@@ -85,7 +82,7 @@ class State:
 
     Attributes:
         sentence: number of the source.
-        law: of the source, or of its targets of one length.
+        law: of its targets, or of those of one length.
         rows: the targets that have these tokens, [n].
         revealed: positions, [W].
         weight: probability of the prefix, or what it counts after pruning.
@@ -124,12 +121,10 @@ def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[Sta
 
 
 class Choice(NamedTuple):
-    """The tokens of a state that a step reveals.
+    """The hidden positions of a state that a step reveals, [n], if any.
 
-    Attributes:
-        positions: hidden ones, [n]; none if the step does nothing.
-        log_probabilities: of all symbols at these positions, nats, [n, V]; None for those of the
-            law, whose learning error is zero.
+    `log_probabilities` are those of all symbols at these positions, nats, [n, V]; None for those of
+    the law, whose learning error is zero.
     """
 
     positions: np.ndarray

@@ -103,8 +103,8 @@ class Sets(NamedTuple):
     """All sets of classes of positions; bit c of a set's number stands for class c.
 
     Attributes:
-        positions: of each class, [C].
-        certain: positions with the same token in all targets, which are in no class.
+        positions: their number in each class, [C].
+        certain: number of those with the same token in all targets, which are in no class.
         entropies: of the tokens of each set, nats, [2 ** C].
     """
 

@@ -20,35 +20,20 @@ from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
 
-EXAMPLES = 3
-"""Sentences that are shown: the first ones of median target length."""
-
-TYPICAL = 6
-"""Length of the translation whose order of writing is shown, if there is one."""
-
-STEPS = 10
-"""Decoder passes of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target."""
-
+EXAMPLES = 3  # the first sentences of median target length
+TYPICAL = 6  # length of the translation whose order of writing is shown, if there is one
 BEAM = 5
-
-END = "[E]"
-"""EOS in an order of writing."""
-
-IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
-"""Between passes, and before the parallel pass of a hybrid system."""
+STEPS = 10  # of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target
+END = "[E]"  # EOS in an order of writing
+IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "  # between passes, and before the parallel pass of a hybrid
 
 
 @analysis.of_splits
 def analyse(subject: Subject, pairs: Pairs) -> Found:
-    """Decode the sources, and keep the passes of some sentences.
+    """Decode the sources, measure systems that see partial targets, and keep some examples.
 
     Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
-    the likeliest length.
-
-    Returns:
-        `measures` (of systems that see partial targets; of right tokens `by_sentence`, too);
-        `order`: `text`, with a letter for each token, and `tokens`; and `examples`: `source`,
-        `reference` and `tokens` (words, see `marked`), and `passes`.
+    the likeliest length. The `text` of an `order` has a letter for each token.
     """
     order = subject.job.configuration.systems[subject.job.artifact.system].order
     methods: dict[str, Traced] = {

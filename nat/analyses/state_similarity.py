@@ -29,10 +29,8 @@ from nat.transformer.model import Transformer
 from nat.transformer.trace import DecoderTrace
 
 BELOW = (0.25, 0.5)
-ATTENTION_LAYER = 3
-"""Layer of the attention map, from 1; the last layer of a model with fewer."""
-SHOWN = 4
-"""Decimal digits of the maps."""
+ATTENTION_LAYER = 3  # layer of the attention map, from 1; the last layer of a model with fewer
+SHOWN = 4  # decimal digits of the maps
 
 
 class TracedBatch(NamedTuple):
@@ -58,14 +56,9 @@ class TracedBatch(NamedTuple):
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure cosines, and draw maps of one sentence, the first of median target length.
 
-    Pairs of positions are pooled over a split; those of a position with itself do not count.
-
-    Returns:
-        `measures`, `map` and `head`. `map` has `source` and `labels` (subwords), `cosines` [T, T],
-        `attention` [heads, T, S] of the layer `attention_layer`, and of the head that is shown
-        `alignment` [T, S] and `aligned_by`, its layer and number. `head` has its `number` from 0,
-        the system that it was `chosen_by`, and, if that is the system itself, the `coverage` of
-        every head.
+    Pairs of positions are pooled over a split; those of a position with itself do not count. Of the
+    head that `alignment` shows, `head` has its number from 0, the system that it was `chosen_by`,
+    and, if that is the system itself, the `coverage` of every head.
     """
     system = subject.job.artifact.system
     causal = subject.job.configuration.systems[system].order == "autoregressive"
@@ -135,7 +128,8 @@ def covered(traced: TracedBatch) -> Tensor:
 def maps(
     model: Transformer, batch: Batch, causal: bool, vocabularies: Vocabularies, head: int
 ) -> dict[str, Any]:
-    """The maps of a batch of one sentence with one of the heads, see `analyse`."""
+    """The maps of a batch of one sentence: `cosines` [T, T], `attention` [heads, T, S] of a layer,
+    and `alignment` [T, S] by one of its heads."""
     traced = trace(model, batch, causal)
     layer = min(ATTENTION_LAYER, model.architecture.decoder_layers)
 

@@ -1,19 +1,16 @@
 """Sources of the error of each decoding, learning and factorisation, on a known law.
 
 KL(P || Q) from the law P of an invented language to the law Q of a model's outputs, in bits a
-sentence, is the sum of two parts: what better probabilities would remove (learning error), and what
-remains since tokens are drawn at once and independently of each other (factorisation error). See
-`nat.analyses.revealing` for the split of decodings that reveal tokens in steps. Decodings write the
-most probable tokens, so that a law of their outputs would be a single target; here tokens are
-drawn, and everything else is as in the decoding:
+sentence, is the sum of a learning and a factorisation error (`nat.analyses.revealing`). Decodings
+write the most probable tokens, so that a law of their outputs would be a single target; here tokens
+are drawn, and everything else is as in the decoding:
 
 - *left to right*: one token a step until EOS, so no factorisation error;
 - *hybrid*: every k-th token from left to right, then all others at once. Continuations of stage I
   behind an end that stage II wrote are not added up, so the divergence is an upper bound there;
 - *masks*: the length is drawn first, from the length predictor (its divergence is part of the
   learning error). Steps reveal positions in the order and number of mask-predict, those of which
-  the most probable symbol is the most probable, without masking again (`remask: false`). That the
-  model selects the sets by what it sees does not touch the identity.
+  the most probable symbol is the most probable, without masking again (`remask: false`).
 
 Other one-pass models have hidden variables h: the alignment of CTC, or latents. P is completed by
 the posterior of the model, R(y, h) = P(y) Q(h | y), which leaves the divergence as it is,
@@ -53,30 +50,18 @@ from nat.parts.latent import LatentVariables
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 
-ALL = "all"
-"""In names of measures: as many steps as the system makes."""
-
-DRAWS = 256
-"""Draws of the latents of a source."""
-
-POSTERIORS = 32
-"""Targets whose posteriors latents are drawn from."""
-
-FROM_PRIOR = 0.1
-"""Share of the draws that are from the prior."""
-
-TARGETS = 2048
-"""Targets that are aligned at a time."""
+ALL = "all"  # in names of measures: as many steps as the system makes
+DRAWS = 256  # of the latents of a source
+POSTERIORS = 32  # targets whose posteriors latents are drawn from
+FROM_PRIOR = 0.1  # share of the draws that are from the prior
+TARGETS = 2048  # aligned at a time
 
 
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Split the divergence of a system from the law of an invented language.
 
-    Returns:
-        Of the sources that `nat.analyses.known_law` selects, for each number of steps T that the
-        system is trained for (`all`: as many as it makes): `law_kl_T`, `law_learning_T`,
-        `law_factorisation_T`, `law_passes_T`; of models with a length predictor also `law_length`,
-        the part of the length in the learning error.
+    It is measured for each number of steps that the system is trained for; of models with a length
+    predictor also `law_length`, the part of the length in the learning error.
     """
     known = known_law.sentences(job)
     subject, laws = analysis.subject(job), known.laws
@@ -123,10 +108,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
 
 def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) -> Decoding:
-    """The steps of mask-predict with tokens that are drawn, without masking again.
-
-    The canvas of the model is as long as the target; a batch has at most `batch_tokens` positions.
-    """
+    """The steps of mask-predict on canvases as long as the target, without masking again."""
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
         for batch in _batches(states, batch_tokens):
@@ -147,18 +129,14 @@ def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) 
 
 
 def left_to_right(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) -> Decoding:
-    """Every k-th token from left to right until EOS, then all tokens between at once.
-
-    With k = 1 there are none between: the decoding of an autoregressive model.
-    """
+    """Every k-th token from left to right until EOS, then all between at once; with k = 1 none."""
     begin = BOS if chunk == 1 else BEGIN_OF_CHUNKS
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
         for batch in _batches(states, batch_tokens):
-            begun = [state for state in batch if not ended(state)]
-            written = [state for state in batch if ended(state)]
-            next_one = stage_one(begun, step) if begun else iter(())
-            between = stage_two(written) if written else iter(())
+            # generators, which compute nothing for no state
+            next_one = stage_one([state for state in batch if not ended(state)], step)
+            between = stage_two([state for state in batch if ended(state)])
             for state in batch:
                 yield next(between if ended(state) else next_one)
 
@@ -288,13 +266,10 @@ def of_latents(
         one = model.encode(encoded.source[number : number + 1, ~encoded.padding[number]])
         drawn, log_weights = draw_latents(model, latents, one, targets, numbers)
         several = latents.added(one.repeat(len(drawn)), drawn)
-        roots = [
-            revealing.root(length, law, share)
-            for length, (share, law) in revealing.by_length(targets).items()
-        ]
+        roots = revealing.roots_by_length([targets])
         learning = factorisation = 0.0
         for state in revealing.prune(roots, revealing.SMALLEST, numbers):
-            tokens = torch.full((len(drawn), state.sentence), MASK, device=drawn.device)
+            tokens = torch.full((len(drawn), len(state.revealed)), MASK, device=drawn.device)
             decoded = model.decode(tokens, tokens.eq(PAD), several, causal=False)
             found = model.output.all_log_probabilities(decoded).double().cpu().numpy()
             errors = mixture_errors(found, log_weights, state.law)
@@ -312,8 +287,7 @@ def draw_latents(
 ) -> tuple[Tensor, np.ndarray]:
     """Draws of the latents of one source, [M, S, d], and log p(h) / r(h) of each, [M].
 
-    r is a mixture of the posteriors of the most probable targets, by their probabilities, and the
-    prior.
+    r mixes the posteriors of the most probable targets, by their probabilities, with the prior.
     """
     likely = sorted(targets, key=lambda target: -targets[target])[:POSTERIORS]
     shares = np.array([targets[target] for target in likely])
@@ -335,12 +309,9 @@ def draw_latents(
 def mixture_errors(
     log_probabilities: np.ndarray, log_weights: np.ndarray, law: revealing.Law
 ) -> tuple[float, float]:
-    """Learning and factorisation error of a mixture of products, nats.
+    """Learning and factorisation error of a mixture of products on targets of length L, nats.
 
-    Args:
-        log_probabilities: of each component, [M, L, V].
-        log_weights: of the components, divided by their mean, [M].
-        law: of targets of length L.
+    The components have `log_probabilities` [M, L, V], and weights divided by their mean, [M].
     """
     components, length, _ = log_probabilities.shape
     log_prior = log_weights - np.log(components)

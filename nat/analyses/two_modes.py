@@ -7,8 +7,8 @@ writes values of one peak beside values of the other. An objective that chooses,
 of the law, the likeliest one under the model settles in one peak, although the law is less likely
 under that model.
 
-A tiny model is trained on draws of this law for one source, and its distribution is computed
-exactly, see `nat.analyses.toy`.
+A tiny model (`nat.analyses.toy`) is trained on draws of this law for one source, and its
+distribution is computed exactly.
 """
 
 from collections.abc import Iterator
@@ -61,9 +61,7 @@ def mixed(joint: np.ndarray) -> float:
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Train on the law, with one draw for each candidate of the system's text, or with one draw.
 
-    Returns:
-        The divergence of the model from the law and the probability of mixed modes in percent;
-        under `law` and `model` the distributions, relative to their greatest probability.
+    `law` and `model` are distributions, relative to their greatest probability.
     """
     training = tiny(job.configuration.training(job.artifact.system))
     model = distribution(trained(training, job.artifact.seed))

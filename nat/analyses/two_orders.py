@@ -34,11 +34,8 @@ OTHER = "other"
 """All others: of CTC and AXE shorter and longer ones, of all systems those with other words."""
 
 UPDATES, LEARNING_RATE = 1000, 1e-3
-COPIES = 16
-"""Copies of each sentence in a batch; each has latents of its own."""
-
-DRAWS = 1000
-"""Draws from the prior that a probability is the mean of, where there are latents."""
+COPIES = 16  # of each sentence in a batch; each has latents of its own
+DRAWS = 1000  # from the prior, that a probability is the mean of
 
 
 def analyse(job: Job[Analysis]) -> dict[str, Found]:

@@ -16,7 +16,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from torch import Tensor
 
 from nat.analyses import analysis
@@ -46,12 +45,10 @@ Weights = Mapping[str, Tensor]
 
 
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
-    """Measure every point of the grid, and the three corners.
+    """Measure every point of the grid, and the three corners, on the validation set.
 
-    Returns:
-        Of the validation set: the measures of the analysed model; under `plane` the grid, the
-        values (`None` where they are not finite) and the corners as named points. The ratio of
-        perplexities is the analysed model's over that of maximum likelihood.
+    The ratio of perplexities is the analysed model's over that of maximum likelihood. Values of the
+    plane that are not finite are null.
 
     Raises:
         UserError: for models that do not belong together.
@@ -79,14 +76,15 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         "plane_bleu": values[OWN][1],
         "perplexity_ratio": math.exp(values[MLE][0] - values[OWN][0]),
     }
-    likelihoods, scores = (
-        [[_finite(values[across, up][which]) for across in GRID] for up in GRID] for which in (0, 1)
-    )
+    rounded = {
+        at: [round(each, DIGITS) if math.isfinite(each) else None for each in both]
+        for at, both in values.items()
+    }
     plane = {
         "across": list(GRID),
         "up": list(GRID),
-        "log_likelihood": likelihoods,
-        "bleu": scores,
+        "log_likelihood": [[rounded[across, up][0] for across in GRID] for up in GRID],
+        "bleu": [[rounded[across, up][1] for across in GRID] for up in GRID],
         "corners": [{"label": label, "x": x, "y": y} for label, (x, y) in CORNERS.items()],
     }
     found = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}
@@ -116,7 +114,3 @@ def _bleu(pairs: Pairs, target: Vocabulary) -> float:
     references = [[merge(target.decode(pairs.targets[number].tolist()))] for number in numbers]
     counts = bleu.tokenised_bleu(texts, references).sentences
     return float(bleu.unsmoothed(counts.sum(0, keepdims=True))[0])
-
-
-def _finite(value: float) -> float | None:
-    return round(value, DIGITS) if np.isfinite(value) else None

@@ -19,7 +19,7 @@ discounts between 0 and the count itself, they are 0.5, 1 and 1.5. Nothing is pr
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +30,14 @@ from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
-NO_WORDS = (PAD, BOS, MASK, BLANK)
-"""Symbols that do not occur in text: their probability is zero."""
-
-FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts if they cannot be estimated."""
+NO_WORDS = (PAD, BOS, MASK, BLANK)  # symbols that do not occur in text: their probability is zero
+FALLBACK = (0.5, 1.0, 1.5)  # discounts if they cannot be estimated
 
 BLOCK = 2**23
 """Number of n-grams that are sorted and counted together; determines the memory needed."""
+
+Level = list[np.ndarray]
+"""An array for each order of n-grams."""
 
 
 @dataclass(frozen=True)
@@ -86,38 +86,16 @@ class NgramModel:
         return cls(**arrays | {"vocabulary_size": int(arrays["vocabulary_size"])})
 
 
-class _Counted(NamedTuple):
-    """The n-grams of a text, of each order, as nodes of a tree.
-
-    Attributes:
-        parents: node of each n-gram without its last word.
-        words: its last word.
-        shorter: node of the n-gram without its first word.
-        counts: of the n-gram, see `_counted`.
-        first: number of the first node of each level, the root's included.
-    """
-
-    parents: list[np.ndarray]
-    words: list[np.ndarray]
-    shorter: list[np.ndarray]
-    counts: list[np.ndarray]
-    first: list[int]
-
-
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
 ) -> tuple[NgramModel, list[dict[str, Any]]]:
-    """Estimate a model and describe it for each order.
+    """Estimate a model, and describe its n-grams and discounts for each order.
 
     Args:
         tokens: ids of all sentences, one after the other.
         lengths: tokens of each sentence, [n].
         vocabulary_size: V.
         order: of the longest n-grams, at least 1.
-
-    Returns:
-        The model; for each order its number of n-grams, its discounts, and whether these could be
-        estimated.
     """
     parents, words, shorter, counts, first = _counted(
         _with_ends(tokens, lengths), vocabulary_size, order
@@ -159,31 +137,22 @@ def estimate(
         with np.errstate(divide="ignore"):
             logs[level] = np.log(probabilities)
         ngrams = len(adjusted) if number else int(np.count_nonzero(adjusted))
-        report.append(
-            {
-                "order": number + 1,
-                "ngrams": ngrams,
-                "discounts": discounts,
-                "discounts_estimated": estimated,
-            }
-        )
+        described = {"order": number + 1, "ngrams": ngrams, "discounts": discounts}
+        report.append(described | {"discounts_estimated": estimated})
     del adjusted, context, lower, probabilities, sums, weight
-    model = NgramModel(
-        vocabulary_size,
-        levels,
-        keys,
-        logs,
-        backoffs,
-        np.concatenate([np.zeros(1, dtype=shorter[0].dtype), *shorter]),
-    )
-    return model, report
+    nodes = np.concatenate([np.zeros(1, dtype=shorter[0].dtype), *shorter])
+    return NgramModel(vocabulary_size, levels, keys, logs, backoffs, nodes), report
 
 
-def _counted(stream: np.ndarray, vocabulary_size: int, order: int) -> _Counted:
-    """Count the n-grams of a text of sentences with BOS and EOS.
+def _counted(
+    stream: np.ndarray, vocabulary_size: int, order: int
+) -> tuple[Level, Level, Level, Level, list[int]]:
+    """Count the n-grams of a text of sentences with BOS and EOS, the nodes of a tree.
 
-    The count of an n-gram of the highest order, or of one that begins with BOS, is its frequency.
-    That of any other is the number of different symbols that precede it.
+    Returns:
+        Of the n-grams of each order the node without the last word, the last word, the node without
+        the first word, and the count; and the number of the first node of each level, the root's
+        included.
     """
     # A large text has hundreds of millions of n-grams, so use the smallest sufficient types.
     kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
@@ -193,7 +162,7 @@ def _counted(stream: np.ndarray, vocabulary_size: int, order: int) -> _Counted:
     shorter = [np.zeros(vocabulary_size, dtype=kind)]
     counts = [np.bincount(stream, minlength=vocabulary_size).astype(kind)]
     begins = [words[0] == BOS]
-    first = [0, 1]  # number of the first node of each level, the root's included
+    first = [0, 1]
     places = stream + 1  # node of the n-gram that begins at each place, otherwise 0
     for length in range(2, order + 1):
         longer = np.zeros(len(stream), dtype=kind)
@@ -233,7 +202,7 @@ def _counted(stream: np.ndarray, vocabulary_size: int, order: int) -> _Counted:
         behind = np.bincount(shorter[number + 1] - first[number + 1], minlength=len(words[number]))
         counts[number] = np.where(begins[number], counts[number], behind).astype(kind)
     counts[0][list(NO_WORDS)] = 0
-    return _Counted(parents, words, shorter, counts, first)
+    return parents, words, shorter, counts, first
 
 
 def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -276,8 +245,8 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
         text: folder with `train.{language}` as ids, and the vocabularies.
         language: code of the target language.
         order: of the longest n-grams.
-        output: file to write.
-        report: JSON file to write: sentences, tokens, and the description of each order.
+        output: file of the model.
+        report: JSON file of the sentences, the tokens, and the description of each order.
 
     Raises:
         UserError: if a file is missing or damaged, or the text is empty.
@@ -288,12 +257,5 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
     symbols = len(Vocabularies.load(text).target)
     model, orders = estimate(sentences.tokens, sentences.lengths, symbols, order)
     model.save(output)
-    write_json(
-        report,
-        {
-            "text": str(text),
-            "sentences": len(sentences),
-            "tokens": len(sentences.tokens),
-            "orders": orders,
-        },
-    )
+    counted = {"sentences": len(sentences), "tokens": len(sentences.tokens)}
+    write_json(report, {"text": str(text), **counted, "orders": orders})

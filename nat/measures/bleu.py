@@ -6,12 +6,9 @@ Two kinds of BLEU are reported side by side because papers and users mean differ
 - *tokenised BLEU*, which NAT papers print (`multi-bleu`): Moses-tokenised text split at spaces, no
   smoothing (a missing n-gram order gives 0).
 
-Both scores are functions of counts summed over sentences, their sufficient statistics. Intervals
-and tests (`significance`) are computed from the counts of the sentences, so these are stored beside
-each score, and no sentence is scored again.
-
-References are given per sentence: `references[i]` lists all references of sentence `i`, and the
-number of references may differ between sentences.
+Both are functions of counts summed over sentences, from which intervals and tests follow
+(`significance`). `references[i]` lists all references of sentence `i`; their number may differ
+between sentences.
 """
 
 from collections.abc import Sequence
@@ -88,13 +85,13 @@ def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
 
     Precisions are in percent and by order, lengths in tokens.
     """
-    found = _bleu(sums, SMOOTHED if smooth else UNSMOOTHED)
+    score = _bleu(sums, SMOOTHED if smooth else UNSMOOTHED)
     return {
-        "precisions": [round(float(precision), DIGITS) for precision in found.precisions],
-        "brevity_penalty": round(float(found.bp), DIGITS),
-        "length_ratio": round(float(found.ratio), DIGITS),
-        "hypothesis_length": int(found.sys_len),
-        "reference_length": int(found.ref_len),
+        "precisions": [round(float(precision), DIGITS) for precision in score.precisions],
+        "brevity_penalty": round(float(score.bp), DIGITS),
+        "length_ratio": round(float(score.ratio), DIGITS),
+        "hypothesis_length": int(score.sys_len),
+        "reference_length": int(score.ref_len),
     }
 
 
@@ -104,7 +101,7 @@ def smoothed(sums: np.ndarray) -> np.ndarray:
 
 
 def unsmoothed(sums: np.ndarray) -> np.ndarray:
-    """The same without smoothing."""
+    """The same without smoothing, [S, 10] to [S]."""
     return np.array([_bleu(row, UNSMOOTHED).score for row in sums])
 
 
@@ -119,11 +116,7 @@ def of_sentences(counts: np.ndarray) -> np.ndarray:
 
 def brevity_penalty(sums: np.ndarray) -> np.ndarray:
     """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 for empty hypotheses."""
-    hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
-    over = np.divide(
-        reference, hypothesis, out=np.full_like(reference, np.inf), where=hypothesis > 0
-    )
-    return np.where(hypothesis < reference, np.exp(1 - over), 1.0)
+    return np.array([_bleu(row, SMOOTHED).bp for row in sums])
 
 
 def chrf_score(sums: np.ndarray) -> np.ndarray:
@@ -173,8 +166,8 @@ def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References
 
 @lru_cache(maxsize=ROWS)
 def _word_counts(hypothesis: str, references: tuple[str, ...], metric: BLEU) -> tuple[int, ...]:
-    found = metric.sentence_score(hypothesis, references)
-    return (found.sys_len, found.ref_len, *found.counts, *found.totals)
+    score = metric.sentence_score(hypothesis, references)
+    return (score.sys_len, score.ref_len, *score.counts, *score.totals)
 
 
 @lru_cache(maxsize=ROWS)

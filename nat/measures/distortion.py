@@ -26,9 +26,8 @@ GRID = tuple(round(0.5 + 0.1 * step, 1) for step in range(26))
 class PairwiseBleu(NamedTuple):
     """Sentence BLEU on a text with several references, 0 to 100.
 
-    Attributes:
-        candidates: of candidate j against candidate i, [n, C, C].
-        references: of candidate j against the references, on (weighted) average, [n, C].
+    In `candidates` of candidate j against candidate i, [n, C, C]; in `references` of candidate j
+    against the references, on (weighted) average, [n, C].
     """
 
     candidates: np.ndarray
@@ -65,24 +64,24 @@ def pairwise_bleu(
     return PairwiseBleu(np.array(among), np.array(against))
 
 
-def chosen(found: PairwiseBleu, gamma: Sequence[float]) -> np.ndarray:
+def chosen(scores: PairwiseBleu, gamma: Sequence[float]) -> np.ndarray:
     """Candidate that the weights choose for each sentence (the first of equal ones), [n]."""
-    weighted = np.einsum("i,nij->nj", np.asarray(gamma, dtype=np.float64), found.candidates)
+    weighted = np.einsum("i,nij->nj", np.asarray(gamma, dtype=np.float64), scores.candidates)
     return np.asarray(weighted.argmax(1))
 
 
-def tune(found: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
+def tune(scores: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
     """Find the weights whose choice is closest to the references.
 
     Starting from ones, each weight in turn is set to the best value of the grid, until no change
     is an improvement. Of equally good values the current one is kept, otherwise the smallest.
     """
-    rows = np.arange(len(found.references))
+    rows = np.arange(len(scores.references))
 
     def merit(gamma: Sequence[float]) -> float:
-        return float(found.references[rows, chosen(found, gamma)].mean())
+        return float(scores.references[rows, chosen(scores, gamma)].mean())
 
-    gamma = [1.0] * found.references.shape[1]
+    gamma = [1.0] * scores.references.shape[1]
     best, before = merit(gamma), -np.inf
     while best > before:
         before = best

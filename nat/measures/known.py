@@ -1,10 +1,7 @@
 """Measures that can be reported, by name, from `known.csv` beside this file.
 
-A measure comes from one of five sources: the score of a decoding, the record of a training, a
-latency, the total correlation of a pair of systems, or an analysis of a model, which needs no
-decoding. Everything that is reported refers to a measure, so a new one is a line of `known.csv`. A
-name such as `candidate_{n=1|2|3}_share` stands for several, and `{n}` in its other columns for the
-value.
+Everything that is reported refers to a measure, so a new one is a line of `known.csv`. A name such
+as `candidate_{n=1|2|3}_share` stands for several, and `{n}` in its other columns for the value.
 """
 
 import csv
@@ -73,26 +70,25 @@ class Measure:
 
 def _read() -> Iterator[tuple[str, Measure]]:
     with Path(__file__).with_name("known.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            names, choices = _VARIABLE.sub(r"{\1}", row["name"]), _VARIABLE.findall(row["name"])
-            for values in product(*(each.split("|") for _, each in choices)):
-                given = {name: value for (name, _), value in zip(choices, values, strict=True)}
-                traits = row["traits"].split()
-                yield (
-                    names.format(**given),
-                    Measure(
-                        label=row["label"].format(**given),
-                        unit=row["unit"],
-                        digits=int(row["digits"]),
-                        definition=row["definition"].format(**given),
-                        source=row["source"],
-                        setting=row["setting"],
-                        relative="relative" in traits,
-                        counted="counted" in traits,
-                        of_corpus="any-corpus" not in traits,
-                        known_law="known-law" in traits,
-                    ),
-                )
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        names, choices = _VARIABLE.sub(r"{\1}", row["name"]), _VARIABLE.findall(row["name"])
+        traits = row["traits"].split()
+        for values in product(*(each.split("|") for _, each in choices)):
+            given = {name: value for (name, _), value in zip(choices, values, strict=True)}
+            measure = Measure(
+                label=row["label"].format(**given),
+                unit=row["unit"],
+                digits=int(row["digits"]),
+                definition=row["definition"].format(**given),
+                source=row["source"],
+                setting=row["setting"],
+                relative="relative" in traits,
+                counted="counted" in traits,
+                of_corpus="any-corpus" not in traits,
+                known_law="known-law" in traits,
+            )
+            yield names.format(**given), measure
 
 
 MEASURES = dict(_read())

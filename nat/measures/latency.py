@@ -3,18 +3,13 @@
 Several systems translate the same sentences by turns: in each repeat, every system translates all
 of them, batch by batch, and the first system of one repeat is the last of the next. So whatever
 slows the machine down for a while slows down all systems, and a ratio of two latencies is hardly
-affected. If the times of some system lie far apart, there are more repeats, of all of them. Before
-each turn a system translates a few batches that are not counted, and the device is synchronised
-before and after it. The latency of a turn is its wall time divided by the number of sentences; the
-median over the turns is reported, together with quartiles, mean and every turn.
+affected. The latency of a turn is its wall time divided by the number of sentences. Batches contain
+sentences of similar length, and the measurement ends with token ids: loading the model, BPE and
+detokenisation are not included.
 
 With several processor threads many an engine is slower than with one, where products are small.
-So a system may be given in several ways that differ in their threads: each translates a sample of
-the batches before the first repeat, and the fastest is measured. The engine of a system is opened
-before each turn and closed after it: threads that one keeps, even idle, would slow others down.
-
-Batches contain sentences of similar length, and the measurement ends with token ids: loading the
-model, BPE and detokenisation are not included.
+So a system may be given in several ways that differ in their threads. The engine of a system is
+opened before each turn and closed after it: threads that one keeps, even idle, slow others down.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
@@ -38,23 +33,16 @@ from nat.machine import processor_name
 from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, TIMES, Setting
 from nat.transformer.model import Transformer
 
-WARM_UP = 2
-"""Batches that a system translates before each of its turns."""
-
-SAMPLED = 16
-"""Batches, at most, by which the fastest way to run a system is chosen."""
+WARM_UP = 2  # batches that a system translates before each of its turns
+SAMPLED = 16  # batches, at most, by which the fastest way to run a system is chosen
 
 
 @dataclass(frozen=True)
 class System:
-    """A system that is timed.
+    """A way to run a system that is timed: an engine, at a precision, with so many threads.
 
-    Attributes:
-        model: on the device of the setting, in evaluation mode.
-        opened: the method of decoding, with its engine, using PyTorch's number of threads.
-        engine: the program that runs the model.
-        precision: of its products, such as float32.
-        threads: of a processor that it uses.
+    `model` is on the device of the setting, in evaluation mode; `opened` gives the method of
+    decoding with its engine, which uses PyTorch's number of threads.
     """
 
     model: Transformer
@@ -77,7 +65,7 @@ def measure(
         systems: by name the ways to run it, of which the fastest is measured; a text is the reason
             why it cannot be measured on this device.
         sentences: source sentences by number.
-        ids: of those that are translated; none is empty, all fit the positions of every model.
+        ids: of those that are translated; none is empty, and all fit every model.
 
     Returns:
         JSON-able: the setting and the device, what was translated, and for each system the time a
@@ -135,11 +123,11 @@ class _Timing:
     """The batches and the turns of a system.
 
     Attributes:
-        ways: to run it, after `prepare` only the fastest.
+        ways: after `prepare` only the fastest.
         sentences: the longest first.
         state: why it cannot be measured, if it cannot.
-        size: of a batch.
-        seconds: a sentence, of each turn.
+        size: sentences of a batch.
+        seconds: of a sentence, in each turn.
         written: tokens of the last turn.
     """
 
@@ -184,13 +172,11 @@ class _Timing:
     @property
     def steady(self) -> bool:
         """True if the turns took about the same time, or further ones would change nothing."""
-        if self.state:
-            return True
-        low, high = np.percentile(self.seconds, (25, 75))
-        return bool(high <= STEADY * low)
+        low, high = np.percentile(self.seconds or [1.0], (25, 75))
+        return bool(self.state or high <= STEADY * low)
 
     def as_json(self) -> dict[str, Any]:
-        """The measurements of the system, JSON-able."""
+        """The measurements, JSON-able."""
         if not self.ways:
             return {STATE: self.state}
         way = self.ways[0]

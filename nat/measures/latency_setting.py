@@ -7,41 +7,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from nat.errors import UserError
+from nat.measures.known import LATENCY, MEASURES, SPEED_UP
 from nat.measures.results import Measures, missing
 
 LEAST_REPEATS = 5
-STEADY = 1.25
-"""Largest ratio of the third quartile of repeats to the first, for them to be trusted."""
-
-LARGEST = "largest"
-"""The batch of as many sentences as fit the memory of a GPU."""
+STEADY = 1.25  # largest ratio of the third quartile of repeats to the first, for them to be trusted
+LARGEST = "largest"  # the batch of as many sentences as fit the memory of a GPU
 
 ALL_CORES = 0
 """Number of threads that stands for one on each core, or for one alone where that is faster."""
 
-STATE = "state"
-"""Key of a latency that could not be measured; its value is one of these."""
+STATE = "state"  # key of a latency that could not be measured; its value is one of these
 
 NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
 NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
 """On a GPU, whose libraries are PyTorch's and may be of another version."""
-ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"
-"""On a GPU."""
-ONLY_GPUS = "not run: CTranslate2 has float16 on GPUs only"
-"""On a processor."""
+ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"  # on a GPU
+ONLY_GPUS = "not run: CTranslate2 has float16 on GPUs only"  # on a processor
 
-_NAME = re.compile(rf"(cpu|thread|cores)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
+_NAME = re.compile(rf"(cpu|thread|cores|cuda)-([1-9]\d*)|(cuda)-({LARGEST})")
 
-THREADS = {"cpu": None, "thread": 1, "cores": ALL_CORES}
-"""Threads of a processor by the first word of a setting's name; None for those of the scale."""
+THREADS = {"thread": 1, "cores": ALL_CORES}
+"""Threads of a processor by the first word of a setting's name; others are those of the scale."""
 
 TIMES = "milliseconds_per_sentence"
 """Key of the times of a system in what `nat.measures.latency.measure` returns."""
 
-NAMES = (
-    *("latency", "latency_mean", "latency_quartile_1", "latency_quartile_3"),
-    *("decoding_seconds", "words_per_second", "model_size", "memory"),
-)
+NAMES = [name for name, each in MEASURES.items() if each.source == LATENCY and name != SPEED_UP]
 """All measures of a latency."""
 
 _BYTES = {"model_size": "model_bytes", "memory": "memory_bytes"}
@@ -69,9 +61,8 @@ class Setting:
 def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     """Device, batch and threads of a setting's name, such as `cpu-1` or `cuda-largest`.
 
-    `thread-1` is one thread of a processor. `cores-1` are as many as there are cores, or one for
-    systems that are faster with one (`ALL_CORES`). Otherwise there are as many as the scale says
-    (None).
+    `thread-1` is one thread of a processor, `cores-1` has `ALL_CORES`; otherwise there are as many
+    as the scale says (None).
 
     Raises:
         UserError: for an invalid name.
@@ -82,9 +73,9 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
             f"setting: found '{name}', expected cpu-N, thread-N, cores-N or cuda-N, N sentences in "
             f"a batch, or cuda-{LARGEST}"
         )
-    if match[1]:
-        return "cpu", int(match[2]), THREADS[match[1]]
-    return match[3], match[4] if match[4] == LARGEST else int(match[4]), None
+    if match[3]:
+        return match[3], LARGEST, None
+    return "cuda" if match[1] == "cuda" else "cpu", int(match[2]), THREADS.get(match[1])
 
 
 def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:

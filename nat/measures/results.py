@@ -19,14 +19,9 @@ from nat.checksums import remedy
 from nat.errors import UserError
 from nat.files import read_json
 
-DIGITS = 6
-"""Decimal places of numbers in files."""
-
-TRAINING = "training"
-"""The part of the record of a training."""
-
-NOT_AVAILABLE = "not available"
-"""The reason of a measure that is not defined for what was measured."""
+DIGITS = 6  # decimal places of numbers in files
+TRAINING = "training"  # the part of the record of a training
+NOT_AVAILABLE = "not available"  # the reason of a measure that is not defined for what was measured
 
 Measures = dict[str, dict[str, Any]]
 """The numbers of a part as they are written, by measure."""

@@ -40,8 +40,7 @@ class References:
     """The reference side of a test set.
 
     Attributes:
-        reference: raw text.
-        tokens: the same tokenised.
+        reference: raw text; `tokens` has the same, tokenised.
         references: several references per sentence, where the corpus has them.
         lowercase: whether the corpus is lower-cased in preprocessing.
         source_tokens: the tokenised source, by which sentences count as long.
@@ -84,9 +83,8 @@ class ScoredText:
     """The measures of the translations of a test set.
 
     Attributes:
-        report: JSON-able; `measures` maps each measure to its number, see `nat.measures.results`,
-            for BLEU with its parts. The rest says what was measured: sentences, files, statuses,
-            and `flags`, what makes the translations suspicious.
+        report: JSON-able; `measures` has the number of each (`nat.measures.results`), for BLEU with
+            its parts, and `flags` what makes the translations suspicious.
         statistics: by name, see `nat.measures.statistics`.
     """
 
@@ -101,11 +99,7 @@ class ScoredText:
 
 
 def score_translations(job: Job[artifacts.Score]) -> None:
-    """Measure the translations of a split and write the score.
-
-    Raises:
-        UserError: as `score`.
-    """
+    """Measure the translations of a split and write the score; raises as `score`."""
     artifact, inputs = job.artifact, job.inputs
     several = inputs.references is not None
     references = reference_files(artifact.corpus, job.corpus, artifact.split, several)
@@ -161,10 +155,7 @@ def score(hypotheses: Path, references: References) -> ScoredText:
         "sentences": len(text.rows),
         "not_decoded": len(text.rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),
-        "distinct": {
-            "translations": len(set(text.text)),
-            "references": len(set(text.reference)),
-        },
+        "distinct": {"translations": len({*text.text}), "references": len({*text.reference})},
         "flags": flags(text.text, text.reference),
         "lowercase": references.lowercase,
         "measures": numbers,
@@ -195,11 +186,7 @@ def _translated(hypotheses: Path, references: References) -> TranslatedText:
 
 
 def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
-    """The lines of a file of the test set, as many as there are translations.
-
-    Raises:
-        UserError: if there are more or fewer, or none.
-    """
+    """The lines of a file of the test set, as many as there are translations, and not none."""
     lines = list(read_lines(path))
     if len(lines) != translations:
         raise UserError(
@@ -223,11 +210,7 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
-    """Several references for some or all sentences: sentence number to its references.
-
-    Raises:
-        UserError: as `read_weighted`.
-    """
+    """Several references for some or all sentences, by number; raises as `read_weighted`."""
     return {number: texts for number, (texts, _) in read_weighted(path, sentences).items()}
 
 

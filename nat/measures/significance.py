@@ -11,9 +11,6 @@ of freedom of such a sum.
 
 All intervals and tests are two-sided, and a p-value is below a level exactly if the interval of
 that level excludes zero. sacreBLEU's own paired test is one-sided for a clear difference.
-
-The counts of each sentence that a measure is a function of are resampled and summed over the
-sentences of a resample; see `nat.measures.statistics`.
 """
 
 import math
@@ -103,11 +100,8 @@ def interval(
 class Estimate:
     """A mean over seeds, and what is known of its spread.
 
-    Attributes:
-        by_seed: the number of each seed.
-        samples: the mean over the seeds on each resample, [`SAMPLES`]; `None` if what was measured
-            cannot be resampled.
-        resampled: name of the method that made the samples.
+    `samples` is the mean on each resample, [`SAMPLES`], `None` if what was measured cannot be
+    resampled, and `resampled` the method that made them.
     """
 
     by_seed: tuple[float, ...]
@@ -199,12 +193,11 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float:
     Raises:
         ValueError: if there are fewer than two systems, or all have the same value.
     """
-    x, y = (np.asarray(values, dtype=np.float64) for values in (first, second))
-    if x.shape != y.shape or x.size < 2:
-        raise ValueError(f"a correlation of {x.size} and {y.size} values")
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
+    if not len(first) == len(second) > 1:
+        raise ValueError(f"a correlation of {len(first)} and {len(second)} values")
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise ValueError("a correlation with a measure that is the same for all systems")
-    return float(np.corrcoef(x, y)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def interval_of_correlation(
@@ -247,6 +240,6 @@ def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> lis
 
 
 def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The ratio of two medians of systems that were measured by turns, with resamples of both."""
+    """The ratio of the medians of two systems that were measured by turns, with resamples."""
     above, below = resampled_medians([first, second], together=True)
     return Estimate((above.value / below.value,), above.samples / below.samples, REPEATS)

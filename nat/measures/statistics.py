@@ -25,16 +25,12 @@ from nat.measures.significance import Resampled, Value, interval, resample
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set."""
 
-BUCKETS = 5
-"""Equally large parts of a test set by target length (Norouzi et al. 2022, figure 5)."""
-
-LONG_WORDS = 40
-"""Number of words from which a source sentence is long (Li et al. 2019, table 2)."""
+BUCKETS = 5  # equally large parts of a test set by target length (Norouzi et al. 2022, figure 5)
+LONG_WORDS = 40  # number of words from which a source sentence is long (Li et al. 2019, table 2)
 
 PARTS = (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
 
-PART = "sentences_of_"
-"""Prefix of the name of a measure: the numbers of its sentences, [m]."""
+PART = "sentences_of_"  # prefix of the name of a measure: the numbers of its sentences, [m]
 
 
 def percent(sums: np.ndarray) -> np.ndarray:

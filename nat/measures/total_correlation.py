@@ -23,14 +23,6 @@ from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures.results import DIGITS
 
-EXACT = {
-    "exact_total_correlation": "given_length",
-    "exact_total_correlation_padded": "padded",
-    "parallel_excess": "parallel_excess",
-    "autoregressive_excess": "autoregressive_excess",
-}
-"""Measures that are known for invented languages alone, and their keys here."""
-
 PARTS = ("nll", "length")
 """Parts of the likelihood of a NAT; without a length predictor, only the first."""
 
@@ -46,10 +38,8 @@ def estimate(
 ) -> dict[str, Any]:
     """C of each split from the analyses `likelihood` of a NAT and an AT, and `corpus.json`.
 
-    Returns:
-        Numbers, see `nat.measures.results`; `by_sentence` has the difference of the losses in bits
-        and the tokens of each sentence. For each split also C per sentence, in nats and bits, the
-        `losses` of the whole split in nats, and the exact values per sentence. C may be negative.
+    C may be negative. `by_sentence` has the difference of the losses in bits and the tokens of each
+    sentence, `losses` those of the whole split in nats.
 
     Raises:
         UserError: if the two likelihoods are not of the same text.
@@ -74,18 +64,12 @@ def estimate(
                 "by_sentence": {**of_nat, "sums": bits},
             },
             "total_correlation_nats": {"value": round((nat - at) / tokens, DIGITS)},
-            **{
-                measure: {"value": _in_bits(exact[key] * sentences / tokens)}
-                for measure, key in EXACT.items()
-                if key in exact
-            },
+            **{key: {"value": _in_bits(each * sentences / tokens)} for key, each in exact.items()},
         }
         splits[name] = {
             "sentences": of_parallel["sentences"],
             "tokens": of_parallel["tokens"],
-            "per_sentence": _in_units((nat - at) / sentences),
             "losses": {"parallel": nat, "autoregressive": at},
-            "exact_per_sentence": {key: _in_units(value) for key, value in exact.items()},
         }
     return {
         "measures": measures,
@@ -100,20 +84,19 @@ def estimate(
 def _exact(summary: Mapping[str, Any], split: str, nat: float, at: float) -> dict[str, float]:
     """The exact C of the same subwords of an invented language, and what the models lose, nats.
 
-    `given_length` is C for a parallel model that predicts the length and knows it, `padded` for one
-    that makes nothing of it (`nat.data.invented.law`). The estimate is the first of them +
-    `parallel_excess`, by which the loss of the NAT is above its optimum, minus
-    `autoregressive_excess`, by which that of the AT is above H(Y|X). The optima are expectations
-    over targets, the losses (`nat` and `at`, per sentence in nats) those of the drawn ones, so the
-    excesses of a small split are noisy.
+    C is that of a parallel model that predicts the length and knows it; padded, of one that makes
+    nothing of it (`nat.data.invented.law`). The estimate is the first + `parallel_excess`, by which
+    the loss of the NAT is above its optimum, minus `autoregressive_excess`, by which that of the AT
+    is above H(Y|X). The optima are expectations over targets, the losses (`nat` and `at`, nats a
+    sentence) those of the drawn ones, so the excesses of a small split are noisy.
     """
     entropies = summary.get("entropies", {}).get(split, {}).get("subwords")
     if entropies is None:
         return {}
     optimum, joint = entropies["length"] + entropies["given_length"], entropies["joint"]
     return {
-        "given_length": optimum - joint,
-        "padded": entropies["padded"] - joint,
+        "exact_total_correlation": optimum - joint,
+        "exact_total_correlation_padded": entropies["padded"] - joint,
         "parallel_excess": nat - optimum,
         "autoregressive_excess": at - joint,
     }
@@ -142,14 +125,9 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
 def _measured(likelihood: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The corpus, and the numbers and tokens of the sentences of each split."""
     rows = {name: split["by_sentence"] for name, split in likelihood["splits"].items()}
-    return likelihood["corpus"], {
-        name: (each["numbers"], each["tokens"]) for name, each in rows.items()
-    }
+    measured = {name: (each["numbers"], each["tokens"]) for name, each in rows.items()}
+    return likelihood["corpus"], measured
 
 
 def _in_bits(nats: float) -> float:
     return round(nats / math.log(2), DIGITS)
-
-
-def _in_units(nats: float) -> dict[str, float]:
-    return {"nats": round(nats, DIGITS), "bits": _in_bits(nats)}

@@ -10,11 +10,8 @@ from nat.errors import UserError
 from nat.measures.results import TRAINING
 from nat.options import at
 
-FIFTHS = 5
-"""Parts of a training that shares of candidates are given for."""
-
-_FROM = "from_"
-"""Beginning of the columns of a curve with the shares of candidates."""
+FIFTHS = 5  # parts of a training that shares of candidates are given for
+_FROM = "from_"  # beginning of the columns of a curve with the shares of candidates
 
 LOST = 0.5
 """A training has collapsed if its validation BLEU ends below this share of its best, that of the
@@ -96,11 +93,8 @@ def _validations(rows: Iterable[Mapping[str, str]]) -> Validations:
 def _shares(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
     """Of a training that chooses among candidate texts: the share of each candidate, counted from
     1, in what was learned, in the training and in each fifth of it that has a row, percent."""
-    shares = []
-    for row in rows:
-        columns = [key for key in row if key.startswith(_FROM) and row[key]]
-        if columns:
-            shares.append([float(row[key]) for key in columns])
+    columns = ([row[key] for key in row if key.startswith(_FROM) and row[key]] for row in rows)
+    shares = [[*map(float, each)] for each in columns if each]
     ends = [len(shares) * part // FIFTHS for part in range(FIFTHS + 1)]
     parts = {f"_fifth_{part}": shares[ends[part - 1] : ends[part]] for part in range(1, FIFTHS + 1)}
     return {

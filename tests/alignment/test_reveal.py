@@ -1,5 +1,8 @@
 """Choosing positions by confidence."""
 
+from typing import Any
+
+import pytest
 import torch
 
 from nat.alignment.reveal import least_confident, most_confident
@@ -7,16 +10,17 @@ from nat.alignment.reveal import least_confident, most_confident
 INFINITY = float("inf")
 
 
-def test_the_most_confident_positions_of_each_row_are_marked() -> None:
-    confidence = torch.tensor([[-1.0, -0.5, -3.0, -0.1], [-0.2, -0.9, -INFINITY, -INFINITY]])
-    marked = most_confident(confidence, torch.tensor([2, 1]))
-    assert marked.tolist() == [[False, True, False, True], [True, False, False, False]]
-
-
-def test_the_least_confident_positions_of_each_row_are_marked() -> None:
-    confidence = torch.tensor([[-1.0, -0.5, -3.0, -0.1], [-0.2, -0.9, INFINITY, INFINITY]])
-    marked = least_confident(confidence, torch.tensor([2, 1]))
-    assert marked.tolist() == [[True, False, True, False], [False, True, False, False]]
+@pytest.mark.parametrize(
+    ("choose", "never", "first"),
+    [
+        (most_confident, -INFINITY, [False, True, False, True]),
+        (least_confident, INFINITY, [True, False, True, False]),
+    ],
+)
+def test_positions_of_each_row_are_marked(choose: Any, never: float, first: list[bool]) -> None:
+    confidence = torch.tensor([[-1.0, -0.5, -3.0, -0.1], [-0.2, never, never, never]])
+    marked = choose(confidence, torch.tensor([2, 1]))
+    assert marked.tolist() == [first, [True, False, False, False]]
 
 
 def test_ties_go_to_the_left() -> None:

@@ -1,7 +1,6 @@
 """Principal components of latents."""
 
 import numpy as np
-import torch
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
@@ -37,9 +36,6 @@ def test_boundaries() -> None:
 
 def test_every_source_position_once_whatever_the_batches() -> None:
     model = make_model(parts={"latent": {"dim": 3}})
-    with torch.no_grad():
-        for parameter in model.latent.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
     numbers = np.random.default_rng(1)
     sources, targets = (
         [numbers.integers(6, 29, length) for length in lengths]

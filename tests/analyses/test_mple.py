@@ -14,20 +14,18 @@ import torch
 
 from nat.analyses import mple
 from nat.analyses.analysis import Pairs, Subject
-from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
+from nat.analyses.mple import log_drawn, log_proxy_input, measure, proxy_input
 from nat.artifacts import Analysis
-from nat.configuration.reading import read
-from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
+from nat.data.vocabulary import BLANK, MASK, PAD, Vocabularies, Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.inputs.fixed_mask import FixedMask
-from nat.inputs.glancing import Glancing
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.measures.significance import pearson
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
 from nat.workflow.specification import job
-from tests.made_up_run import REPOSITORY
+from tests.repository import configured
 from tests.tiny import make_batch, make_model, make_objective, make_texts, make_training
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
@@ -36,12 +34,6 @@ LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 @pytest.fixture
 def texts() -> Any:
     return make_texts(LENGTHS)
-
-
-def test_losses_are_bits_and_nats_per_token() -> None:
-    found = losses(nll=100 * math.log(2), input_loss=50.0, tokens=100)
-    assert found["l_nat"] == pytest.approx(1) and found["l_nat_nats"] == pytest.approx(math.log(2))
-    assert found["l_input_nats"] == 0.5 and found["l_input"] == pytest.approx(0.5 / math.log(2))
 
 
 def test_the_correlation_of_the_paper() -> None:
@@ -101,14 +93,6 @@ def test_draws_without_replacement_are_exact(spread: float) -> None:
     found = log_drawn(chosen, real, padded)
     expected = [math.log(probability_of_draws(members, weights)) for members in sets]
     assert found.tolist() == pytest.approx(expected, abs=1e-8)
-
-
-def test_even_draws_have_the_probability_of_a_binomial() -> None:
-    chosen = torch.arange(12).lt(5)[None]
-    real = torch.ones_like(chosen)
-    found = log_proxy_input(Glancing(), ~chosen, real, torch.full((1, 12), -3.0))
-    assert found.item() == pytest.approx(-math.log(math.comb(12, 5)), abs=1e-9)
-    assert found.item() == pytest.approx(log_proxy_input(Glancing(), ~chosen, real).item())
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
@@ -227,14 +211,8 @@ def test_the_bleu_of_a_target_weighs_the_references(
     row = {"id": 0, "references": [learned, other], "weights": [0.75, 0.25]}
     (tmp_path / "test.lu.jsonl").write_text(json.dumps(row) + "\n")
     target = np.array(vocabulary.encode(learned))
-    model, symbols = (
-        make_model(length="target"),
-        SimpleNamespace(source=vocabulary, target=vocabulary),
-    )
-    configuration = read("demo", REPOSITORY)
-    asked: Any = job(
-        configuration, Analysis(configuration.run, "toy-ka-lu", "mple-nat-raw", 1, "mple")
-    )
+    model, symbols = make_model(length="target"), Vocabularies(vocabulary, vocabulary)
+    asked = job(configured(), Analysis("demo", "toy-ka-lu", "mple-nat-raw", 1, "mple"))
     pairs = Pairs(model, [np.array([7, 8])], [target], 100, "test")
     subject = Subject(asked, model, make_training(), symbols, [pairs])
     truth = SimpleNamespace(step="references", path=str(tmp_path))

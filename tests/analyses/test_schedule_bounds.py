@@ -17,11 +17,10 @@ from nat.analyses.schedule_bounds import (
     sets_of,
 )
 from nat.artifacts import Analysis
-from nat.configuration.reading import read
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
 from tests.enumeration.test_revealing import law
-from tests.made_up_run import REPOSITORY
+from tests.repository import configured
 
 
 def schedules(width: int, steps: int) -> Iterator[list[list[int]]]:
@@ -97,12 +96,8 @@ def test_random_positions_are_no_better_than_the_bound() -> None:
 def test_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Known([np.array([7, 8])] * 2, [law(0, (2, 3)), law(1, (4,))], 5)
     monkeypatch.setattr(known_law, "sentences", lambda *_: known)
-    configuration = read("micro", REPOSITORY)
-    found = schedule_bounds.analyse(
-        job(
-            configuration, Analysis(configuration.run, "toy-micro", "nat-raw", 1, "schedule_bounds")
-        )
-    )["test"]
+    asked = Analysis("micro", "toy-micro", "nat-raw", 1, "schedule_bounds")
+    found = schedule_bounds.analyse(job(configured("micro"), asked))["test"]
     assert (found["sentences"], found["left_out"], found["covered"]) == (2, 5, 1)
     measures = {name: each["value"] for name, each in found["measures"].items()}
     names = [f"{schedule}_factorisation_{{}}" for schedule in ("bound", "even", "random")]

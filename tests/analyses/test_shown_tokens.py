@@ -10,11 +10,10 @@ from nat.analyses import analysis, shown_tokens
 from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.shown_tokens import marked, right, shown
 from nat.artifacts import Analysis
-from nat.configuration.reading import read
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.passes import Pass
 from nat.workflow.specification import job
-from tests.made_up_run import REPOSITORY
+from tests.repository import configured
 from tests.tiny import make_model
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
@@ -49,7 +48,7 @@ def test_right_tokens_count_once() -> None:
 )
 def test_analyses(sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any) -> None:
     model = make_model(max_positions=60, seed=3, **options)
-    asked = job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
+    asked = job(configured(), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
     vocabularies: Any = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
     pairs = Pairs(model, sources, sources, 100, "valid")
     training = asked.configuration.training(system)

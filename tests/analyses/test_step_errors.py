@@ -194,9 +194,6 @@ def test_a_mixture_against_its_completed_law(components: int) -> None:
 def test_draws_of_latents_weigh_what_the_prior_does() -> None:
     """Importance weights have mean one; latents that are ignored leave their mean and no more."""
     model = make_model(length="target", parts={"latent": {"dim": 2}}, seed=4)
-    with torch.no_grad():
-        for parameter in model.latent.parameters():
-            parameter.add_(0.2 * torch.randn_like(parameter))
     targets = law(7, (3, 4))
     with torch.no_grad():
         one = model.encode(source_tensor(SOURCES[:1]))

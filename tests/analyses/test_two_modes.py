@@ -6,8 +6,7 @@ import pytest
 from nat.analyses import two_modes
 from nat.analyses.toy import tiny
 from nat.analyses.two_modes import distribution, divergence, law, mixed, trained
-from nat.configuration.reading import read
-from tests.made_up_run import REPOSITORY
+from tests.repository import configured
 
 
 def bound() -> float:
@@ -30,10 +29,9 @@ def test_the_law_and_the_bound_of_independent_variables() -> None:
 
 @pytest.mark.long
 def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
-    configuration = read("demo", REPOSITORY)
     found = {}
     for system in ("mple-nat-raw", "dynamic-kd-no-regulariser"):
-        training = tiny(configuration.training("toy-ka-lu", system))
+        training = tiny(configured().training("toy-ka-lu", system))
         found[system] = distribution(trained(training, seed=1))
         assert found[system].sum() == pytest.approx(1, abs=0.02)
     likely, chosen = found.values()

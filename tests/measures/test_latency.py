@@ -2,6 +2,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -135,18 +136,15 @@ def test_the_largest_batch_is_found_to_within_an_eighth(limit: int, most: int) -
     assert len(tried) <= 14
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("cpu-1", ("cpu", 1, None)),
-        ("thread-8", ("cpu", 8, 1)),
-        ("cores-1", ("cpu", 1, ALL_CORES)),
-        ("cuda-32", ("cuda", 32, None)),
-        ("cuda-largest", ("cuda", "largest", None)),
-    ],
-)
-def test_settings_have_names(name: str, expected: tuple[str, Any]) -> None:
-    assert parse_setting(name) == expected
+def test_settings_have_names() -> None:
+    settings = {
+        "cpu-1": ("cpu", 1, None),
+        "thread-8": ("cpu", 8, 1),
+        "cores-1": ("cpu", 1, ALL_CORES),
+        "cuda-32": ("cuda", 32, None),
+        "cuda-largest": ("cuda", "largest", None),
+    }
+    assert {name: parse_setting(name) for name in settings} == settings
 
 
 def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]) -> None:
@@ -232,30 +230,20 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("setting", "alone"),
-    [("thread-1", True), pytest.param("thread-2", False, marks=pytest.mark.long)],
-)
 def test_the_file_of_latencies_says_what_was_measured(
-    root: Path, monkeypatch: pytest.MonkeyPatch, setting: str, alone: bool
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def consulted(*given: Any, **options: Any) -> Any:
-        assert options == {"alone": alone}
-        return found_consulted(*given, **options)
-
-    def mapping(*given: Any, mapped: bool) -> Any:
-        loaded.append(mapped)
-        return found_model(*given, mapped=mapped)
-
-    loaded: list[bool] = []
-    found_consulted, found_model = measure_latency.Methods, measure_latency.matching_model
     monkeypatch.chdir(root)
-    monkeypatch.setattr(measure_latency, "Methods", consulted)
-    monkeypatch.setattr(measure_latency, "matching_model", mapping)
+    methods = Mock(wraps=measure_latency.Methods)
+    model = Mock(wraps=measure_latency.matching_model)
+    monkeypatch.setattr(measure_latency, "Methods", methods)
+    monkeypatch.setattr(measure_latency, "matching_model", model)
     names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
-    latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)
+    latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, "thread-1", names)
     measure_latency.measure_latency(jobs(configuration.read("micro"), [latency]))
-    assert loaded == [False, True]  # PyTorch's weights are not in the memory of another engine
+    assert all(call.kwargs == {"alone": True} for call in methods.call_args_list)
+    # PyTorch's weights are not in the memory of another engine
+    assert [call.kwargs["mapped"] for call in model.call_args_list] == [False, True]
     found = read_json(Path(latency.path))
     assert (found["sentences_of_split"], found["left_out"], found["sentences"]) == (8, 2, 6)
     prepared = Path(f"results/corpora/{made_up_models.CORPUS}/tests/test/tokens/test.en")
@@ -267,4 +255,4 @@ def test_the_file_of_latencies_says_what_was_measured(
         assert own["model_size"].value == (folder / file).stat().st_size / 1e6
         assert "memory" in own or sys.platform != "linux"
         assert len(own["latency"].repeats) >= 5 and own["latency"].low
-        assert found["systems"][name]["threads"] == int(setting[-1])
+        assert found["systems"][name]["threads"] == 1

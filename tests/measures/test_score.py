@@ -137,16 +137,6 @@ def test_a_new_measure_is_an_entry(root: Path, monkeypatch: pytest.MonkeyPatch) 
     assert scored.report["measures"]["cannot_be_counted"]["reason"] == NOT_AVAILABLE
 
 
-def test_damaged_counts(tmp_path: Path) -> None:
-    path = tmp_path / "test.npz"
-    with told("test.npz", "does not exist"):
-        read_arrays(path)
-    for content in (b"", b"PK\x03\x04 half a file"):
-        path.write_bytes(content)
-        with told("test.npz", "damaged"):
-            read_arrays(path)
-
-
 @pytest.mark.parametrize(
     ("edit", "parts"),
     [
