@@ -131,7 +131,7 @@ class CorpusStep(Artifact):
         if self.step == "text" and test is not None and is_cut_out(corpus, test):
             return [CorpusStep(self.corpus, "text")]
         if self.step == "text":
-            return self._kept(local_files(text_part(corpus, test)))
+            return self._kept(local_files(text_part(corpus, self.split)))
         if test is not None:
             return text, CorpusStep(self.corpus, "bpe")
         before = STEPS[: STEPS.index(self.step)]

@@ -1,12 +1,26 @@
 """The one exception that a user may see, where it comes from, and refusals of a file system."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_PASSWORD = re.compile(r"(?<=://)[^\s/?#]*@")
+
 
 class UserError(Exception):
-    """A mistake that the user can mend, told in one sentence with file, key and remedy."""
+    """A mistake that the user can mend, told in one sentence with file, key and remedy.
+
+    Names and passwords are cut out of URLs.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_passwords(message))
+
+
+def without_passwords(text: str) -> str:
+    """A text without the names and passwords that its URLs have before the host."""
+    return _PASSWORD.sub("", text)
 
 
 @contextmanager

@@ -42,8 +42,8 @@ def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     """Make all steps of a corpus and its set `test` as the rules do; returns its folder."""
     folder = root / "results/corpora" / name
     place = Place(name, root, None, root / "downloads")
-    for test, output in ((None, folder), ("test", folder / "tests/test")):
-        make_text(text_part(corpus, test), output / "text", place)
+    for split, output in (("train", folder), ("test", folder / "tests/test")):
+        make_text(text_part(corpus, split), output / "text", place)
     part = training_part(corpus)
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")

@@ -6,7 +6,7 @@ from nat import program
 from nat.configuration import read
 from nat.data.download import probe
 from nat.data.sources import addresses
-from nat.errors import UserError
+from nat.errors import UserError, without_passwords
 
 
 def main() -> None:
@@ -22,7 +22,8 @@ def main() -> None:
     for url, named_by in keys.items():
         fault = probe(url)
         dead += fault is not None
-        print(f"DEAD  {url}  ({fault}; {', '.join(named_by)})" if fault else f"ok  {url}")
+        shown = without_passwords(url)
+        print(f"DEAD  {shown}  ({fault}; {', '.join(named_by)})" if fault else f"ok  {shown}")
     if dead:
         raise UserError(f"{dead} of {len(keys)} addresses do not answer; correct them")
 

@@ -25,7 +25,7 @@ from nat.options import hint
 
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error),
-    *(EOFError, ValueError, struct.error, OverflowError, NotImplementedError),
+    *(EOFError, ValueError, IndexError, struct.error, OverflowError, NotImplementedError),
 )
 """Errors that reading a damaged archive raises, besides `OSError`."""
 _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
@@ -53,12 +53,10 @@ def is_whole(path: Path, ending: str) -> bool:
     """Return False for a file that is empty or, if its ending says that it is packed, damaged."""
     if ending == ".zip":
         return is_whole_zip(path, or_unknown=True)
-    with path.open("rb") as file:
-        start = file.read(2)
     if ending not in (".gz", ".tgz", ".bz2", ".xz"):
-        return bool(start)
+        return path.stat().st_size > 0
     try:
-        with _COMPRESSED[start](path, "rb") as file:
+        with _COMPRESSED[_start(path)](path, "rb") as file:
             while file.read(1 << 20):
                 pass
     except (KeyError, *DAMAGED, OSError):
@@ -103,8 +101,9 @@ def unpack(
         raise UserError(
             f"{archive} is damaged or encrypted ({error}); fetch it again, or unpack it yourself"
         ) from error
-    files: dict[str, list[Path]] = {label: [] for label in wanted}
+    files: dict[str, list[Path]] = {}
     for label, several in wanted.items():
+        files[label] = []
         for pattern in several:
             matching = sorted(name for name in written if fnmatchcase(name, pattern))
             files[label] += [written[name] for name in matching]
@@ -125,9 +124,7 @@ def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | Non
                 is_file = not entry.is_dir() and kind in (0, stat.S_IFREG)
                 yield entry.filename, partial(packed.open, entry) if is_file else None
         return
-    with archive.open("rb") as file:
-        start = file.read(2)
-    with _COMPRESSED.get(start, open)(archive, "rb") as unpacked:
+    with _COMPRESSED.get(_start(archive), open)(archive, "rb") as unpacked:
         # tarfile does not look at the checksum of a compressed stream that it opens itself
         with tarfile.open(fileobj=unpacked, mode="r|") as stream:
             for member in stream:
@@ -135,3 +132,9 @@ def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | Non
                 yield member.name, opened if member.isreg() else None
         while unpacked.read(1 << 20):
             pass
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file, by which its compression is known."""
+    with path.open("rb") as file:
+        return file.read(2)

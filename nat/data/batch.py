@@ -13,13 +13,11 @@ Tokens = np.ndarray | Sequence[int]
 
 
 def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
-    """Find where batches of consecutive sentences end, as fairseq's `batch_by_size` does.
+    """For each batch of consecutive sentences, the number of the sentence after its last, int64.
 
-    The size of a batch is its number of sentences times the length of the longest of them. Each
-    batch is as large as possible. `tokens` are those of each sentence, int64 [n], all positive.
-
-    Returns:
-        For each batch the number of the sentence after its last, int64, ascending; the last is n.
+    As fairseq's `batch_by_size` divides a text: the size of a batch is its number of sentences
+    times the length of the longest of them, and each is as large as possible. `tokens` are those of
+    each sentence, int64 [n], all positive.
 
     Raises:
         ValueError: if a sentence alone takes more than `max_tokens`.
@@ -97,12 +95,9 @@ class Batch:
         number = len(targets[0]) if targets else 0
         candidates = pad([each for group in targets for each in group])
         candidates = candidates.view(len(targets), number, -1)
+        costs = None if regulariser is None else torch.as_tensor(regulariser)
         batch = cls.collate(ids, sources, [()] * len(ids))
-        batch = replace(
-            batch,
-            candidates=candidates,
-            regulariser=None if regulariser is None else torch.as_tensor(regulariser),
-        )
+        batch = replace(batch, candidates=candidates, regulariser=costs)
         return batch.choose(candidates.ne(PAD).any(2).int().argmax(1))
 
     def choose(self, chosen: Tensor) -> "Batch":

@@ -27,10 +27,7 @@ def files_of(prefix: Path | str) -> tuple[Path, Path]:
 
 
 def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path | str) -> int:
-    """Write sentences of space-separated subwords as ids, see `files_of`; return their number.
-
-    An empty line is a sentence of no tokens.
-    """
+    """Write sentences of space-separated subwords, or of none, as ids; return their number."""
     tokens = array(np.min_scalar_type(len(vocabulary) - 1).char)
     offsets = array("q", [0])
     for line in lines:
@@ -38,7 +35,7 @@ def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path |
         offsets.append(len(tokens))
     for path, values in zip(files_of(prefix), (tokens, offsets), strict=True):
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.save(file, np.asarray(values))
+            np.save(file, np.asarray(values), allow_pickle=False)
     return len(offsets) - 1
 
 
@@ -52,11 +49,7 @@ class BinarisedText:
     """
 
     def __init__(self, prefix: Path | str) -> None:
-        """Open what `write_binarised` wrote to `prefix`.
-
-        Raises:
-            UserError: if a file is missing or damaged, or the two do not belong together.
-        """
+        """Open what `write_binarised` wrote to `prefix`; raises a `UserError` for damage."""
         self.path, of_offsets = files_of(prefix)
         self.tokens, self._offsets = mapped_array(self.path), mapped_array(of_offsets)
         self.lengths: np.ndarray = np.diff(self._offsets)

@@ -49,10 +49,8 @@ def bpe_folder(
     """Learn subwords on both sides of the training text and apply them to all splits.
 
     Those that the corpus has from elsewhere (key `subwords`) are not learned, but in the folder
-    `given` (`nat.data.text`). Writes `codes` (or `pieces.model`), `{split}.{lang}` and
-    `vocabulary.txt` (of the training text, both languages) to the folder `output`; with separate
-    vocabularies `codes.source`, `codes.target`, `vocabulary.source.txt` and
-    `vocabulary.target.txt`, each of one language.
+    `given` (`nat.data.text`). Writes `{split}.{lang}`, what splits them, and the vocabularies of
+    the training text to the folder `output`.
 
     Raises:
         UserError: if nothing can be learned from the training text, or the vocabulary has not the
@@ -66,8 +64,7 @@ def bpe_folder(
         if corpus.subwords is None:
             _learn(corpus, tokens, folder, shared)
             _apply(corpus, tokens, folder, folder, threads)
-            texts = (_training(folder, languages) for languages in shared.values())
-            own = [Vocabulary.from_lines(text) for text in texts]
+            own = [Vocabulary.from_lines(_training(folder, each)) for each in shared.values()]
         else:
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
@@ -85,10 +82,7 @@ def bpe_folder(
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
-    """Apply the subwords of the training text (`learned`) to the splits of a part of a corpus.
-
-    Writes `{split}.{lang}` and copies of the vocabularies to the folder `output`.
-    """
+    """Write the splits of a part of a corpus with the subwords that `bpe_folder` has `learned`."""
     with atomic_directory(output) as folder:
         _apply(corpus, tokens, learned, folder, threads=1)
         Vocabularies.load(learned).save(folder)
@@ -129,6 +123,7 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str]) -> None:
 
 
 def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
+    """Split the text of all splits into subwords, and corrupt those of the target if asked to."""
     corruption = corpus.preprocessing.corruption
     _known_splitter.cache_clear()  # the file may be another one of the same name
     # the clean side first: its vocabulary is what the other one is corrupted with
@@ -161,20 +156,19 @@ def corrupt_lines(
 
     A line keeps one token at least, if it has any. Splits use different random numbers.
     """
-    named = hashlib.sha256(f"{options.seed} {split}".encode()).digest()
-    numbers = np.random.default_rng(list(named))
+    numbers = np.random.default_rng([*hashlib.sha256(f"{options.seed} {split}".encode()).digest()])
     source = iter(lines)
     for chunk in iter(lambda: [line.split() for line in islice(source, _CHUNK)], []):
         total = sum(map(len, chunk))
         replaced = (numbers.random(total) < options.replace).tolist()
         dropped = (numbers.random(total) < options.drop).tolist()
         drawn = numbers.integers(len(symbols), size=total).tolist()
-        place = 0
+        changes = zip(replaced, dropped, drawn, strict=True)
         for tokens in chunk:
             corrupted, kept = [], []
             for token in tokens:
-                corrupted.append(symbols[drawn[place]] if replaced[place] else token)
-                if not dropped[place]:
+                is_replaced, is_dropped, number = next(changes)
+                corrupted.append(symbols[number] if is_replaced else token)
+                if not is_dropped:
                     kept.append(corrupted[-1])
-                place += 1
             yield " ".join(kept or corrupted[:1])

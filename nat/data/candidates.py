@@ -84,9 +84,7 @@ class Text:
 
     def with_seed(self, seed: int) -> "Text":
         """The same, translated by systems of this seed."""
-        seeded = (
-            text if text.system is None else replace(text, seed=seed) for text in self.candidates
-        )
+        seeded = (replace(each, seed=seed if each.system else None) for each in self.candidates)
         return replace(self, candidates=tuple(seeded))
 
     @property

@@ -14,13 +14,8 @@ Url = Annotated[str, Field(pattern=r"^https?://")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
 Merges = Annotated[int, Field(ge=0, lt=2**31)]
-SplitName = Annotated[
-    str,
-    Field(
-        pattern=r"^(train|valid|test|test_[a-z0-9_]+)$",
-        examples=["train", "valid", "test", "test_NAME"],
-    ),
-]
+_SPLITS = ["train", "valid", "test", "test_NAME"]
+SplitName = Annotated[str, Field(pattern=r"^(train|valid|test|test_[a-z0-9_]+)$", examples=_SPLITS)]
 Name = TypeVar("Name")
 Names: TypeAlias = Annotated[list[Name], Field(min_length=1)] | Name
 """One name, or several to be read one after the other."""
@@ -93,11 +88,8 @@ class FurtherReferences(Source):
 
 
 class GivenSubwords(Source):
-    """Subwords that were learned elsewhere.
-
-    Files are labelled `codes` (of subword-nmt) or `pieces` (a model of SentencePiece), and
-    `vocabulary` (lines `symbol count`, such as a dictionary of fairseq).
-    """
+    """Subwords that were learned elsewhere: files `codes` (of subword-nmt) or `pieces` (a model of
+    SentencePiece), and `vocabulary` (lines `symbol count`, such as a dictionary of fairseq)."""
 
 
 class GivenTranslations(Source):

@@ -34,10 +34,7 @@ def of_teacher(translations: Path) -> Iterator[tuple[str, str | None]]:
 def of_published(
     translations: Path, corpus: Corpus, bpe: Path, segmented: bool
 ) -> Iterator[tuple[str, str | None]]:
-    """The subwords of translations from elsewhere, which are prepared as the training text is.
-
-    Lines that are `segmented` consist of subwords, see `nat.data.corpus.Split`.
-    """
+    """The subwords of translations from elsewhere, which are prepared as the training text is."""
     prepared = tokens_of(corpus, corpus.target, segmented)
     split = splitter_at(subwords_file(bpe, "target"))
     for line in read_lines(translations):
@@ -55,7 +52,7 @@ def distil(
     """Write the distilled target side of the training text, aligned with the raw one.
 
     A sentence that the teacher could not translate, or whose translation is empty, keeps its raw
-    reference; the report lists it.
+    reference.
 
     Args:
         bpe: folder of its subwords and vocabularies.
@@ -64,8 +61,7 @@ def distil(
         made_by: what the report says of the decoding.
 
     Returns:
-        The report: lines; which were replaced by the reference, by reason; subwords, also of the
-        reference, and those that are unknown to the vocabulary.
+        The report, with the sentences that keep their reference, by reason.
 
     Raises:
         UserError: if the translations do not belong to the training text, line by line.
@@ -99,12 +95,12 @@ def distil(
         vocabularies = Vocabularies.load(bpe)
         write_binarised(read_lines(output / "text" / name), vocabularies.target, folder / name)
         vocabularies.save(folder)
-        ids = BinarisedText(folder / name)
-        tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
+        ids = BinarisedText(folder / name).tokens
+        tokens, unknown = len(ids), int(np.count_nonzero(ids == UNK))
     report = {
         "translations": str(origin),
         **(made_by or {}),
-        "lines": len(ids),
+        "lines": lines,
         "translated": lines - sum(map(len, replaced.values())),
         "replaced_by_reference": by_reason(replaced),
         "tokens": tokens,

@@ -1,6 +1,7 @@
 """Downloads with checksum, mirror folder, resume and atomic rename."""
 
 import hashlib
+import logging
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,10 +11,9 @@ from urllib.parse import urlsplit
 import requests
 from urllib3.exceptions import HTTPError
 
-from nat.checksums import record_of_download, recorded_of_download
+from nat.checksums import record_of_download, recorded_of_download, sha256_of
 from nat.data.archive import is_whole
 from nat.data.corpus import Checksum
-from nat.data.lines import unpacked
 from nat.data.sources import Place
 from nat.errors import UserError
 from nat.files import to_disk, writing
@@ -24,6 +24,8 @@ ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
+BUSY = requests.codes.too_many_requests
+MOST_FOLDERS = 100  # of an address; each becomes a folder here
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,14 @@ class _Published:
         parts = urlsplit(self.url)
         query = f"?{parts.query}" if parts.query else ""
         address = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
-        is_file = len(address.parts) > 1 and ".." not in address.parts
-        if parts.scheme not in ("http", "https") or not is_file:
+        if not 1 < len(address.parts) <= MOST_FOLDERS or ".." in address.parts:
             raise UserError(f"{self.key} is '{self.url}', which is not the address of a file")
         return address
 
     @property
-    def path(self) -> Path:
-        """The path of its download."""
-        return self.place.downloads / self.address
+    def record(self) -> Path:
+        """The file that keeps the SHA-256 of its first download."""
+        return record_of_download(self.place.downloads / self.address)
 
     def refused(self, fault: str) -> UserError:
         """The error that says why there is no file, and where a user may put it."""
@@ -62,12 +63,6 @@ class _Published:
             f"at {self.place.mirror or 'mirror'}/{self.address}"
         )
 
-    def digest(self, path: Path, algorithm: str = "sha256") -> str:
-        """The checksum of a copy, which a mirror may have packed with gzip."""
-        is_packed = path.name == f"{self.address.name}.gz"
-        with unpacked(path) if is_packed else path.open("rb") as file:
-            return hashlib.file_digest(file, algorithm).hexdigest()
-
     def fault(self, path: Path) -> str | None:
         """The fault of a copy; None if it has none.
 
@@ -75,50 +70,47 @@ class _Published:
         either, a compressed file must at least be whole, for it has its own.
         """
         algorithm, expected = self.checksum
-        expected = expected or recorded_of_download(self.path)
-        if expected is not None:
-            digest = self.digest(path, algorithm)
-            is_right = digest == expected.lower()
-            return None if is_right else f"with the checksum {digest} instead of {expected}"
-        ending = self.address.suffix
-        return None if is_whole(path, ending) else f"that are not a complete {ending} file"
+        expected = expected or recorded_of_download(self.place.downloads / self.address)
+        if expected is None:
+            ending = self.address.suffix
+            return None if is_whole(path, ending) else f"that are not a complete {ending} file"
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, algorithm).hexdigest()
+        is_right = digest == expected.lower()
+        return None if is_right else f"with the checksum {digest} instead of {expected}"
 
-    def record(self, path: Path) -> None:
-        """Write down the SHA-256 of a copy, for downloads to come."""
-        record = record_of_download(self.path)
-        with writing(record):
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text(f"{self.digest(path)}\n", encoding="utf-8")
+    def write_down(self, path: Path) -> None:
+        """Record the SHA-256 of a copy, for downloads to come."""
+        with writing(self.record):
+            self.record.parent.mkdir(parents=True, exist_ok=True)
+            self.record.write_text(f"{sha256_of(path)}\n", encoding="utf-8")
 
 
 def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
     """Return a local copy of the file at `url`, with verified checksum.
 
-    Searched in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (then its content is
-    the published file, which must not be packed itself), `DOWNLOADS/HOST/PATH` from an earlier
-    download, the network. A broken connection leaves `*.part` in `downloads`, which the next
-    attempt or run continues. A file that several corpora need is downloaded by the first; the
-    others wait, and on file systems without locks they have a `.part` each. The SHA-256 of a
-    download is recorded beside it, also if another checksum is published; if none is, later
-    downloads must have that of the first. `key` is the file and key that name the URL.
+    Searched in this order: `MIRROR/HOST/PATH`, `DOWNLOADS/HOST/PATH` from an earlier download, the
+    network. A broken connection leaves `*.part` in `downloads`, which the next attempt or run
+    continues. A file that several corpora need is downloaded by the first; the others wait, and on
+    file systems without locks they have a `.part` each. The SHA-256 of a download is recorded
+    beside it, also if another checksum is published; if none is, later downloads must have that of
+    the first. `key` is the file and key that name the URL.
 
     Raises:
         UserError: if the file cannot be obtained, or its checksum is wrong.
     """
     published = _Published(url, checksum, place, key)
-    path = published.path
-    if place.mirror is not None:
-        plain = place.mirror / published.address
-        mirrored = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
-        if mirrored.is_file():
-            if fault := published.fault(mirrored):
-                raise UserError(
-                    f"the mirror's copy {mirrored} of {url} has bytes {fault} ({key}); put the "
-                    "right file there, or remove it to use the network"
-                )
-            if checksum.digest is None:
-                published.record(mirrored)
-            return mirrored
+    path, record = place.downloads / published.address, published.record
+    mirrored = place.mirror and place.mirror / published.address
+    if mirrored and mirrored.is_file():
+        if fault := published.fault(mirrored):
+            raise UserError(
+                f"the mirror's copy {mirrored} of {url} has bytes {fault} ({key}); put the right "
+                "file there, or remove it to use the network"
+            )
+        if checksum.digest is None:
+            published.write_down(mirrored)
+        return mirrored
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     with in_turn(path.parent):
@@ -135,39 +127,30 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
                     raise
                 to_disk(part)  # a power failure must not leave the name without the content
                 # who is stopped here leaves no record of the file that this one replaces
-                record_of_download(path).unlink(missing_ok=True)
+                record.unlink(missing_ok=True)
                 part.replace(path)
                 to_disk(path.parent)
-        if not record_of_download(path).exists():
-            published.record(path)
+        elif checksum.digest is None and not record.exists():
+            logging.getLogger(__name__).warning(
+                "%s was there before, and no checksum of it is known: it is used as it is", path
+            )
+        if not record.exists():
+            published.write_down(path)
     return path
 
 
 def _fetch(published: _Published, part: Path) -> None:
-    """Complete `part` from the network and check it; a wrong file is removed."""
-    resumed = part.exists()
-    _transfer(published, part)
-    if resumed and published.fault(part):  # the part may be from an older version of the file
-        part.unlink()
-        _transfer(published, part)
-    fault = published.fault(part)
-    if fault:
-        size = part.stat().st_size
-        part.unlink()
-        record = record_of_download(published.path)
-        kept = f" (the checksum of the first download is kept in {record})"
-        raise published.refused(f"gave {size:,} bytes {fault}{kept * record.exists()}")
-
-
-def _transfer(published: _Published, part: Path) -> None:
-    """Complete `part` from the network, resuming after the bytes that it contains.
+    """Complete `part` from the network and check it; a wrong file is removed.
 
     Raises:
-        UserError: if the server refuses, or `ATTEMPTS` in a row bring nothing new.
+        UserError: if the server refuses, `ATTEMPTS` in a row bring nothing new, or the file is not
+            the right one.
     """
-    size = best = _size(part)
-    failures = 0
-    while fault := _attempt(published, part, size):
+    if part.is_symlink():  # nothing is written through a link
+        part.unlink()
+    is_resumed = part.exists()
+    best = failures = 0
+    while fault := _attempt(published, part):
         size = _size(part)
         failures = 1 if size > best else failures + 1
         best = max(best, size)
@@ -175,18 +158,27 @@ def _transfer(published: _Published, part: Path) -> None:
             kept = f" ({size:,} bytes are kept for the next run)" if size else ""
             raise published.refused(f"cannot be downloaded: {fault}{kept}")
         time.sleep(PAUSE * 2 ** (failures - 1))
+    if fault := published.fault(part):
+        size = _size(part)
+        part.unlink()
+        if is_resumed:  # the first bytes may be of an older version of the file
+            _fetch(published, part)
+            return
+        kept = f" (the checksum of the first download is kept in {published.record})"
+        raise published.refused(f"gave {size:,} bytes {fault}{kept * published.record.exists()}")
 
 
 def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _attempt(published: _Published, part: Path, done: int) -> str | None:
-    """Request the bytes that `part` lacks after the first ones, and append them.
+def _attempt(published: _Published, part: Path) -> str | None:
+    """Request the bytes that `part` lacks, and append them.
 
     Returns:
         The reason why another attempt may bring more; None if all bytes have come.
     """
+    done = _size(part)
     # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
@@ -211,14 +203,13 @@ def _attempt(published: _Published, part: Path, done: int) -> str | None:
                     if length:
                         progress.update(done // 1000)
         return None
-    except (requests.Timeout, requests.ConnectionError, HTTPError) as error:
-        if not isinstance(error, requests.exceptions.SSLError):
-            host = urlsplit(published.url).netloc
+    except (requests.RequestException, HTTPError) as error:
+        is_broken = isinstance(error, (requests.Timeout, requests.ConnectionError, HTTPError))
+        if is_broken and not isinstance(error, requests.exceptions.SSLError):
+            host = published.address.parts[0]
             return f"no connection to {host}, or it broke off ({type(error).__name__})"
-        raise published.refused(f"cannot be downloaded: {error}") from error
-    except requests.RequestException as error:
-        status = 0 if error.response is None else error.response.status_code
-        if status >= 500 or status == requests.codes.too_many_requests:
+        reply = getattr(error, "response", None)
+        if reply is not None and (reply.status_code >= 500 or reply.status_code == BUSY):
             return str(error)
         raise published.refused(f"cannot be downloaded: {error}") from error
 

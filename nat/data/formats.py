@@ -10,7 +10,7 @@
   such as `&amp;` are kept, as in the test sets of sacreBLEU;
 - `ted_segments`: the same of IWSLT's xml files; a typographic apostrophe becomes a plain one, as in
   the test set that papers use;
-- `extra_refs`: references only, one file for all of them (see `nat.data.references`).
+- `extra_refs`: references only, one file for all of them (Ott et al. 2018).
 """
 
 import re
@@ -30,6 +30,7 @@ EXTRA_REFERENCES = "extra_refs"
 TOGETHER = ("tsv", "tmx")
 """Formats whose file holds both languages."""
 
+_NUMBERED = re.compile(r"([STR])(\d*)-(\d+)")
 _HEADER = re.compile(r"<(/?[a-z]+)\b[^>]*>")
 _KEPT_HEADERS = ("title", "description")
 _BEGIN = re.compile(r"<seg(?![\w:.-])", re.IGNORECASE)
@@ -57,12 +58,14 @@ def read_format(
         UserError: if a file cannot be read, lacks columns or is damaged, or one language has more
             sentences than the other.
     """
-    if isinstance(part, PairSource) and part.format == "tsv":
-        for path in files[PAIRS]:
-            yield from _tsv(path, part, source, target, all_columns)
-    elif part.format == "tmx":
-        for path in files[PAIRS]:
-            yield from _tmx(path, source, target)
+    if part.format in (*TOGETHER, EXTRA_REFERENCES):
+        for path in chain.from_iterable(files.values()):
+            if part.format == "tsv":
+                yield from _tsv(path, part, source, target, all_columns)
+            elif part.format == "tmx":
+                yield from _tmx(path, source, target)
+            else:
+                yield from _extra_references(path)
     else:
         sides = files[source], files[target]
         if len(sides[0]) != len(sides[1]):
@@ -162,6 +165,25 @@ def _of_language(texts: Mapping[str, str], language: str) -> str:
     wanted = language.lower().replace("_", "-")
     regions = (name for name in texts if name.startswith(f"{wanted}-"))
     return texts.get(wanted if wanted in texts else next(regions, ""), "")
+
+
+def _extra_references(path: Path) -> Iterator[tuple[str, str]]:
+    """Sources and references of lines `S-7<tab>source`, `T-7<tab>published reference`, `R1-7<tab>
+    further reference` ...; only the further ones are references here."""
+    sources: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        label, _, text = line.partition("\t")
+        match = _NUMBERED.fullmatch(label)
+        kind, _, sentence = match.groups() if match else ("", "", "")
+        if kind == "S":
+            sources[sentence] = text
+        elif kind == "R" and sentence in sources:
+            yield sources[sentence], text
+        elif kind != "T":
+            raise UserError(
+                f"{path}, line {number}: expected a label such as S-1, T-1 or R1-1 before a tab, "
+                f"and S-1 before R1-1; found '{label[:20]}'"
+            )
 
 
 def _ted(path: Path) -> Iterator[str]:

@@ -84,15 +84,14 @@ def decoded(
             if not line:
                 return
         try:
-            text = line.decode("utf-8")
+            yield single_line(line.decode("utf-8"))
         except UnicodeDecodeError as error:
             if undecodable == "refuse":
                 raise UserError(
                     f"{name}, line {number} is not valid UTF-8 (byte {error.start + 1} of the "
                     "line); convert the file to UTF-8"
                 ) from error
-            text = ""
-        yield single_line(text)
+            yield ""
 
 
 def single_line(text: str) -> str:
@@ -146,7 +145,7 @@ def read_parallel(
         UserError: if one has more lines than the other, which ends with the advice.
     """
     try:
-        yield from zip(reader(paths[0]), reader(paths[1]), strict=True)
+        yield from zip(*map(reader, paths), strict=True)
     except ValueError as error:
         counts = [sum(1 for _ in reader(path)) for path in paths]
         raise UserError(

@@ -13,7 +13,6 @@ noise-free targets. The reader is `nat.measures.score.read_references`.
 """
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -27,8 +26,6 @@ from nat.data.splits import TRAIN, sides
 from nat.data.tokenise import line_change
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, write_json
-
-_NUMBERED = re.compile(r"([STR])(\d*)-(\d+)")
 
 
 def listed(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
@@ -92,19 +89,15 @@ def make_references(
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:
-                    theirs = [
-                        (sentence, change(line))
-                        for ids, line in _references_of(corpus, part, files, sentences)
-                        for sentence in ids
-                        if line.strip()
-                    ]
-                    if not theirs:
+                    before = sum(map(len, several.values()))
+                    for ids, line in _references_of(corpus, part, files, sentences):
+                        for sentence in ids if line.strip() else ():
+                            several[sentence].append(change(line))
+                    if sum(map(len, several.values())) == before:
                         raise UserError(
                             f"{' + '.join(map(str, chain(*files.values())))}: no reference of a "
                             "sentence of the split; remove the entry"
                         )
-                for sentence, line in theirs:
-                    several[sentence].append(line)
             path = references_path(folder, split, target)
             write_references(path, {id: several[id] for id in sorted(several)})
             facts[split] = {
@@ -123,11 +116,7 @@ def _references_of(
 ) -> Iterator[tuple[Sequence[int], str]]:
     """References with the numbers of their sentences, one reference at a time."""
     source, target = sides(corpus)
-    if part.format == EXTRA_REFERENCES:
-        pairs = _extra_references(files[target])
-    elif source in files:
-        pairs = read_format(part, files, source, target)
-    else:
+    if part.format != EXTRA_REFERENCES and source not in files:
         lines = [line for path in files[target] for line in read_sentences(part.format, path)]
         if len(lines) != len(sentences):
             raise UserError(
@@ -141,28 +130,5 @@ def _references_of(
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
         numbers[" ".join(sentence.split())].append(number)
-    for its_source, line in pairs:
+    for its_source, line in read_format(part, files, source, target):
         yield numbers.get(" ".join(change(its_source).split()), []), line
-
-
-def _extra_references(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Sources and references of files in the format of Ott et al. (2018).
-
-    It has lines `S-7<tab>source`, `T-7<tab>published reference`, `R1-7<tab>further reference` ...;
-    only the further ones are references here.
-    """
-    for path in paths:
-        sources: dict[str, str] = {}
-        for number, line in enumerate(read_lines(path), start=1):
-            label, _, text = line.partition("\t")
-            match = _NUMBERED.fullmatch(label)
-            if match is None or (match[1] == "R" and match[3] not in sources):
-                raise UserError(
-                    f"{path}, line {number}: expected a label such as S-1, T-1 or R1-1 before a "
-                    f"tab, and S-1 before R1-1; found '{label[:20]}'"
-                )
-            kind, _, sentence = match.groups()
-            if kind == "S":
-                sources[sentence] = text
-            elif kind == "R":
-                yield sources[sentence], text

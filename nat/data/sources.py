@@ -10,7 +10,7 @@ from nat.data.archive import unpack
 from nat.data.corpus import Corpus, PairSource, Source
 from nat.data.formats import PAIRS
 from nat.data.splits import sources_of
-from nat.errors import UserError, told_of
+from nat.errors import UserError, told_of, without_passwords
 from nat.options import hint
 
 
@@ -45,16 +45,16 @@ class FetchedSource:
 
     description: Source
     key: str
-    files: Mapping[str, Sequence[Path]]
-    downloaded: Mapping[str, Path] = field(default_factory=dict)
+    files: dict[str, list[Path]] = field(default_factory=dict)
+    downloaded: dict[str, Path] = field(default_factory=dict)
 
     def read_from(self, label: str) -> list[str]:
         """The files that hold a language or other label, for the record."""
-        members = self.description.members
+        label = label if label in self.description.labelled else PAIRS
         if "archive" in self.files:
-            names = members[label if label in members else PAIRS]
-            return [f"{self.files['archive'][0]}: {name}" for name in _listed(names)]
-        return [str(path) for path in self.files.get(label, self.files.get(PAIRS, ()))]
+            archive = self.files["archive"][0]
+            return [f"{archive}: {name}" for name in _listed(self.description.members[label])]
+        return [str(path) for path in self.files[label]]
 
     @contextmanager
     def opened(self, folder: Path) -> Iterator[Mapping[str, Sequence[Path]]]:
@@ -62,11 +62,11 @@ class FetchedSource:
 
         An error within names the key.
         """
-        wanted = {label: _listed(names) for label, names in self.description.members.items()}
         with told_of(f"{self.key}: "):
             if "archive" not in self.files:
                 yield self.files
                 return
+            wanted = {label: _listed(names) for label, names in self.description.members.items()}
             with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
                 yield unpack(self.files["archive"][0], wanted, Path(members))
 
@@ -80,24 +80,26 @@ def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSour
     # it imports requests, which most corpora that programs prepare do not need
     from nat.data.download import download
 
-    key = place.key(key)
-    if isinstance(source, PairSource) and source.sacrebleu is not None:
-        source = test_set(source.sacrebleu, corpus.source, corpus.target)
-    files: dict[str, list[Path]] = {}
+    fetched = FetchedSource(_with_archive(source, corpus), place.key(key))
+    source, key = fetched.description, fetched.key
     for label, names in source.files.items():
-        files[label] = [place.root / name for name in _listed(names)]
-        for path in files[label]:
+        fetched.files[label] = [place.root / name for name in _listed(names)]
+        for path in fetched.files[label]:
             if not path.is_file():
                 raise UserError(f"{key}.files.{label}: {path} is not there; correct one of them")
-    urls = {f"urls.{label}": url for label, url in source.urls.items()}
-    if source.archive is not None:
-        urls = {"archive": source.archive}
-    downloaded = {}
-    for of_url, url in urls.items():
+    for of_url, url in _urls(source).items():
         label = of_url.removeprefix("urls.")
         path = download(url, source.checksum_of(label), place, f"{key}.{of_url}")
-        downloaded[url], files[label] = path, [path]
-    return FetchedSource(source, key, files, downloaded)
+        fetched.files[label] = [path]
+        fetched.downloaded[without_passwords(url)] = path
+    return fetched
+
+
+def _with_archive(source: Source, corpus: Corpus) -> Source:
+    """A source with a test set of sacreBLEU described by its archive."""
+    if isinstance(source, PairSource) and source.sacrebleu is not None:
+        return test_set(source.sacrebleu, corpus.source, corpus.target)
+    return source
 
 
 def test_set(name: str, source: str, target: str) -> PairSource:
@@ -125,15 +127,17 @@ def test_set(name: str, source: str, target: str) -> PairSource:
 
 def addresses(corpus: Corpus) -> dict[str, str]:
     """The addresses that all files of a corpus come from, by key."""
-    urls: dict[str, str] = {}
-    for key, source in sources_of(corpus).items():
-        if isinstance(source, PairSource) and source.sacrebleu is not None:
-            source = test_set(source.sacrebleu, corpus.source, corpus.target)
-            key = f"{key}.sacrebleu"
-        if source.archive is not None:
-            urls[f"{key}.archive"] = source.archive
-        urls |= {f"{key}.urls.{label}": url for label, url in source.urls.items()}
-    return urls
+    return {
+        f"{key}.{of_url}": url
+        for key, source in sources_of(corpus).items()
+        for of_url, url in _urls(_with_archive(source, corpus)).items()
+    }
+
+
+def _urls(source: Source) -> dict[str, str]:
+    """The addresses of a source by their keys in it."""
+    urls = {f"urls.{label}": url for label, url in source.urls.items()}
+    return urls | ({} if source.archive is None else {"archive": source.archive})
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ CORPORA = Path("results/corpora")
 
 
 def sides(corpus: Corpus) -> tuple[str, str]:
-    """Source and target language codes of a corpus."""
+    """Source and target language of a corpus."""
     return corpus.source, corpus.target
 
 
@@ -63,16 +63,16 @@ def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
 
 def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
     """A corpus, restricted to some of its splits."""
-    kept = set(splits)
+    kept, generator, derived = set(splits), corpus.generator, corpus.derived
     steps = corpus.expected.model_fields_set - {"vocabulary"}
     sizes = {step: _only(getattr(corpus.expected, step), kept) for step in steps}
     changes: dict[str, Any] = {"expected": corpus.expected.model_copy(update=sizes)}
-    if corpus.generator is not None:
-        pairs = _only(corpus.generator.pairs, kept)
-        changes["generator"] = corpus.generator.model_copy(update={"pairs": pairs})
-    elif corpus.derived is not None:
-        names = [name for name in corpus.derived.splits if name in kept]
-        changes["derived"] = corpus.derived.model_copy(update={"splits": names})
+    if generator is not None:
+        pairs = {"pairs": _only(generator.pairs, kept)}
+        changes["generator"] = generator.model_copy(update=pairs)
+    elif derived is not None:
+        names = {"splits": [name for name in derived.splits if name in kept]}
+        changes["derived"] = derived.model_copy(update=names)
     else:
         changes["splits"] = _only(corpus.splits, kept)
     return corpus.model_copy(update=changes)
@@ -87,14 +87,14 @@ def training_part(corpus: Corpus) -> Corpus:
     return part_of(corpus, (TRAIN, VALID))
 
 
-def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
-    """The part of a corpus whose raw text is made in one step: that of a test set or, without one,
-    the training text, `valid`, and what is cut out of it."""
-    if test is None:
-        cut = [split for split in test_names(corpus) if is_cut_out(corpus, split)]
+def text_part(corpus: Corpus, split: str = TRAIN) -> Corpus:
+    """The part of a corpus whose raw text is made in one step: a test set, or the training text,
+    `valid`, and what is cut out of it."""
+    if split in (TRAIN, VALID):
+        cut = [test for test in test_names(corpus) if is_cut_out(corpus, test)]
         return part_of(corpus, [TRAIN, VALID, *cut])
     of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
-    return part_of(corpus, [test]).model_copy(update=_only(of_training, corpus.model_fields_set))
+    return part_of(corpus, [split]).model_copy(update=_only(of_training, corpus.model_fields_set))
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
 
     Keys that change no text, such as sizes that are only checked, are left out.
     """
-    written = text_part(corpus, None if split in (TRAIN, VALID) else split).as_written()
+    written = text_part(corpus, split).as_written()
     for description in written.get("splits", {}).values():
         description.pop("pairs", None)
     left_out = ("description", "licensed_by", "expected")

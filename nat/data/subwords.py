@@ -37,7 +37,6 @@ _SPACE = "\u2581"
 _JOINED = "\uffed"
 _CONTINUED = re.compile(f"@@(?: |$)|{_SPACE}(?: {_JOINED})?| ?{_JOINED}")
 
-
 Splitter = Callable[[str], str]
 """Splits a line of tokens into subwords, joined by spaces."""
 
@@ -88,8 +87,7 @@ def joined(line: str, in_pieces: bool) -> str:
 def read_dictionary(path: Path, in_pieces: bool) -> Vocabulary:
     """Read a dictionary of others, with the marks that subwords have here."""
     theirs = Vocabulary.load(path)
-    names = theirs.symbols[len(SPECIALS) :]
-    counts = theirs.counts[len(SPECIALS) :]
+    names, counts = theirs.symbols[len(SPECIALS) :], theirs.counts[len(SPECIALS) :]
     return Vocabulary(map(_marked, names) if in_pieces else names, counts)
 
 
@@ -113,9 +111,7 @@ def learn(lines: Iterable[str], merges: int) -> str:
 
 
 def learn_pieces(lines: Iterable[str], size: int) -> bytes:
-    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, `<unk>` included.
-
-    There are fewer if the text is too small.
+    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, or fewer.
 
     Raises:
         UserError: if there is nothing to learn from.

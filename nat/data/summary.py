@@ -17,12 +17,9 @@ from nat.files import read_json
 
 
 def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
-    """Summarise a prepared corpus and check that its steps agree.
+    """Summarise a prepared corpus, with the exact entropies of a generated one.
 
-    Per split: pairs read and kept, what was dropped or found faulty, and per language the number
-    of words (before BPE) and tokens (subwords), mean and largest length in tokens, and the share
-    of tokens that are unknown to their vocabulary. Generated corpora also have exact entropies, of
-    words and, of held-out splits, of subwords.
+    Those of subwords are only of held-out splits.
 
     Raises:
         UserError: if a step is missing or two steps disagree on a count.
@@ -41,8 +38,9 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
             if split != TRAIN:
                 splitter = splitter_at(subwords_file(folder / "bpe", "target"))
                 sources = read_lines(its_folder / "text" / f"{split}.{corpus.source}")
-                law = language_of(corpus.generator), splitter, sources
-                entropies[split] |= {"subwords": corpus_subword_entropies(*law)}
+                language = language_of(corpus.generator)
+                of_subwords = corpus_subword_entropies(language, splitter, sources)
+                entropies[split] |= {"subwords": of_subwords}
         _check(its_folder / "clean/clean.json", cleaned["read"], text["pairs"][split])
         kept = cleaned.pop("kept")
         splits[split] = {

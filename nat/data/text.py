@@ -15,7 +15,7 @@ from typing import Any
 from nat.checksums import sha256_of
 from nat.data.bpe import DICTIONARY
 from nat.data.clean import usefulness
-from nat.data.corpus import Corpus, PairSource, Source
+from nat.data.corpus import Corpus, PairSource
 from nat.data.formats import read_format
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
@@ -30,6 +30,7 @@ from nat.data.splits import (
     is_segmented,
     parts_by_key,
     sides,
+    sources_of,
     split_names,
 )
 from nat.data.subwords import CODES, PIECES, joined
@@ -55,7 +56,7 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
-    splits, derived = split_names(corpus), corpus.derived
+    derived = corpus.derived
     with atomic_directory(output) as folder:
         if corpus.generator is not None:
             with atomic_directory(output.parent / "references") as references:
@@ -63,27 +64,24 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
         elif derived is not None:
             # the source is changed later, in its subwords, by `preprocessing.corruption`
             facts = {"origin": f"{derived.side} of {derived.source}", "pairs": {}}
-            for split in splits:
-                text = folder_of(derived.source, split, corpora) / "text"
-                facts["pairs"][split] = _copy(text, [derived.side] * 2, split, corpus, folder)
-        elif all(is_cut_out(corpus, split) for split in splits):
+            for split in split_names(corpus):
+                text = (
+                    folder_of(derived.source, split, corpora) / "text" / f"{split}.{derived.side}"
+                )
+                for side in sides(corpus):
+                    facts["pairs"][split] = write_lines(
+                        folder / f"{split}.{side}", read_lines(text)
+                    )
+        elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
             facts = {"origin": "cut out of the training text", "pairs": {}}
-            for split in splits:
-                text = corpora / place.name / "text"
-                facts["pairs"][split] = _copy(text, sides(corpus), split, corpus, folder)
+            for split in split_names(corpus):
+                for side in sides(corpus):
+                    text = corpora / place.name / "text" / f"{split}.{side}"
+                    facts["pairs"][split] = write_lines(folder / text.name, read_lines(text))
         else:
             facts = _collect(corpus, folder, place)
         check_expected(corpus, "text", facts["pairs"], output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
-
-
-def _copy(text: Path, languages: Sequence[str], split: str, corpus: Corpus, folder: Path) -> int:
-    """Write a split whose sides are these languages of another text; return its pairs."""
-    counts = [
-        write_lines(folder / f"{split}.{side}", read_lines(text / f"{split}.{language}"))
-        for side, language in zip(sides(corpus), languages, strict=True)
-    ]
-    return counts[0]
 
 
 def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
@@ -109,8 +107,7 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
                 "the files"
             )
         if count == 0:
-            every = f" for {key}.every {description.every}" if split in cut else ""
-            raise UserError(f"{key}: no pair is left{every}; give more text")
+            raise UserError(f"{key}: no pair is left; give more text")
     given = _fetch_given(corpus, folder / GIVEN, place)
     kinds = {part.origins[0] for each in by_key.values() for part in each.values()}
     files = {f"{split}.{side}": (split, side) for split in parts for side in sides(corpus)}
@@ -159,14 +156,14 @@ def _write(
             before = sum(pairs.values())
             assert isinstance(part.description, PairSource)
             with part.opened(folder) as files:
-                for pair in read_format(part.description, files, *sides(corpus), all_columns):
-                    source, target = pair
+                read = read_format(part.description, files, *sides(corpus), all_columns)
+                for source, target in read:
                     if is_joined:
                         source, target = joined(source, in_pieces), joined(target, in_pieces)
-                    source, target = one(source), other(target)
-                    split = split_of(source, target)
+                    pair = one(source), other(target)
+                    split = split_of(*pair)
                     pairs[split] += 1
-                    write[split](source, target)
+                    write[split](*pair)
             of_parts.append(sum(pairs.values()) - before)
     return of_parts
 
@@ -203,23 +200,21 @@ def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     Returns:
         For each file what it was read from, and its checksum.
     """
-    wanted: list[tuple[str, Source, dict[str, str]]] = [
-        (f"distilled.{teacher}", text, {corpus.target: f"{teacher}.{corpus.target}"})
-        for teacher, text in corpus.distilled.items()
-    ]
-    if corpus.subwords is not None:
-        wanted.append(("subwords", corpus.subwords, SUBWORDS))
     facts: dict[str, Any] = {}
-    for key, source, names in wanted:
+    for key, source in sources_of(corpus).items():
+        kind, _, teacher = key.partition(".")
+        if kind not in ("subwords", "distilled"):
+            continue
         folder.mkdir(exist_ok=True)
         fetched = fetch(source, corpus, key, place)
         with fetched.opened(folder) as files:
             for label, paths in files.items():
-                output = folder / names[label]
-                if source is corpus.subwords:
+                if kind == "subwords":
+                    output = folder / SUBWORDS[label]
                     with unpacked(paths[0]) as file:
                         output.write_bytes(file.read())
                 else:
+                    output = folder / f"{teacher}.{label}"
                     write_lines(output, chain.from_iterable(map(read_lines, paths)))
                 read_from = fetched.read_from(label)
                 facts[output.name] = {"read_from": read_from, "sha256": sha256_of(output)}

@@ -64,7 +64,7 @@ def line_change(corpus: Corpus, language: str) -> Callable[[str], str]:
 
 
 def normaliser(language: str, options: Preprocessing) -> Callable[[str], str]:
-    """Return a function that normalises one line; punctuation becomes that of the Moses script.
+    """Return a function that normalises punctuation, if asked to, as the Moses script does.
 
     Whitespace of any kind becomes single spaces, and control characters are removed, since a
     tokeniser would drop them later and could leave a line empty.
@@ -143,9 +143,8 @@ class RawText:
     """Raw source lines to subwords, and subwords of the target to text, as a corpus has them."""
 
     def __init__(self, corpus: Corpus, splitter: Splitter) -> None:
-        self._target, self._tokeniser = corpus.target, corpus.preprocessing.tokeniser
+        self._corpus, self._splitter = corpus, splitter
         self._prepared = tokens_of(corpus, corpus.source)
-        self._splitter = splitter
 
     def subwords(self, line: str) -> str:
         """The subwords of a source line, joined by spaces."""
@@ -153,4 +152,5 @@ class RawText:
 
     def text(self, *parts: str) -> str:
         """The text of lines of subwords of the target, one after the other."""
-        return detokenise(" ".join(map(merge, parts)), self._target, self._tokeniser)
+        line, corpus = " ".join(map(merge, parts)), self._corpus
+        return detokenise(line, corpus.target, corpus.preprocessing.tokeniser)

@@ -47,11 +47,10 @@ def by_reason(sentences: Mapping[str, Sequence[int]]) -> dict[str, Any]:
 
 
 def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Write one line per record, atomically.
+    """Write one line per record, atomically; return the summary.
 
-    Returns:
-        The summary: how many sentences were decoded and, by reason, which were not; subwords;
-        mean score (nats) and mean number of steps of the decoded ones (null if there are none).
+    It has the sentences that were not decoded, by reason, and means of the decoded ones: of the
+    score, in nats, and of the number of steps.
     """
     count = tokens = 0
     scores: list[float] = []

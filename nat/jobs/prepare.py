@@ -35,9 +35,7 @@ Step = Job[CorpusStep]
 
 def make_text(job: Step) -> None:
     """Make the raw text of a corpus, or of one of its test sets."""
-    split = job.artifact.split
-    part = text_part(job.corpus, None if split == TRAIN else split)
-    write_text(part, job.path, _place(job))
+    write_text(text_part(job.corpus, job.artifact.split), job.path, _place(job))
 
 
 def make_references(job: Step) -> None:

@@ -103,7 +103,7 @@ def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
     text = prepared_as(description, artifact.split)
     for split in text.get("splits", {}).values():
         split.pop("references", None)
-    part = text_part(description, None if artifact.split == TRAIN else artifact.split)
+    part = text_part(description, artifact.split)
     # A split that is cut out of the training text depends on what cleaning will keep.
     if not any(is_cut_out(part, split) for split in split_names(part)):
         del text["preprocessing"]

@@ -72,6 +72,13 @@ def test_no_member_may_lie_outside(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "out"]
 
 
+def test_a_name_that_begins_with_nul_is_told(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "zip", {"Qa_en.txt": "one"})
+    path.write_bytes(path.read_bytes().replace(b"Qa_en", b"\0a_en"))
+    with told(path):
+        unpack(path, {"en": ["a_en.txt"]}, tmp_path)
+
+
 def test_links_are_no_files(tmp_path: Path) -> None:
     path = tmp_path / "links.tar"
     with tarfile.open(path, "w") as archive:

@@ -1,5 +1,6 @@
 """Lines become tokens and text again; pairs that are no use leave the training text alone."""
 
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from sacremoses import MosesPunctNormalizer
 
-from nat.data.clean import REASONS, fault, filter_folder, usefulness
+from nat.data.clean import REASONS, Seen, fault, filter_folder, usefulness
 from nat.data.lines import CHUNK, in_order, read_lines, write_lines
 from nat.data.splits import check_expected
 from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
@@ -179,6 +180,18 @@ def test_duplicates_go_and_processes_keep_the_order(tmp_path: Path) -> None:
         output = tmp_path / str(threads)
         filter_folder("tokens", as_corpus(corpus), tmp_path / "clean", output, threads)
         assert list(read_lines(output / "train.en")) == [f"s , {n}" for n in range(3000)] * 2
+
+
+def test_memory_of_what_was_seen() -> None:
+    seen, most = Seen(), 150_000
+    tracemalloc.start()
+    assert not any(seen.add(f"s {n}\nt") for n in range(most))
+    before = tracemalloc.get_traced_memory()[0]
+    assert not any(seen.add(f"s {n}\nt") for n in range(most, 2 * most))
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert used / most < 20  # bytes a pair
+    assert all(seen.add(f"s {n}\nt") for n in range(0, 2 * most, 1000))
 
 
 def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import nat.data.download as module
 from nat.data.corpus import Checksum
 from nat.data.download import download, probe
 from nat.data.sources import Place
+from nat.errors import UserError
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 
@@ -239,42 +240,65 @@ def test_full_disk_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://data.example/a", "https://data.example/", "http://h/../../etc/x"]
+    "url",
+    [
+        "ftp://data.example/a",
+        "https://data.example/",
+        "http://h/../../etc/x",
+        "http://h/" + "a/" * 2000,
+    ],
+    ids=["ftp", "no path", "outside", "thousands of folders"],
 )
 def test_other_addresses_are_refused(tmp_path: Path, url: str) -> None:
     with told(f"'{url}'", "splits.train.urls.en"):
         get(tmp_path, url)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_mirror_needs_no_network_and_its_files_are_written_down(
-    tmp_path: Path, packed: bool
+@pytest.mark.parametrize("status", [200, 404, 503])
+def test_no_message_has_a_password(
+    server: Server, tmp_path: Path, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    place = tmp_path / "mirror/data.example/a" / ("train.en" + ".gz" * packed)
-    mirrored = put(place, PACKED if packed else CONTENT)
+    server.status, server.content = status, b"another file"
+    url = server.address.replace("http://", "http://user:SECRET@")
+    with pytest.raises(UserError) as raised:
+        get(tmp_path, url)
+    assert server.address in str(raised.value)
+    for hidden in ("SECRET", "user:"):
+        assert hidden not in str(raised.value) + caplog.text
+
+
+def test_a_piece_that_is_a_link_is_not_written_through(server: Server, tmp_path: Path) -> None:
+    elsewhere = put(tmp_path / "elsewhere", CONTENT[:1000])
+    (tmp_path / PART).parent.mkdir(parents=True)
+    (tmp_path / PART).symlink_to(elsewhere)
+    path = get(tmp_path, server.address)
+    assert path.read_bytes() == CONTENT and not path.is_symlink()
+    assert elsewhere.read_bytes() == CONTENT[:1000]
+
+
+def test_an_old_file_that_nothing_is_known_of_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = put(tmp_path / "downloads/data.example/a/train.en", CONTENT)
+    assert get(tmp_path, checksum=None) == old
+    must_name(caplog.text, old, "checksum")
+    caplog.clear()
+    assert get(tmp_path, checksum=None) == get(tmp_path) == old
+    assert not caplog.text
+
+
+def test_mirror_needs_no_network_and_its_files_are_written_down(tmp_path: Path) -> None:
+    mirrored = put(tmp_path / "mirror/data.example/a/train.en", CONTENT)
     assert get(tmp_path, checksum=SHA256.upper(), mirror=True) == mirrored
     assert not (tmp_path / "downloads").exists()
     assert get(tmp_path, checksum=None, mirror=True) == mirrored
-    mirrored.write_bytes(gzip.compress(b"changed") if packed else b"changed")
-    with told(mirrored, "checksum"):
-        get(tmp_path, checksum=None, mirror=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "checksum", "parts"),
-    [
-        ("train.en", b"something else", SHA256, ["train.en", "checksum"]),
-        ("train.en.gz", PACKED[:-20], SHA256, ["train.en.gz", "gzip"]),
-        ("a.tgz", PACKED[:-5] + b"wrong", None, ["a.tgz", "complete .tgz"]),
-    ],
-)
-def test_mirror_with_wrong_file(
-    tmp_path: Path, name: str, content: bytes, checksum: str | None, parts: list[str]
-) -> None:
-    mirrored = put(tmp_path / "mirror/data.example/a" / name, content)
-    url = URL.replace("train.en", name.removesuffix(".gz"))
-    with told(mirrored.parent, *parts):
-        get(tmp_path, url, checksum, mirror=True)
+    mirrored.write_bytes(b"changed")
+    for checksum in (None, SHA256):
+        with told(mirrored, "checksum"):
+            get(tmp_path, checksum=checksum, mirror=True)
+    packed = put(mirrored.with_name("a.tgz"), PACKED[:-5] + b"wrong")
+    with told(packed, "complete .tgz"):
+        get(tmp_path, URL.replace("train.en", "a.tgz"), None, mirror=True)
 
 
 def test_first_download_is_written_down_and_holds(server: Server, tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ is drawn (`nat.data.invented.language`) give
 
     H(Y|X) = h(O) + h(D) + n h(N) + (1 - P(N)^m) H(R).
 
-The marginals are mixtures over the layouts (O, D). A dropped particle makes the target one word
-shorter, so every target is padded with the end symbol `END` to the greatest length that its source
-allows: the length is then part of the distribution.
+A dropped particle makes the target one word shorter, so every target is padded with the end symbol
+`END` to the greatest length that its source allows: the length is then part of the distribution.
 
 H(Y|X) does not depend on how words are split into subwords, but the entropies of single positions
 do: forms of one word may have different numbers of subwords, so a register or a slip shifts all
@@ -33,8 +32,7 @@ from nat.data.invented.language import Language, binary
 from nat.data.invented.words import Word, clause
 from nat.data.subwords import Splitter
 
-END = ""
-"""The symbol that pads a target to the greatest length its source allows; no word is empty."""
+END = ""  # no word is empty
 
 Lengths = dict[int, float]
 """Probability of numbers of subwords."""
@@ -93,10 +91,7 @@ def modes(language: Language, source: str) -> dict[str, float]:
 
 
 def marginals(language: Language, source: str) -> list[dict[str, float]]:
-    """The distribution of each position of the padded target: word (or `END`) to probability.
-
-    P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
-    """
+    """The distribution of each position of the padded target, a mixture over the layouts (O, D)."""
     words = clause(language, source).layout(front=False, dropped=False)
     positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in words]
     for share, alternatives in _frames(language, str, source):
@@ -106,7 +101,7 @@ def marginals(language: Language, source: str) -> list[dict[str, float]]:
     for _, dropped, share in language.layouts():
         if dropped:
             positions[-1][END] += share
-    return [dict(position) for position in positions]
+    return [*positions]
 
 
 def _joint_entropy(language: Language, words: Sequence[Word]) -> float:
@@ -191,19 +186,15 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
         "marginal_entropies": math.fsum(math.fsum(row.marginals) for row in rows),
         "total_correlation": math.fsum(row.total_correlation for row in rows),
     }
-    per_sentence, per_word = (
-        {
+
+    def means(divisor: float) -> dict[str, dict[str, float]]:
+        return {
             unit: {name: value / divisor / size for name, value in sums.items()}
             for unit, size in (("nats", 1.0), ("bits", math.log(2)))
         }
-        for divisor in (len(rows), words)
-    )
-    return {
-        "sentences": len(rows),
-        "words_per_sentence": words / len(rows),
-        "per_sentence": per_sentence,
-        "per_word": per_word,
-    }
+
+    numbers = {"sentences": len(rows), "words_per_sentence": words / len(rows)}
+    return {**numbers, "per_sentence": means(len(rows)), "per_word": means(words)}
 
 
 def corpus_subword_entropies(
@@ -240,13 +231,11 @@ def _frames(
     language: Language, split: Splitter, source: str
 ) -> Iterator[tuple[float, list[Forms]]]:
     """Each layout in each register: its probability, and its words."""
-    frame = clause(language, source)
+    frame, slip = clause(language, source), language.slip_probability
 
     def forms(word: Word, register: int) -> Forms:
-        weighted = [(word.forms[register], 1.0)]
-        if word.slip is not None:
-            slip = language.slip_probability
-            weighted = [(word.forms[register], 1 - slip), (word.slip, slip)]
+        careful = word.forms[register]
+        weighted = [(careful, 1 - slip), (word.slip, slip)] if word.slip else [(careful, 1.0)]
         return [(tuple(split(form).split()), weight) for form, weight in weighted if weight]
 
     for front, dropped, share in language.layouts():
