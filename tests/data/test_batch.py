@@ -32,8 +32,3 @@ def test_empty_sentences_keep_their_row() -> None:
     nothing = Batch.collate([0], [[]], [[]])
     assert nothing.target.shape == (1, 0)
     assert Batch.collate([], [], []).source.shape == (0, 0)
-
-
-def test_moving_keeps_everything() -> None:
-    batch = Batch.collate([7], [[10]], [[20]]).to("meta")
-    assert {batch.ids.device.type, batch.source.device.type, batch.target.device.type} == {"meta"}

@@ -95,8 +95,6 @@ def test_whole_preparation_and_summary(tmp_path: Path) -> None:
         text = BinarisedText(of_split / "binarised" / name)
         back = [merge(vocabulary.decode(text[number].tolist())) for number in range(len(text))]
         assert back == list(read_lines(of_split / "tokens" / name))
-    test = folder / "tests/test/binarised/vocabulary.txt"
-    assert test.read_bytes() == (folder / "binarised/vocabulary.txt").read_bytes()
     summary = summarise("toy", corpus, folder)
     assert json.loads(json.dumps(summary)) == summary
     train, test = summary["splits"]["train"], summary["splits"]["test"]

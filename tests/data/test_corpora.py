@@ -141,42 +141,39 @@ ARCHIVE: dict[str, Any] = {
     "members": {"en": "a", "de": "b"},
 }
 TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format": "tsv"}
+REVERSED = {"de": "a", "en": "b"}
 
 
-@pytest.mark.parametrize(
-    ("train", "parts"),
-    [
-        ({}, ["'urls'", "'files'", "none"]),
-        (FILES | {"sacrebleu": "wmt16"}, ["files and sacrebleu"]),
-        ({"every": 5}, ["cut out"]),
-        ({"parts": [FILES, {"format": "tsv"}]}, ["'splits.train.parts[1]'", "'urls'"]),
-        (ARCHIVE | {"md5": "0" * 32}, ["'sha256'", "'md5'"]),
-        (ARCHIVE | {"members": {"en": "a"}}, ["'members'", "found en"]),
-        (ARCHIVE | {"format": "tmx"}, ["'members'", "en, de", "pairs"]),
-        (TSV | {"columns": {"en": 0, "fr": 1}}, ["'columns'"]),
-        (FILES | {"sha256": "0" * 64}, ["'sha256'", "'urls'"]),
-        ({"sacrebleu": "wmt61"}, ["'sacrebleu'", "'wmt61'"]),
-    ],
-)
-def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], parts: list[str]) -> None:
-    corpus = OWN | {"splits": OWN["splits"] | {"train": train}}
-    with told("own.yaml", "splits.train", *parts):
-        check_corpus("own", as_corpus(corpus))
+def of_train(train: dict[str, Any], *parts: str) -> tuple[dict[str, Any], list[str]]:
+    """A change of the training text, and what a message must name."""
+    return {"splits": OWN["splits"] | {"train": train}}, ["splits.train", *parts]
 
 
-@pytest.mark.parametrize("split", ["train", "valid"])
-@pytest.mark.parametrize("key", ["splits", "generator.pairs"])
-def test_trainings_need_their_text(key: str, split: str) -> None:
-    corpus = {name: OWN[name] for name in ("source", "target", "preprocessing")}
-    given = dict.fromkeys({"train", "valid", "test"} - {split}, FILES if key == "splits" else 9)
-    corpus |= {"splits": given} if key == "splits" else {"generator": {"pairs": given}}
-    with told("own.yaml", f"{key}.{split}"):
-        check_corpus("own", as_corpus(corpus))
+def of_references(given: dict[str, Any], *parts: str) -> tuple[dict[str, Any], list[str]]:
+    """A further reference of the test set, and what a message must name."""
+    splits = OWN["splits"] | {"test": FILES | {"references": [given]}}
+    return {"splits": splits}, ["splits.test.references[0]", *parts]
 
 
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
+        of_train({}, "'urls'", "'files'", "none"),
+        of_train(FILES | {"sacrebleu": "wmt16"}, "files and sacrebleu"),
+        of_train({"every": 5}, "cut out"),
+        of_train({"parts": [FILES, {"format": "tsv"}]}, "'splits.train.parts[1]'", "'urls'"),
+        of_train(ARCHIVE | {"md5": "0" * 32}, "'sha256'", "'md5'"),
+        of_train(ARCHIVE | {"members": {"en": "a"}}, "'members'", "found en"),
+        of_train(ARCHIVE | {"format": "tmx"}, "'members'", "en, de", "pairs"),
+        of_train(TSV | {"columns": {"en": 0, "fr": 1}}, "'columns'"),
+        of_train(FILES | {"sha256": "0" * 64}, "'sha256'", "'urls'"),
+        of_train({"sacrebleu": "wmt61"}, "'sacrebleu'", "'wmt61'"),
+        of_references({}, "'urls'", "'files'", "'archive'"),
+        of_references({"files": {"fr": "one"}}, "'files'", "fr"),
+        of_references({"urls": {"en": "https://host/a"}}, "'sha256'"),
+        of_references({"files": REVERSED, "format": "extra_refs"}, "'files'", "de, en"),
+        ({"splits": {"train": FILES}}, ["splits.valid"]),
+        ({"splits": {"valid": FILES}}, ["splits.train"]),
         ({"preprocessing": OPTIONS | {"sentencepiece": 9}}, ["'bpe_merges'", "'sentencepiece'"]),
         (
             {"preprocessing": OPTIONS | {"tokeniser": {"en": "moses", "fr": "none"}}},
@@ -204,15 +201,23 @@ def test_trainings_need_their_text(key: str, split: str) -> None:
         ({"derived": {"from": "a", "side": "en"}}, ["'splits'", "'generator'"]),
     ],
 )
-def test_other_faults(changes: dict[str, Any], parts: list[str]) -> None:
+def test_what_a_corpus_file_cannot_say(changes: dict[str, Any], parts: list[str]) -> None:
     with told("own.yaml", *parts):
         check_corpus("own", as_corpus(OWN | changes))
+
+
+def test_a_generator_makes_the_text_of_trainings() -> None:
+    corpus = {name: OWN[name] for name in ("source", "target", "preprocessing")}
+    for split in ("train", "valid"):
+        pairs = dict.fromkeys({"train", "valid", "test"} - {split}, 9)
+        with told("own.yaml", f"generator.pairs.{split}"):
+            check_corpus("own", as_corpus(corpus | {"generator": {"pairs": pairs}}))
 
 
 def test_paths_have_no_braces() -> None:
     files = {"files": {"en": ["a", "data/{x}/train.en"], "de": "b"}}
     with told("splits.train.files.en", "'data/{x}/train.en'"):
-        validated(Corpus, OWN | {"splits": OWN["splits"] | {"train": files}})
+        as_corpus(OWN | of_train(files)[0])
 
 
 def test_a_corpus_is_written_as_its_file_says() -> None:

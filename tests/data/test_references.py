@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from nat.configuration.corpora import check_corpus
 from nat.data.references import has_references, make_references
 from nat.data.sources import Place
 from nat.data.splits import local_files
@@ -64,26 +63,17 @@ def test_references_of_ott_et_al(tmp_path: Path) -> None:
             make(tmp_path, corpus_of({"files": {"en": "one"}, "format": "extra_refs"}))
 
 
+PAIR = {"de": "one", "en": "two"}
+
+
 @pytest.mark.parametrize(
     ("files", "lines", "parts"),
     [
-        ({"en": "one"}, {"one": ["a", "b"]}, ["references[0]", "2 lines", "4"]),
+        ({"en": "one"}, {"one": ["a", "b"]}, ["2 lines", "4"]),
         ({"en": "one"}, {}, ["references[0].files.en", "one"]),
-        (
-            {"de": "one", "en": "two"},
-            {"one": ["ein Tiger"], "two": ["a tiger"]},
-            ["references[0]", "one", "two", "no reference"],
-        ),
-        (
-            {"de": "one", "en": "two"},
-            {"one": ["ein Haus ."], "two": [""]},
-            ["references[0]", "two"],
-        ),
-        (
-            {"de": "one", "en": "two"},
-            {"one": ["a"], "two": ["a", "b"]},
-            ["references[0]", "one", "1 lines", "two", "2"],
-        ),
+        (PAIR, {"one": ["ein Tiger"], "two": ["a tiger"]}, ["one", "two", "no reference"]),
+        (PAIR, {"one": ["ein Haus ."], "two": [""]}, ["two"]),
+        (PAIR, {"one": ["a"], "two": ["a", "b"]}, ["one", "1 lines", "two", "2"]),
     ],
 )
 def test_references_that_do_not_fit(
@@ -91,7 +81,7 @@ def test_references_that_do_not_fit(
 ) -> None:
     for name, content in lines.items():
         write(tmp_path / name, *content)
-    with told("config/corpora/own.yaml", "splits.test.", *parts):
+    with told("config/corpora/own.yaml", "splits.test.references[0]", *parts):
         make(tmp_path, corpus_of({"files": files}))
     assert not (tmp_path / "references").exists()
 
@@ -124,20 +114,3 @@ def test_local_files_have_keys() -> None:
     assert local_files(corpus, references=True) == {
         "splits.test.references[0].files.en": Path("one.en")
     }
-
-
-@pytest.mark.parametrize(
-    ("references", "parts"),
-    [
-        ({}, ["'urls'", "'files'", "'archive'"]),
-        ({"files": {"fr": "one"}}, ["'files'", "fr"]),
-        ({"urls": {"en": "https://host/a"}}, ["'sha256'"]),
-        ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["'files'", "de, en"]),
-    ],
-)
-def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:
-    content = corpus_of(references, preprocessing={"bpe_merges": 0})
-    text = {"files": {"de": "text.de", "en": "text.en"}}
-    corpus = as_corpus(content | {"splits": {"train": text, "valid": text, **content["splits"]}})
-    with told("config/corpora/own.yaml", "references[0]", *parts):
-        check_corpus("own", corpus)

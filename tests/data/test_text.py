@@ -3,9 +3,7 @@
 import errno
 import gzip
 import hashlib
-import io
 import re
-import tarfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -14,6 +12,7 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 import nat.data.text as module
+from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
 from nat.data.lines import count_lines, read_lines
 from nat.data.sources import Place, addresses
@@ -22,7 +21,8 @@ from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
 from nat.files import read_json
-from tests.made_up_corpus import as_corpus
+from tests.data.test_archive import tar
+from tests.made_up_corpus import as_corpus, corpus_file
 from tests.messages import told
 from tests.repository import configured
 
@@ -31,16 +31,11 @@ SPLITS = ("train", "valid", "test")
 
 
 def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
-    splits = {}
-    for split in SPLITS:
-        files = {}
-        for language in ("en", "de"):
-            path = root / "data" / f"{split}.{language}"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("".join(f"{split} {language} {n}\n" for n in range(lines)))
-            files[language] = f"data/{split}.{language}"
-        splits[split] = {"files": files}
-    return {"source": "en", "target": "de", "splits": splits}
+    corpus = corpus_file("en", "de")
+    for split, description in corpus["splits"].items():
+        for language, name in description["files"].items():
+            (root / name).write_text("".join(f"{split} {language} {n}\n" for n in range(lines)))
+    return corpus
 
 
 def make(
@@ -68,13 +63,13 @@ def left_nothing(root: Path) -> bool:
 def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path)
     packed = tmp_path / "elsewhere.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "data/test.de").read_bytes()))
+    packed.write_bytes(gzip.compress((tmp_path / "test.de").read_bytes()))
     corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
     folder = make(tmp_path, corpus)
     names = {f"{split}.{side}" for split in SPLITS for side in ("en", "de")}
     assert {path.name for path in folder.glob("[!.]*")} == {*names, "text.json"}
     text = (folder / "test.de").read_bytes()
-    assert text == (tmp_path / "data/test.de").read_bytes()
+    assert text == (tmp_path / "test.de").read_bytes()
     facts = read_json(folder / "text.json")
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
@@ -82,26 +77,21 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
 
 
-def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
+def test_faults_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(tmp_path)
-    with (tmp_path / "data/test.de").open("a") as file:
-        file.write("one more\n")
-    sides = f"{tmp_path}/data/test.en", "3 lines", f"{tmp_path}/data/test.de", "4"
+    (tmp_path / "test.de").write_text("one\n")
+    sides = f"{tmp_path}/test.en", "3 lines", f"{tmp_path}/test.de", "1"
     with told("config/corpora/own.yaml", "splits.test", *sides):
         make(tmp_path, corpus)
-    assert left_nothing(tmp_path)
-
-
-def test_faults_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(tmp_path)
     corpus["splits"]["train"]["pairs"] = 4
     with told("splits.train.pairs", "4", "3"):
         make(tmp_path, corpus)
     del corpus["splits"]["train"]["pairs"]
-    (tmp_path / "data/valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
+    (tmp_path / "valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
     with told("valid.de", "line 2", "UTF-8", "byte 4"):
         make(tmp_path, corpus)
-    (tmp_path / "data/valid.en").unlink()
+    (tmp_path / "valid.en").unlink()
     with told("splits.valid.files.en"):
         make(tmp_path, corpus)
     with told("splits.train"):
@@ -166,12 +156,7 @@ def test_several_splits_that_are_cut_out_share_no_pair(
 def tgz(path: Path, files: dict[str, str]) -> str:
     """Write an archive; return its SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return sha256_of(tar(path, files))
 
 
 def segments(lines: list[str]) -> str:
@@ -179,13 +164,7 @@ def segments(lines: list[str]) -> str:
 
 
 TALK = "<url>http://ted/{0}</url>\n<talkid>{0}</talkid>\n<title>{1} {0}</title>\n"
-PREPROCESSING = {
-    "lowercase": True,
-    "tokeniser": "moses",
-    "measure": "tokens",
-    "max_tokens": 175,
-    "max_ratio": 1.5,
-}
+PREPROCESSING = {"lowercase": True, "tokeniser": "moses", "measure": "tokens", "max_ratio": 1.5}
 
 
 def iwslt(root: Path) -> dict[str, Any]:
@@ -261,25 +240,12 @@ def parts(root: Path) -> dict[str, Any]:
     for side in ("en", "ro"):
         (root / f"t.{side}").write_text("t\n")
     files = {"files": {side: f"t.{side}" for side in ("en", "ro")}}
-    train: list[dict[str, Any]] = [
-        {
-            "archive": "https://data.example/one.tgz",
-            "sha256": checksum,
-            "members": {"en": "a/*.en", "ro": "a/*.ro"},
-        },
-        {
-            "urls": {"pairs": "https://data.example/two.tmx.gz"},
-            "sha256": {"pairs": hashlib.sha256(packed).hexdigest()},
-            "format": "tmx",
-        },
-        {
-            "files": {"pairs": ["own.tsv"]},
-            "format": "tsv",
-            "columns": {"en": 1, "ro": 2},
-            "minimum": {"column": 0, "value": 0.5},
-        },
-    ]
-    splits = {"train": {"parts": train}, "valid": files, "test": files}
+    members = {"en": "a/*.en", "ro": "a/*.ro"}
+    archive = {"archive": "https://data.example/one.tgz", "sha256": checksum, "members": members}
+    url = {"urls": {"pairs": "https://data.example/two.tmx.gz"}, "format": "tmx"}
+    url["sha256"] = {"pairs": hashlib.sha256(packed).hexdigest()}
+    own = {"files": {"pairs": ["own.tsv"]}, "format": "tsv", "columns": {"en": 1, "ro": 2}}
+    splits = {"train": {"parts": [archive, url, own]}, "valid": files, "test": files}
     return {"source": "en", "target": "ro", "diacritics": {"ro": "remove"}, "splits": splits}
 
 
@@ -350,25 +316,10 @@ def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
     assert facts["origin"] == "en of parent"
 
 
-def test_every_address_of_a_corpus_is_known(tmp_path: Path) -> None:
+def test_every_address_of_a_corpus_is_known() -> None:
     configuration = configured("paper")
     for name in configuration.corpora:
         written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
         written = re.sub(r"(?m)#.*$", "", written)
         known = addresses(configuration.corpus(name))
         assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name
-    corpus = iwslt(tmp_path)
-    given = {
-        "subwords": {
-            "archive": "https://data.example/bpe.zip",
-            "members": {"codes": "codes", "vocabulary": "dict.txt"},
-        },
-        "distilled": {
-            "at-base": {"urls": {"en": "https://data.example/distilled.en"}},
-            "at-big": {"files": {"en": "data/distilled.en"}},
-        },
-    }
-    assert addresses(as_corpus(corpus | given)) == addresses(as_corpus(corpus)) | {
-        "distilled.at-base.urls.en": "https://data.example/distilled.en",
-        "subwords.archive": "https://data.example/bpe.zip",
-    }

@@ -55,7 +55,11 @@ def test_a_batch_holds_candidates_until_one_is_chosen() -> None:
     chosen = batch.choose(torch.tensor([1, 2, 1]))
     assert chosen.target.tolist() == [[13], [26], [17]]
     assert chosen.ids.tolist() == [0, 1, 2]
-    assert batch.to("meta").candidates.device.type == "meta"
+    moved = vars(batch.to("meta"))
+    assert {name for name, each in moved.items() if each is not None} == {*vars(batch)} - {
+        "regulariser"
+    }
+    assert {each.device.type for each in moved.values() if each is not None} == {"meta"}
 
 
 def test_a_mixture_has_the_shares_that_were_asked_for() -> None:
