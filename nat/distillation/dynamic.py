@@ -9,8 +9,7 @@ from nat.distillation.options import DynamicOptions
 from nat.objective.context import BatchContext
 from nat.transformer.dropout import without_dropout
 
-LARGEST = 1e30
-"""Cost of an infeasible text, which is chosen only if there is no better one, nats."""
+LARGEST = 1e30  # cost of an infeasible text, which is chosen only if there is no better one, nats
 
 
 class Dynamic(DynamicOptions):
@@ -43,23 +42,15 @@ class Dynamic(DynamicOptions):
 
 
 def empty_or_repeated(candidates: Tensor) -> Tensor:
-    """True at candidates without tokens and at those equal to an earlier one, [B, C].
-
-    Args:
-        candidates: [B, C, T].
-    """
+    """True at candidates [B, C, T] without tokens and at those equal to an earlier one, [B, C]."""
     same = (candidates[:, :, None] == candidates[:, None]).all(3)
     return candidates.eq(PAD).all(2) | same.tril(-1).any(2)
 
 
 def full_mask_nll(context: BatchContext, candidates: Tensor) -> Tensor:
-    """-log P(T | Z*, X) of each candidate under a full mask, nats, [B, C].
+    """-log P(T | Z*, X) of each candidate T of [B, C, T] under a full mask, nats, [B, C].
 
     Infinite where a candidate does not fit an upsampled canvas; zero for an empty one.
-
-    Args:
-        context: the forward pass.
-        candidates: T, [B, C, T].
     """
     with without_dropout(context.model):
         if context.model.decoder.upsample is None:

@@ -7,8 +7,7 @@ from nat.data.vocabulary import PAD
 from nat.distillation.options import MixedOptions
 from nat.objective.context import BatchContext
 
-STREAM = 2 << 32
-"""Stream of random numbers; inputs and targets use small numbers."""
+STREAM = 2 << 32  # of random numbers; inputs and targets use small numbers
 
 
 class Mixed(MixedOptions):

@@ -1,8 +1,7 @@
 """Pairwise sentence BLEU of candidates for the training text (MPLE, Huang et al. 2022).
 
-Dynamic distillation needs the distortion between a target T and all candidates Gamma_i:
--beta * sum over i of gamma_i S(Gamma_i, T), where S is the sentence BLEU. S does not depend on the
-model, so it is computed once, before any training.
+The regulariser of dynamic distillation, see `nat.distillation.options`, is made of it. It does not
+depend on the model, so it is computed once, before any training.
 """
 
 from collections import Counter
@@ -31,12 +30,10 @@ ORDERS = 4
 def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
     """S(Gamma_i, Gamma_j) of all pairs of the candidates of a sentence, float32 [C, C].
 
-    Row i is the reference, column j the hypothesis; 0 to 100. Where the paper is ambiguous: as in
-    sacreBLEU for sentences, orders without a match are smoothed exponentially, and orders that
-    exceed the length of the hypothesis are left out. An empty text has 0, also with itself.
-
-    Args:
-        texts: words between blanks.
+    Words are between blanks. Row i is the reference, column j the hypothesis; 0 to 100. Where the
+    paper is ambiguous: as in sacreBLEU for sentences, orders without a match are smoothed
+    exponentially, and orders that exceed the length of the hypothesis are left out. An empty text
+    has 0, also with itself.
     """
     counted = [extract_all_word_ngrams(text, 1, ORDERS) for text in texts]
     scores = np.zeros((len(texts), len(texts)), dtype=np.float32)
@@ -72,28 +69,23 @@ def _bleu(
 def compare_texts(
     corpus: Corpus, folders: Sequence[Path], output: Path, shard: int = 1, shards: int = 1
 ) -> None:
-    """Compute the pairwise BLEU of versions of a part of the target side of the training text.
+    """Write the pairwise BLEU of versions of a part of the training text, float32 [n, C, C].
 
-    Args:
-        corpus: the corpus.
-        folders: that hold the versions, as `train.{target}` in subwords; words are compared.
-        output: file to write, float32 [n, C, C], see `sentence_bleu`.
-        shard: the part, from 1 to `shards`.
-        shards: number of parts, see `nat.data.translations.shard_of`.
+    The folders hold the versions of the target side, in subwords; words are compared. For the part
+    see `nat.data.translations.shard_of`, for the numbers `sentence_bleu`.
 
     Raises:
         UserError: if the versions differ in their number of lines.
     """
-    _, target = sides(corpus)
-    files = [folder / f"{TRAIN}.{target}" for folder in folders]
+    files = [folder / f"{TRAIN}.{sides(corpus)[1]}" for folder in folders]
     counts = {file: count_lines(file) for file in files}
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{file} has {count}" for file, count in counts.items())
         raise UserError(f"versions of one text differ in their number of lines: {shown}")
     part = shard_of(counts[files[0]], shard, shards)
+    lines = islice(zip(*map(read_lines, files), strict=True), part.start, part.stop)
     scores = np.zeros((len(part), len(files), len(files)), dtype=np.float32)
-    lines = zip(*(read_lines(file) for file in files), strict=True)
-    for number, versions in enumerate(islice(lines, part.start, part.stop)):
+    for number, versions in enumerate(lines):
         scores[number] = sentence_bleu([merge(version) for version in versions])
     with atomic_path(output) as temporary, temporary.open("wb") as file:
         np.save(file, scores)
@@ -102,19 +94,10 @@ def compare_texts(
 def merge_comparisons(
     parts: Sequence[Path], names: Sequence[str], output: Path, report: Path
 ) -> dict[str, Any]:
-    """Join the parts that `compare_texts` has written.
-
-    Args:
-        parts: in order.
-        names: of the versions.
-        output: file to write, float32 [n, C, C].
-        report: JSON file to write, after `output`.
+    """Join the parts that `compare_texts` has written of versions with these names.
 
     Returns:
-        The report: sentences, and the mean of S for each pair.
-
-    Raises:
-        UserError: if a part is missing or damaged.
+        What the report says, which is written last: sentences, and the mean of S for each pair.
     """
     arrays = [mapped_array(part) for part in parts]
     sentences = sum(map(len, arrays))
@@ -125,16 +108,11 @@ def merge_comparisons(
         np.concatenate(arrays, out=joined)
         joined.flush()
     means = sum(part.sum(0, dtype=np.float64) for part in arrays) / max(sentences, 1)
-    described = {
-        "sentences": sentences,
-        "mean_bleu": {
-            reference: {
-                hypothesis: round(float(means[row, column]), 3)
-                for column, hypothesis in enumerate(names)
-            }
-            for row, reference in enumerate(names)
-        },
+    mean_bleu = {
+        reference: {name: round(float(mean), 3) for name, mean in zip(names, row, strict=True)}
+        for reference, row in zip(names, means, strict=True)
     }
+    described = {"sentences": sentences, "mean_bleu": mean_bleu}
     write_json(report, described)
     return described
 
@@ -142,10 +120,7 @@ def merge_comparisons(
 def distortion(pairwise_bleu: np.ndarray, beta: float, gamma: Sequence[float]) -> np.ndarray:
     """-beta * sum over i of gamma_i S(Gamma_i, T) of each candidate T, float32 [n, C].
 
-    Args:
-        pairwise_bleu: S, [n, C, C].
-        beta: weight of the whole.
-        gamma: weight of each candidate as a reference, [C].
+    `pairwise_bleu` is S, [n, C, C], and gamma has the weight of each candidate as a reference.
     """
     weights = -beta * np.asarray(gamma, dtype=np.float32)
     return np.einsum("i,nij->nj", weights, pairwise_bleu).astype(np.float32)

@@ -24,7 +24,7 @@ class TrainingPairs(FairseqDataset):
         longest: most tokens of a source and of a target that the model takes.
         max_tokens: most tokens of a batch.
         name: of the split, for messages.
-        first: number of pairs to use, from the first; None for all.
+        first: only so many pairs are used; None for all.
         regulariser: added to the cost of each candidate in a choice, nats, float32 [n, C].
 
     Attributes, of the n pairs that are used:
@@ -90,6 +90,11 @@ class TrainingPairs(FairseqDataset):
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The numbers of pairs, JSON-able."""
+        return {"used": len(self), "left_out": self.left_out}
 
     @property
     def mean_difference(self) -> float:

@@ -22,10 +22,8 @@ from nat.training.run import RUN_FILE, Run
 from nat.transformer.attention import choose_kernels
 
 REFUSALS = (errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
-NEVER = 10**9
-"""Interval in epochs: fairseq must save and validate by updates only."""
-CHECKPOINTS_ON_DISK = 2
-"""Complete checkpoints on disk: if the newest is damaged, the one before it is used."""
+NEVER = 10**9  # interval in epochs: fairseq must save and validate by updates only
+CHECKPOINTS_ON_DISK = 2  # if the newest is damaged, the one before it is used
 
 
 def train(run: Run) -> None:
@@ -59,12 +57,11 @@ def train(run: Run) -> None:
                 f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory "
                 "of the device; set a lower 'tokens_per_device' in the scale"
             ) from error
-        refused = _refused_write(error)
-        if refused is None:
+        if (refused := _refused_write(error)) is None:
             raise
         raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
     finally:
-        for leftover in (*run.folder.glob("crash.pt"), *run.folder.glob("checkpoint_*.tmp")):
+        for leftover in (run.folder / "crash.pt", *run.folder.glob("checkpoint_*.tmp")):
             leftover.unlink(missing_ok=True)
 
 

@@ -35,17 +35,9 @@ def swapped(tokens: Tensor) -> Tensor:
 class OfFairseq(nn.Module):
     """A model of fairseq, with what trainings and decodings ask of any model here.
 
-    Args:
-        architecture: sizes.
-        sizes: of the vocabularies.
-        name: of the architecture in fairseq.
-        options: of the model, see `nat.targets.options.FairseqOptions`.
-        label_smoothing: of the words that are predicted.
-        dropout: share of the states that is set to zero.
-        length_loss_weight: of the length predictor's loss.
-
-    Attributes:
-        longest_source, longest_target: most tokens without BOS and EOS.
+    `name` is that of the architecture in fairseq, `options` are those of the model, see
+    `nat.targets.options.FairseqOptions`. `longest_source` and `longest_target` are the most tokens
+    without BOS and EOS.
     """
 
     length_predictor = None

@@ -17,6 +17,7 @@ What differs from models that are trained here:
 """
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,11 +47,8 @@ from nat.transformer.fairseq_models import fairseq_options
 FAIRSEQ_PAD, FAIRSEQ_EOS, FAIRSEQ_UNK, FAIRSEQ_FIRST = 1, 2, 3, 4
 """Rows of the embedding in fairseq; the symbols of the dictionary begin at the last one."""
 
-EMBEDDING = "encoder.embed_tokens.weight"
-"""The embedding of both languages."""
-
-POSTERIOR = ("q_encoder_y.", "q_encoder_xy.", "bottleneck.")
-"""Parts of a checkpoint that are left out."""
+EMBEDDING = "encoder.embed_tokens.weight"  # of both languages
+LEFT_OUT = ("q_encoder_y.", "q_encoder_xy.", "bottleneck.")  # parts of the posterior
 
 LAYER = {
     "attention.query_key_value": [f"self_attn.{each}_proj" for each in "qkv"],
@@ -122,8 +120,7 @@ def converted(
         if name.startswith("latent.") and not parts:
             weights[name] = torch.full(expected.shape, torch.nan)
             continue
-        lacking = [part for part in parts if part not in left]
-        if lacking:
+        if lacking := [part for part in parts if part not in left]:
             unfit += [f"{part} is missing" for part in lacking]
             continue
         value = torch.cat([left.pop(part).float() for part in parts])
@@ -137,7 +134,7 @@ def converted(
     unfit += [
         f"{name} is no part of it"
         for name in left
-        if not name.startswith(POSTERIOR) and not name.endswith((".version", "._float_tensor"))
+        if not name.startswith(LEFT_OUT) and not name.endswith((".version", "._float_tensor"))
     ]
     if unfit:
         raise UserError(
@@ -156,13 +153,11 @@ def _parts_of(name: str) -> list[str]:
         side = "decoder" if name.startswith("decoder") else "encoder"
         return [f"{side}.embed_positions.weight"]
     stem, _, kind = name.rpartition(".")
-    place, _, rest = stem.partition(".")
-    if place.endswith("_layers"):
-        number, _, part = rest.partition(".")
-        layer = f"{place.removesuffix('_layers')}.layers.{number}"
-        return [f"{layer}.{theirs}.{kind}" for theirs in LAYER[part]]
-    if place.endswith("_norm"):
-        return [f"{place.removesuffix('_norm')}.layer_norm.{kind}"]
+    if layer := re.fullmatch(r"(encoder|decoder)_layers\.(\d+)\.(.+)", stem):
+        side, number, part = layer.groups()
+        return [f"{side}.layers.{number}.{theirs}.{kind}" for theirs in LAYER[part]]
+    if stem in ("encoder_norm", "decoder_norm"):
+        return [f"{stem.removesuffix('_norm')}.layer_norm.{kind}"]
     return [f"{theirs}.{kind}" for theirs in LATENTS.get(stem, [])]
 
 
@@ -182,16 +177,10 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
             f"such as '{missing[0]}'; make the corpus from the text that belongs to the checkpoint"
         )
     blank, begin = (0, last) if checkpoint.options.get("force_eps_zero") else (last, 0)
-    special = {
-        PAD: FAIRSEQ_PAD,
-        BOS: begin,
-        EOS: FAIRSEQ_EOS,
-        UNK: FAIRSEQ_UNK,
-        MASK: FAIRSEQ_PAD,
-        BLANK: blank,
-    }
     rows = [dictionary.ids[symbol] - len(SPECIALS) + FAIRSEQ_FIRST for symbol in vocabulary.symbols]
-    return [special.get(number, row) for number, row in enumerate(rows)]
+    rows[PAD], rows[MASK], rows[BLANK] = FAIRSEQ_PAD, FAIRSEQ_PAD, blank
+    rows[BOS], rows[EOS], rows[UNK] = begin, FAIRSEQ_EOS, FAIRSEQ_UNK
+    return rows
 
 
 def _check_form(checkpoint: Checkpoint, training: Training) -> None:
@@ -212,11 +201,10 @@ def _check_form(checkpoint: Checkpoint, training: Training) -> None:
     decoder = DecoderOptions(
         copy="soft_upsampled", upsample=training.decoder.upsample, count_source_end=True
     )
-    different = [
-        *differences(expected, given),
-        *differences(options_of(training.decoder), options_of(decoder)),
-        *differences(latent and latent["added_to"], latent and "decoder_input", "added_to"),
-    ]
+    different = differences(expected, given)
+    different += differences(options_of(training.decoder), options_of(decoder))
+    if latent:
+        different += differences(latent["added_to"], "decoder_input", "added_to")
     if different:
         raise UserError(
             f"the system '{training.system}' has another form than {checkpoint.path} "

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.data import iterators
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask, register_task
-from sacrebleu.metrics import BLEU
 from torch import Tensor
 
 from nat import registry
@@ -27,6 +27,7 @@ from nat.errors import UserError
 from nat.fairseq_plugin.components import Criterion, SystemModel
 from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.files import atomic_write_text, write_json
+from nat.measures import bleu
 from nat.program import Progress
 from nat.training.model_file import write_tensors
 from nat.training.record import ROWS, Record, per_position
@@ -38,15 +39,8 @@ NO_METRIC = "none"
 """The metric of the best checkpoint for fairseq. It has no value; otherwise fairseq would copy
 checkpoints to further files. The task itself chooses among them."""
 
-BLEU_COUNTS = tuple(
-    f"bleu_{what}"
-    for what in (
-        *(f"correct_{order}" for order in range(1, 5)),
-        *(f"total_{order}" for order in range(1, 5)),
-        *("hypothesis_length", "reference_length"),
-    )
-)
-"""Counts that BLEU is a function of, summed over batches."""
+BLEU_COUNTS = tuple(f"bleu_{number}" for number in range(10))
+"""The counts that BLEU is a function of, see `nat.measures.bleu`, summed over batches."""
 
 
 class Finished(Exception):
@@ -88,8 +82,7 @@ class TrainingTask(FairseqTask):
             self._decoding = registry.build("decoding", self.run.training.validation_decoding)
         several = torch.distributed.is_initialized()
         self._writes = not several or torch.distributed.get_rank() == 0
-        updates = self.run.lengths.updates
-        self._progress = Progress(f"train {self.run.name}", updates, "updates")
+        self._progress = Progress(f"train {self.run.name}", self.run.lengths.updates, "updates")
         self._started = time.monotonic()
         self._update_started: float | None = None
         self._learning_rate = 0.0
@@ -113,19 +106,7 @@ class TrainingTask(FairseqTask):
     def load_dataset(self, split: str, **_: Any) -> None:
         """Load the pairs of `train`, or those of the raw `valid` that validation uses."""
         run, model, training = self.run, self.transformer, split == "train"
-        regulariser = None
-        if training and run.pairwise_bleu is not None:
-            # added to the cost of each candidate in a choice among texts, nats, [n, C]
-            assert run.gamma is not None
-            similarity, candidates = mapped_array(run.pairwise_bleu), len(run.gamma)
-            sentences = len(BinarisedText(run.train[0]))
-            if similarity.shape != (sentences, candidates, candidates):
-                raise UserError(
-                    f"{run.pairwise_bleu} has the shape {list(similarity.shape)}, expected "
-                    f"{sentences} sentences x {candidates} candidates x {candidates}; "
-                    f"{remedy(run.pairwise_bleu)}"
-                )
-            regulariser = distortion(similarity, run.training.text.regulariser["beta"], run.gamma)
+        regulariser = _regulariser(run) if training and run.pairwise_bleu else None
         pairs = TrainingPairs(
             run.train if training else run.valid,
             (model.longest_source, model.longest_target),
@@ -286,9 +267,8 @@ class TrainingTask(FairseqTask):
         """Its losses per position (nats) and BLEU; True if its weights are to be kept."""
         values = per_position({name: sums[name] for name in sums if name not in BLEU_COUNTS})
         if self._decoding is not None:
-            *counts, length, reference_length = (int(sums[name]) for name in BLEU_COUNTS)
-            score = BLEU.compute_bleu(counts[:4], counts[4:], length, reference_length)
-            values["bleu"] = float(score.score)
+            counts = np.array([[sums[name] for name in BLEU_COUNTS]])
+            values["bleu"] = float(bleu.unsmoothed(counts)[0])
         self.record.seconds = time.monotonic() - self._started
         average = self.run.recipe.average
         keep = self.record.add_validation(
@@ -299,25 +279,21 @@ class TrainingTask(FairseqTask):
         return values, keep
 
     def _bleu_counts(self, batch: Batch) -> dict[str, float]:
-        """N-gram counts of the translations of a batch against its target.
+        """Counts of the translations of a batch against its target.
 
         Words are merged from subwords and compared without tokenisation or detokenisation, so this
         BLEU is only for choosing checkpoints, not for reporting.
         """
         source = batch.source.to(next(self.transformer.parameters()).device)
         vocabulary = self.vocabularies.target
-        hypotheses = [
-            merge(vocabulary.decode(each.tokens))
-            for each in self._decoding(self.transformer, source)
-        ]
+        found = self._decoding(self.transformer, source)
+        hypotheses = [merge(vocabulary.decode(each.tokens)) for each in found]
         references = [
             # no prediction of a model is the translation of an unknown word
-            merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
+            [merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")]
             for row in batch.target.tolist()
         ]
-        assert len(hypotheses) == len(references)
-        score = BLEU(tokenize="none", force=True).corpus_score(hypotheses, [references])
-        counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
+        counts = bleu.tokenised_bleu(hypotheses, references).sentences.sum(0)
         return dict(zip(BLEU_COUNTS, map(float, counts), strict=True))
 
     def _write_finished(self) -> None:
@@ -327,13 +303,7 @@ class TrainingTask(FairseqTask):
             "record": asdict(self.record),
             "parameters": sum(each.numel() for each in self.transformer.parameters()),
             "batches_per_epoch": self._batches_per_epoch,
-            "pairs": {
-                split: {
-                    "used": len(self.datasets[split]),
-                    "left_out": self.datasets[split].left_out,
-                }
-                for split in ("train", "valid")
-            },
+            "pairs": {split: self.datasets[split].counts for split in ("train", "valid")},
         }
         write_json(self.run.folder / FINISHED, finished)
 
@@ -357,3 +327,16 @@ class TrainingTask(FairseqTask):
         self._kept_before = [update for update, _ in self.record.candidates]
         if self._writes:
             self._progress.say(f"resumes from its checkpoint of update {self.record.updates:,}")
+
+
+def _regulariser(run: Run) -> np.ndarray:
+    """The term that is added to the cost of each candidate in a choice, nats, float32 [n, C]."""
+    assert run.pairwise_bleu is not None and run.gamma is not None
+    similarity, candidates = mapped_array(run.pairwise_bleu), len(run.gamma)
+    sentences = len(BinarisedText(run.train[0]))
+    if similarity.shape != (sentences, candidates, candidates):
+        raise UserError(
+            f"{run.pairwise_bleu} has the shape {list(similarity.shape)}, expected {sentences} "
+            f"sentences x {candidates} candidates x {candidates}; {remedy(run.pairwise_bleu)}"
+        )
+    return distortion(similarity, run.training.text.regulariser["beta"], run.gamma)

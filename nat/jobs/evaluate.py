@@ -38,9 +38,7 @@ MEASURED_BY = (score, statistics, bleu, significance, results)
 def evaluate(jobs: Sequence[Job[Score]]) -> None:
     """Make scores of one model on one split, a job for each decoding, and the translations.
 
-    Raises:
-        UserError: if something is missing or does not belong together; what was finished before
-            stays.
+    If one fails, those before it stay.
     """
     made_from = [fingerprints(job) for job in jobs]
     translator: Translator | None = None
@@ -80,11 +78,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
 
 
 def fingerprints(job: Job[Score]) -> dict[str, str]:
-    """Hashes of what a decoding and its score are made from, by their keys in the summary.
-
-    Raises:
-        UserError: if a file is missing.
-    """
+    """Hashes of what a decoding and its score are made from, by their keys in the summary."""
     wanted, several = job.artifact, job.inputs.references is not None
     references = score.reference_files(wanted.corpus, job.corpus, wanted.split, several).files
     training = read_json(Path(job.inputs.training.path))

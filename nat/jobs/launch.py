@@ -89,11 +89,9 @@ def launcher(
     command = ["srun", f"--nodes={nodes}", f"--ntasks={here * nodes}"]
     command += [f"--ntasks-per-node={here}", f"--cpus-per-task={processes.cores}"]
     command += ["--kill-on-bad-exit=1"]
-    gpus = processes.gpus
-    if gpus is not None and gpus.request == "gres":
-        command += ["--gres=" + ":".join(filter(None, ["gpu", gpus.type, str(here)]))]
-    elif gpus is not None:
-        command += [f"--gpus-per-node={here}"]
+    if (gpus := processes.gpus) is not None:
+        gres = ":".join(filter(None, ["gpu", gpus.type, str(here)]))
+        command += [f"--gres={gres}" if gpus.request == "gres" else f"--gpus-per-node={here}"]
     meeting_point = f"MASTER_ADDR={_first_node(job)},MASTER_PORT={20_000 + int(job) % 10_000}"
     exports = f"--export=ALL,{meeting_point},NAT_TASKS={here * nodes}"
     return [*command, exports, sys.executable, *program]

@@ -54,9 +54,6 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     GPU, the file has no times, and its key `state` says so. A system that cannot run on the device
     has a key `state` instead of times, which says why. After the job of the latencies come those of
     the systems in their order.
-
-    Raises:
-        UserError: if a file is missing or files do not belong together; nothing is written.
     """
     job: Job[Latency] = jobs[0]
     latency, options = job.artifact, job.configuration.settings.latency
@@ -83,17 +80,9 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         if device == "cpu" and each.why_not is None
     }
     systems = {name: each.why_not or each.systems(counts) for name, each in timed.items()}
-    limits = {
-        way.model.longest_source
-        for ways in systems.values()
-        if not isinstance(ways, str)
-        for way in ways
-    }
-    ids = [
-        number
-        for number, length in enumerate(sentences.lengths)
-        if 0 < length <= min(limits, default=length)
-    ]
+    timed_ways = [way for ways in systems.values() if not isinstance(ways, str) for way in ways]
+    limit = min((way.model.longest_source for way in timed_ways), default=max(sentences.lengths))
+    ids = np.flatnonzero((sentences.lengths > 0) & (sentences.lengths <= limit)).tolist()
     left_out = len(sentences) - len(ids)
     if options.sentences is not None and len(ids) > options.sentences:
         drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)

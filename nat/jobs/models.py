@@ -22,11 +22,7 @@ from nat.training.run import CURVE, REPORT
 
 
 def analyse_model(job: Job[Analysis]) -> None:
-    """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`.
-
-    Raises:
-        UserError: as the analysis does; nothing is written.
-    """
+    """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`."""
     analysis = job.artifact
     torch.set_num_threads(threads(job.configuration))
     splits = importlib.import_module(f"nat.analyses.{analysis.analysis}").analyse(job)
@@ -39,40 +35,34 @@ def import_checkpoint(job: Job[Model]) -> None:
     """Write the model of a system from the published checkpoint that its key `imported` names.
 
     It has the files of a training: `model.pt`, `training.json` and an empty `training.csv`.
-
-    Raises:
-        UserError: if a file is missing, is not what the configuration says, or does not fit the
-            system or the corpus; nothing is written.
     """
     training, inputs, output = job.configuration.training(job.artifact.system), job.inputs, job.path
     assert training.imported is not None
+    checkpoint_file, dictionary_file = Path(inputs.checkpoint.path), Path(inputs.dictionary.path)
+    checkpoint = read_checkpoint(checkpoint_file)
     files = {
-        "checkpoint": Path(inputs.checkpoint.path),
-        "dictionary": Path(inputs.dictionary.path),
+        "checkpoint": {"path": str(checkpoint_file), "sha256": sha256_of(checkpoint_file)},
+        "dictionary": {"path": str(dictionary_file), "sha256": sha256_of(dictionary_file)},
     }
-    checkpoint = read_checkpoint(files["checkpoint"])
-    checksums = {name: sha256_of(path) for name, path in files.items()}
-    if training.imported.sha256 not in (None, checksums["checkpoint"]):
+    checksums = [file["sha256"] for file in files.values()]
+    if training.imported.sha256 not in (None, checksums[0]):
         raise UserError(
-            f"{files['checkpoint']} has the checksum {checksums['checkpoint']}, but "
-            f"{inputs.checkpoint.named_by} expects {training.imported.sha256}; download it again "
-            "or correct 'sha256'"
+            f"{checkpoint_file} has the checksum {checksums[0]}, but {inputs.checkpoint.named_by} "
+            f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    dictionary = read_dictionary(files["dictionary"], job.corpus.in_pieces)
+    dictionary = read_dictionary(dictionary_file, job.corpus.in_pieces)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     weights = converted(checkpoint, dictionary, vocabularies.target, training)
     save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)
     curve = Record().csv()
     atomic_write_text(output.with_name(CURVE), curve)
     report = {
-        "fingerprint": fingerprint([training.as_json(), *checksums.values()]),
+        "fingerprint": fingerprint([training.as_json(), *checksums]),
         "seed": job.artifact.seed,
         "parameters": sum(value.numel() for value in weights.values()),
         "updates": checkpoint.updates,
         "imported": {
-            **{
-                name: {"path": str(path), "sha256": checksums[name]} for name, path in files.items()
-            },
+            **files,
             "architecture": str(checkpoint.options.get("arch")),
             "symbols_left_out": len(dictionary) - len(vocabularies.target),
         },

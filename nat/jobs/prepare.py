@@ -2,14 +2,7 @@
 
 from pathlib import Path
 
-from nat.artifacts import (
-    Comparison,
-    ComparisonShard,
-    CorpusStep,
-    Distilled,
-    Ngrams,
-    Translations,
-)
+from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ngrams, Translations
 from nat.checksums import DOWNLOADS, RESULTS
 from nat.data.binarised import BinarisedText, binarise_folder
 from nat.data.bpe import apply_bpe as apply_learned
@@ -40,10 +33,10 @@ def make_text(job: Step) -> None:
 
 def make_references(job: Step) -> None:
     """Collect the further references of the splits that are prepared together."""
-    split = job.artifact.split
+    split, text = job.artifact.split, Path(job.inputs.before[0].path)
     splits = [TRAIN, VALID] if split == TRAIN else [split]
     splits = [each for each in splits if has_references(job.corpus, each)]
-    collect_references(job.corpus, splits, _before(job, 0), job.path, _place(job))
+    collect_references(job.corpus, splits, text, job.path, _place(job))
 
 
 def _place(job: Step) -> Place:
@@ -52,9 +45,9 @@ def _place(job: Step) -> Place:
     return Place(job.artifact.corpus, Path(), folder, Path(RESULTS, DOWNLOADS))
 
 
-def _before(job: Step, number: int = -1) -> Path:
-    """The folder of one of the steps before, the last one by default."""
-    return Path(job.inputs.before[number].path)
+def _before(job: Step) -> Path:
+    """The folder of the step before."""
+    return Path(job.inputs.before[-1].path)
 
 
 def clean(job: Step) -> None:
@@ -84,13 +77,9 @@ def prepare_test_set(job: Step) -> None:
 
 
 def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> None:
-    """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
+    """Write the folders `clean`, `tokens`, `bpe` and `binarised` beside the `text` of a test set.
 
-    Args:
-        corpus: the corpus.
-        split: name of the test set.
-        folder: of the test set, with its `text`.
-        learned: the folder `bpe` of the training text.
+    `learned` is the folder `bpe` of the training text.
     """
     part = part_of(corpus, [split])
     filter_folder("clean", part, folder / "text", folder / "clean")
@@ -105,22 +94,14 @@ def summarise_corpus(job: Step) -> None:
 
 
 def merge_translations(job: Job[Translations]) -> None:
-    """Join the shards of a translated text into one file that is complete and in order.
-
-    Raises:
-        UserError: if a sentence is missing, repeated or out of order; nothing is written.
-    """
+    """Join the shards of a translated text into one file that is complete and in order."""
     source = Path(job.inputs.corpus.path) / f"{job.artifact.split}.{job.corpus.source}"
     shards = [Path(shard.path) for shard in job.inputs.shards]
     merge_shards(shards, len(BinarisedText(source)), job.path)
 
 
 def distil_text(job: Job[Distilled]) -> None:
-    """Make distilled text of a teacher's translations, or of translations from elsewhere.
-
-    Raises:
-        UserError: if the translations do not belong to the training text, line by line.
-    """
+    """Make distilled text of a teacher's translations, or of translations from elsewhere."""
     inputs, corpus, teacher = job.inputs, job.corpus, job.configuration.published
     bpe = Path(inputs.corpus.path)
     if teacher is None:
@@ -136,8 +117,7 @@ def distil_text(job: Job[Distilled]) -> None:
 
 def compare_texts(job: Job[ComparisonShard]) -> None:
     """Compare versions of a shard of the training text."""
-    texts = [Path(text.path) for text in job.inputs.texts]
-    shard = job.artifact
+    shard, texts = job.artifact, [Path(text.path) for text in job.inputs.texts]
     pairwise_bleu.compare_texts(job.corpus, texts, job.path, shard.shard, shard.shards)
 
 

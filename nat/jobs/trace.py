@@ -28,11 +28,7 @@ from nat.jobs.translate import Translator
 
 
 def trace_decoding(job: Job[Trace]) -> None:
-    """Decode the first sentences of a split again and write every pass.
-
-    Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
-    """
+    """Decode the first sentences of a split again and write every pass."""
     trace, settings = job.artifact, job.configuration.settings
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
@@ -40,17 +36,16 @@ def trace_decoding(job: Job[Trace]) -> None:
     ids = translator.ids[: settings.traced]
     shown = [translator.text[number] for number in ids]
     passes = text_passes(method, Pairs(model, shown, (), settings.decoding_tokens))
-    lines = [
-        {
-            "id": each.id,
-            "tokens": vocabulary.decode(each.hypothesis.tokens),
-            "positions": max((len(one.tokens) for one in passes[each.id]), default=0),
-            "passes": [_as_json(one, vocabulary) for one in passes[each.id]],
-        }
-        for each in translate(model, method, shown, ids, settings.decoding_tokens)
-        if each.id in passes
-    ]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    text = ""
+    for each in translate(model, method, shown, ids, settings.decoding_tokens):
+        if each.id in passes:
+            line = {
+                "id": each.id,
+                "tokens": vocabulary.decode(each.hypothesis.tokens),
+                "positions": max((len(one.tokens) for one in passes[each.id]), default=0),
+                "passes": [_as_json(one, vocabulary) for one in passes[each.id]],
+            }
+            text += json.dumps(line, ensure_ascii=False) + "\n"
     atomic_write_text(trace.path, text)
 
 

@@ -12,7 +12,6 @@ import importlib.metadata
 import platform
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +48,13 @@ from nat.training.run import (
     RUN_FILE,
     Run,
     accumulation,
-    own_files,
+    remove_own_files,
 )
 from nat.transformer.linear import has_bfloat16_products
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
-EVENTS = "tensorboard"
-"""Folder of event files beside the model."""
-SHOWN = 3
-"""Most changes of the configuration that a message lists."""
+EVENTS = "tensorboard"  # folder of event files beside the model
+SHOWN = 3  # most changes of the configuration that a message lists
 
 
 def train_system(job: Job[Model]) -> None:
@@ -69,9 +66,11 @@ def train_system(job: Job[Model]) -> None:
     run, folder = describe(job), job.path.parent
     progress = Progress(f"train {run.name}", run.lengths.updates, "updates")
     files, ended = _outputs(run, folder), _outputs(run, folder / ENDED)
-    if _is_finished(run, files) or _is_finished(run, ended):
+    for made in (files, ended):
+        if not _is_finished(run, made):
+            continue
         if leads():
-            if not _is_finished(run, files):
+            if made is ended:
                 link_all(ended, files)
             if run.folder.exists():
                 check_link(run)
@@ -98,7 +97,7 @@ def train_system(job: Job[Model]) -> None:
 
 
 def _outputs(run: Run, folder: Path) -> dict[str, Path]:
-    """The files of a finished training by their names, the report last."""
+    """Files of a finished training by their names, the report last."""
     names = ["model.pt", CURVE, *([KEPT] if run.keep else []), REPORT]
     return {name: folder / name for name in names}
 
@@ -118,20 +117,16 @@ def describe(job: Job[Model]) -> Run:
     """
     model, inputs, settings = job.artifact, job.inputs, job.configuration.settings
     training, seed = job.configuration.training(model.system), model.seed
-    name = f"{model.system} on {model.corpus}"
+    name, raw = f"{model.system} on {model.corpus}", inputs.corpus.path
     source, target = sides(job.corpus)
-    raw = inputs.corpus.path
     train = (f"{raw}/train.{source}", *(f"{text.path}/train.{target}" for text in inputs.texts))
     valid = (f"{raw}/valid.{source}", f"{raw}/valid.{target}")
     start, teacher = (each and each.weights for each in (inputs.start, inputs.teacher))
     pairwise_bleu = inputs.comparison and inputs.comparison.path
-    gamma, tuned = training.text.regulariser.get("gamma"), []
-    if inputs.gamma is not None:
-        gamma = tuned_gamma(Path(inputs.gamma.path))
-        tuned = [gamma]
-    texts = chain.from_iterable(map(files_of, (*train, *valid)))
-    others = filter(None, (pairwise_bleu, start, teacher))
-    read = (*dict.fromkeys(vocabulary_files(Path(raw))), *texts, *others)
+    tuned = [] if inputs.gamma is None else [tuned_gamma(Path(inputs.gamma.path))]
+    read = [*dict.fromkeys(vocabulary_files(Path(raw)))]
+    read += [file for text in (*train, *valid) for file in files_of(text)]
+    read += filter(None, (pairwise_bleu, start, teacher))
     checksums = [sha256_of(verified(path)) for path in read]
     made_from = fingerprint([training.as_json(), seed, checksums, *tuned])
 
@@ -139,14 +134,13 @@ def describe(job: Job[Model]) -> Run:
     bfloat16 = training.precision == "bf16"
     if training.precision == "auto":
         bfloat16 = has_bfloat16_products(torch.device("cuda" if on_gpu else "cpu"))
-    batches, tokens = accumulation(
-        training.recipe.batch_tokens, devices, settings.tokens_per_device
-    )
+    recipe, most = training.recipe, settings.tokens_per_device
+    batches, tokens = accumulation(recipe.batch_tokens, devices, most)
     # the order of sums on a CPU depends on the number of threads, and fairseq refuses the
     # checkpoint of another optimiser
     device = "FusedAdam" if on_gpu else threads(job.configuration)
     updates_per_epoch = None
-    if counts_epochs(training.recipe):
+    if counts_epochs(recipe):
         with torch.device("meta"):  # without its numbers
             shape = build_model(training, Vocabularies.load(Path(raw)).sizes)
         longest = (shape.longest_source, shape.longest_target)
@@ -156,11 +150,11 @@ def describe(job: Job[Model]) -> Run:
     return Run(
         name=name,
         training=training,
-        lengths=in_updates(training.recipe, updates_per_epoch, name),
+        lengths=in_updates(recipe, updates_per_epoch, name),
         seed=seed,
         train=train,
         pairwise_bleu=pairwise_bleu,
-        gamma=gamma,
+        gamma=tuned[0] if tuned else training.text.regulariser.get("gamma"),
         valid=valid,
         vocabularies=raw,
         init_from=start,
@@ -197,10 +191,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     """Prepare the folder of checkpoints: training resumes from the newest one in it.
 
     Those of another configuration or of other data are removed, and a damaged checkpoint is, so
-    that the training resumes from the one before.
-
-    Raises:
-        UserError: as `check_link`.
+    that the training resumes from the one before. Raises errors as `check_link`.
     """
     folder = run.folder
     make_folder(folder)
@@ -211,7 +202,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             changes = differences(before["training"], run.training.as_json())[:SHOWN]
             why = "; ".join(changes) or "other data, seed, device, batch or number of threads"
             progress.say(f"its old checkpoints do not fit ({why}): discarded")
-        _empty(folder)
+        remove_own_files(folder)
     run.write(folder / RUN_FILE)
     for update, path in run.saved.items():
         if is_whole_zip(path):  # as torch.save writes
@@ -229,15 +220,10 @@ def remove_checkpoints(run: Run) -> None:
 
     A link stays for the next training, so that its checkpoints are again where there is room.
     """
-    _empty(run.folder)
+    remove_own_files(run.folder)
     if not run.folder.is_symlink():
         with suppress(OSError):  # a user has put a file there in the meantime
             run.folder.rmdir()
-
-
-def _empty(folder: Path) -> None:
-    for path in own_files(folder):
-        path.unlink(missing_ok=True)
 
 
 def finish(run: Run, output: Path, progress: Progress) -> None:

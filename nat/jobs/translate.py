@@ -30,13 +30,9 @@ from nat.transformer.model import Transformer
 class Methods:
     """Decodings with what they consult besides the model that translates, each opened once.
 
-    Args:
-        sizes: of the vocabularies of the corpus.
-        device: of the model.
-        configuration: of a job, for `of`.
-        known: what decodings with the same model have in common, see `nat.decoding.known`; without
-            it, as where it is timed, a decoding does all work itself.
-        alone: sentences come one at a time, so that an engine's threads work on each together.
+    `known` is what decodings with the same model have in common, see `nat.decoding.known`; without
+    it, as where it is timed, a decoding does all work itself. If sentences come `alone`, one at a
+    time, an engine's threads work on each together.
     """
 
     def __init__(
@@ -48,26 +44,22 @@ class Methods:
         *,
         alone: bool = False,
     ) -> None:
-        self._sizes, self._device, self._alone = sizes, torch.device(device), alone
+        self._sizes, self._device = sizes, torch.device(device)
         self._configuration, self._known = configuration, known
         self._assistant = cache(self._load)
         self._language_model = cache(lambda path: matching_language_model(path, sizes.target))
-        self._engine = cache(self._open)
+        self._engine = cache(
+            lambda path, precision: matching_engine(path, sizes, precision, self._device, alone)
+        )
 
     def _load(self, model: Model) -> Transformer:
         assert self._configuration is not None
         return matching_model(model, self._configuration, self._sizes).to(self._device)
 
-    def _open(self, path: Path, precision: str) -> Any:
-        return matching_engine(path, self._sizes, precision, self._device, alone=self._alone)
-
     def of(self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Decode:
         """Build a decoding of the configuration with the models of a job.
 
         `chosen` are values of options that are tuned; None for those of the validation set.
-
-        Raises:
-            UserError: if one of them is missing or does not belong to the rest.
         """
         assert self._configuration is not None
         described, model = self._configuration.decodings[decoding], Path(inputs.model.path)
@@ -108,19 +100,14 @@ class Methods:
 
 
 def matching_engine(
-    path: Path,
-    sizes: VocabularySizes,
-    precision: str,
-    device: torch.device,
-    *,
-    alone: bool = False,
+    path: Path, sizes: VocabularySizes, precision: str, device: torch.device, alone: bool = False
 ) -> SearchEngine | EncoderEngine | OnnxEngine:
     """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
     ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
 
     Raises:
-        UserError: if it is not.
+        UserError: if it is of others.
     """
     engine: SearchEngine | EncoderEngine | OnnxEngine
     where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
@@ -138,7 +125,7 @@ def matching_engine(
 
 
 def chosen_options(path: Path, model: Path) -> dict[str, Any]:
-    """Read what `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
+    """Read what `nat.jobs.tune_decoding` has chosen for a model: values by option.
 
     Raises:
         UserError: if the file is missing, or was made from other weights than those of `model`.
@@ -151,9 +138,6 @@ class Translator:
     """The model of a job and the text of a split, loaded once for any number of decodings.
 
     `ids` are the numbers of the sentences, `known` is as for `Methods`.
-
-    Raises:
-        UserError: if something is missing or does not belong together.
     """
 
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
@@ -178,11 +162,7 @@ class Translator:
 
 
 def translate_shard(job: Job[Shard]) -> None:
-    """Translate a shard of a split.
-
-    Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
-    """
+    """Translate a shard of a split."""
     shard = job.artifact
     translator = Translator(job, shard.split)
     ids = shard_of(len(translator.ids), shard.shard, shard.shards)

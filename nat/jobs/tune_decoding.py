@@ -22,11 +22,7 @@ from nat.training.model_file import WEIGHTS, checksum_of
 
 
 def tune_decoding(job: Job[TunedOptions]) -> None:
-    """Translate the validation set with every combination of values, and write which is best.
-
-    Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
-    """
+    """Translate the validation set with every combination of values, and write which is best."""
     tuned, inputs, configuration = job.artifact, job.inputs, job.configuration
     translator = Translator(job, VALID, known={})
     files = reference_files(tuned.corpus, job.corpus, VALID, several=False)
@@ -45,23 +41,17 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
         )
         sums, signature = counts.sentences.sum(0), counts.signature
         parts = bleu.parts(sums, smooth=True)
-        points.append(
-            {
-                **point,
-                "sacrebleu": round(float(bleu.smoothed(sums[None])[0]), DIGITS),
-                **{key: parts[key] for key in ("brevity_penalty", "length_ratio")},
-            }
-        )
+        value = round(float(bleu.smoothed(sums[None])[0]), DIGITS)
+        lengths = {key: parts[key] for key in ("brevity_penalty", "length_ratio")}
+        points.append({**point, "sacrebleu": value, **lengths})
     best = max(range(len(grid)), key=lambda number: points[number]["sacrebleu"])
-    write_json(
-        job.path,
-        {
-            **{key: value for key, value in vars(tuned).items() if key != "run"},
-            WEIGHTS: checksum_of(Path(inputs.model.path)),
-            "split": VALID,
-            "sentences": len(ids),
-            "signature": signature,
-            "chosen": grid[best],
-            "points": points,
-        },
-    )
+    report = {
+        **{key: value for key, value in vars(tuned).items() if key != "run"},
+        WEIGHTS: checksum_of(Path(inputs.model.path)),
+        "split": VALID,
+        "sentences": len(ids),
+        "signature": signature,
+        "chosen": grid[best],
+        "points": points,
+    }
+    write_json(job.path, report)

@@ -23,24 +23,18 @@ from nat.options import validated
 
 
 def tune_gamma(job: Job[TunedGamma]) -> None:
-    """Write the weights whose choice is closest to the references, and what was measured.
-
-    Raises:
-        UserError: if the files do not belong together.
-    """
+    """Write the weights whose choice is closest to the references, and what was measured."""
     inputs, split = job.inputs, job.inputs.translations[0].split
     _, target = sides(job.corpus)
     raw = list(read_lines(Path(inputs.text.path) / f"{split}.{target}"))
-    translations = iter(inputs.translations)
-    names = job.artifact.candidates.split("+")
-    texts = [
-        raw
-        if name == RAW
-        else [
-            row["text"] for row in read_in_order(Path(next(translations).path), sentences=len(raw))
-        ]
-        for name in names
-    ]
+    names, translated = job.artifact.candidates.split("+"), iter(inputs.translations)
+    texts = []
+    for name in names:
+        if name == RAW:
+            texts.append(raw)
+        else:
+            rows = read_in_order(Path(next(translated).path), sentences=len(raw))
+            texts.append([row["text"] for row in rows])
     several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
     covered = sorted(several)
     references, weights = zip(*(several[number] for number in covered), strict=True)
@@ -48,26 +42,20 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
     scores = pairwise_bleu(versions, references, weights)
     tuned = tune(scores)
     choices = Counter(chosen(scores, tuned.gamma).tolist())
-    means = {name: float(scores.references[:, n].mean()) for n, name in enumerate(names)}
-    means = {"chosen": tuned.bleu, **means}
-    write_json(
-        job.path,
-        {
-            "corpus": job.artifact.corpus,
-            "split": split,
-            "sentences": len(covered),
-            "candidates": names,
-            "gamma": list(tuned.gamma),
-            "chosen": {name: choices[number] for number, name in enumerate(names)},
-            "mean_bleu": {name: round(value, DIGITS) for name, value in means.items()},
-        },
-    )
+    columns = zip(names, scores.references.T, strict=True)
+    means = {"chosen": tuned.bleu} | {name: float(column.mean()) for name, column in columns}
+    report = {
+        "corpus": job.artifact.corpus,
+        "split": split,
+        "sentences": len(covered),
+        "candidates": names,
+        "gamma": list(tuned.gamma),
+        "chosen": {name: choices[number] for number, name in enumerate(names)},
+        "mean_bleu": {name: round(value, DIGITS) for name, value in means.items()},
+    }
+    write_json(job.path, report)
 
 
 def tuned_gamma(path: Path) -> list[float]:
-    """Read the weights that `tune_gamma` has written.
-
-    Raises:
-        UserError: if the file is missing or damaged.
-    """
+    """Read the weights that `tune_gamma` has written."""
     return validated(list[float], read_json(path).get("gamma"), f"{path}: key 'gamma'")

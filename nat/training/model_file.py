@@ -28,12 +28,9 @@ from nat.files import atomic_path, read_json
 from nat.job import JobConfiguration
 from nat.transformer.model import Transformer
 
-WEIGHTS = "weights"
-"""Key of the SHA-256 of the `model.pt` that a result was made from."""
-CONVERTED = "model.json"
-"""File of a converted model with that key."""
-SHOWN = 5
-"""Most differences of configuration that a message lists."""
+WEIGHTS = "weights"  # key of the SHA-256 of the `model.pt` that a result was made from
+CONVERTED = "model.json"  # file of a converted model with that key
+SHOWN = 5  # most differences of configuration that a message lists
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class TrainedModel:
 
 def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
     """Build the untrained model of an effective configuration."""
-    target = training.target.options
+    recipe, target = training.recipe, training.target.options
     if training.target.method == "fairseq_loss":
         from nat.fairseq_plugin.own_models import OfFairseq  # needs what is optional, fairseq
 
@@ -57,8 +54,8 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
             target["model"],
             target["options"],
             target["label_smoothing"],
-            training.recipe.dropout,
-            training.recipe.length_loss_weight,
+            recipe.dropout,
+            recipe.length_loss_weight,
         )
         # trainings, translations and latencies ask no more of a model than it has
         return cast(Transformer, model)
@@ -66,7 +63,7 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
         training.architecture,
         sizes.target,
         length=training.length,
-        dropout=training.recipe.dropout,
+        dropout=recipe.dropout,
         decoder=training.decoder,
         empty_token=registry.describe("targets", training.target).empty_token,
         parts={
@@ -98,14 +95,10 @@ def save_model(
 
 
 def write_tensors(path: Path | str, value: Any) -> None:
-    """Write a file with `torch.save`, atomically.
-
-    Raises:
-        UserError: if the file system refuses the write.
-    """
+    """Write a file with `torch.save`, atomically."""
     content = io.BytesIO()
     torch.save(value, content)
-    # torch hides the reason of the file system
+    # torch hides the reason why the file system refuses a write
     with atomic_path(path) as temporary:
         temporary.write_bytes(content.getbuffer())
 
@@ -128,9 +121,8 @@ def reading(path: Path | str) -> Iterator[None]:
         held = re.search(r"GLOBAL (\S+)", str(error))
         said = str(error).partition("\n")[0].split(". ")[0] or type(error).__name__
         reason = f"it holds an object of the class {held[1]}" if held else said
-        raise UserError(
-            f"{path} is damaged or of another kind ({reason}); {remedy(path)}"
-        ) from error
+        fault = f"is damaged or of another kind ({reason})"
+        raise UserError(f"{path} {fault}; {remedy(path)}") from error
 
 
 def _name_parts(training: dict[str, Any], weights: dict[str, Tensor]) -> None:
@@ -152,14 +144,10 @@ def load_model(
     sizes: VocabularySizes | None = None,
     mapped: bool = False,
 ) -> TrainedModel:
-    """Read `model.pt`.
+    """Read `model.pt` and check that its vocabularies have these sizes, if they are given.
 
-    Args:
-        path: the file.
-        device: of the model.
-        sizes: of the vocabularies that it is used with, if they are known.
-        mapped: on a processor, leave weights in the file until they are used: for an engine with
-            weights of its own, which uses hardly any.
+    `mapped`: on a processor, leave weights in the file until they are used, for an engine with
+    weights of its own, which uses hardly any.
 
     Raises:
         UserError: as `reading`, and if the model has vocabularies of other sizes.
@@ -206,8 +194,7 @@ def matching_model(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     trained = load_model(model.path, device, sizes=sizes, mapped=mapped)
     expected = configuration.training(model.system).as_json()
-    different = differences(trained.training.as_json(), expected)
-    if different:
+    if different := differences(trained.training.as_json(), expected):
         raise UserError(
             f"{model.path} was trained with another configuration "
             f"({'; '.join(different[:SHOWN])}); put that back, or {remedy(model.path)}"
@@ -216,12 +203,9 @@ def matching_model(
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the mean of each weight of a training over several files.
+    """Mean of each weight of a training over several files, see `reading`.
 
     It is summed in float64, and of the weights' own type.
-
-    Raises:
-        UserError: as `reading`.
     """
     weights: dict[str, Tensor] = {}
     sums: dict[str, Tensor] = {}

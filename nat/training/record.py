@@ -20,10 +20,7 @@ training is flagged."""
 
 FIRST_COLUMNS = ("update", "split", "seconds", "loss", "nll", "length")
 LAST_COLUMNS = ("bleu", "learning_rate", "gradient_norm", "tokens_per_second")
-NO_LOSSES = (
-    *("positions", "tokens", "sentences", "updates"),
-    *("training_seconds", "gradient_norm"),
-)
+NO_LOSSES = ("positions", "tokens", "sentences", "updates", "training_seconds", "gradient_norm")
 """Sums of the record that are not losses."""
 
 
@@ -107,8 +104,9 @@ class Record:
 
         `pairs` of its text says how many were `used`, and `left_out` by reason.
         """
-        validated = [row for row in self.rows if row["split"] == "valid"]
-        last = validated[-1] if validated else {}
+        last: dict[str, Any] = next(
+            (row for row in reversed(self.rows) if row["split"] == "valid"), {}
+        )
         flags = []
         if last.get("bleu") == 0:
             flags.append("the last validation of its training has BLEU 0")

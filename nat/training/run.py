@@ -2,7 +2,6 @@
 
 import math
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -36,17 +35,17 @@ _OWN = (
 )
 
 
-def own_files(folder: Path) -> Iterator[Path]:
-    """Yield what trainings write in a folder of checkpoints, also what they have not finished.
+def remove_own_files(folder: Path) -> None:
+    """Remove what trainings write in a folder of checkpoints, also what they have not finished.
 
-    If what is yielded is removed in this order, then whatever is left at any time is complete
-    enough to resume from, and the file of the run that it belongs to goes last.
+    Whatever is left at any time is complete enough to resume from, and the file of the run that it
+    belongs to goes last.
     """
     files = sorted(folder.iterdir())
     for name in _OWN:
         for path in files:
             if any(fnmatch(path.name, each) for each in (name, f".{name}.*", f"{name}.tmp")):
-                yield path
+                path.unlink(missing_ok=True)
 
 
 def forget_ended(run: str) -> None:

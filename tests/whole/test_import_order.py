@@ -12,8 +12,7 @@ PACKAGES_IN_ORDER = (
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     *("objective", "parts", "decoding", "inputs", "targets", "distillation"),
     *("artifact", "artifacts", "job"),
-    "training",
-    *("fairseq_plugin", "measures", "analyses"),
+    *("measures", "training", "fairseq_plugin", "analyses"),
     *("papers", "figures", "report", "workflow", "jobs", "export"),
 )
 """Folders and modules of nat/; each may import from those before it."""
