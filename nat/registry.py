@@ -1,8 +1,7 @@
 """Methods by name: `nat/FAMILY/NAME.py` holds one class, exported as `METHOD`.
 
-The options and traits of a method are those of its class. What the configuration needs of a method
-stands in `nat/FAMILY/options.py`, which does not import torch, so a method is only imported where
-it is built; one that has no options there, as a new one may, is imported for them too.
+Its options and traits, which the configuration needs, are in `nat/FAMILY/options.py`, which does
+not import torch. A method that has none there, as a new one may, is imported for them.
 """
 
 import copy
@@ -51,14 +50,7 @@ class Method(BaseModel):
         return self.model_dump()
 
     def with_options(self, chosen: Mapping[str, Any]) -> "Method":
-        """The same method with other values of some options.
-
-        Args:
-            chosen: values by option; `a.b` is the key b of the option a.
-
-        Raises:
-            UserError: if the option a has no keys.
-        """
+        """The same method with other values of some options; `a.b` is the key b of the option a."""
         changed = copy.deepcopy(self.as_json())
         for option, value in chosen.items():
             *path, last = option.split(".")
@@ -78,11 +70,10 @@ def names(family: str) -> tuple[str, ...]:
 
 
 def find(family: str, method: str) -> Any:
-    """The class of a method; imports only this method.
+    """The class of a method, the only one that is imported.
 
     Raises:
-        UserError: if there is no such method, naming the nearest one; or if it cannot be imported,
-            naming the file and the line.
+        UserError: if there is no such method, or if it cannot be imported, with file and line.
     """
     file = f"nat/{family}/{method}.py"
     if not method.isidentifier() or not (_PACKAGE / family / f"{method}.py").exists():
@@ -104,8 +95,6 @@ def find(family: str, method: str) -> Any:
 
 def build(family: str, method: Method) -> Any:
     """Build a method from its configuration.
-
-    Values are taken strictly: no text for a number, no truth value for a number.
 
     Raises:
         UserError: for an unknown method or option, or a value of the wrong type.

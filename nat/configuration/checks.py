@@ -155,7 +155,6 @@ def _check_decoding(view: Configuration, family: str) -> None:
 def _check_kept(view: Configuration, name: str) -> None:
     start = view.system(name).init_from
     if start is not None and start.kept is not None:
-        recipe = view.system(start.system).recipe
+        known = view.recipe(view.system(start.system).recipe).keep or {}
         where = f"{view.file_of('systems', name)}: key 'init_from.kept'"
-        where += f" (key 'keep' of the recipe '{recipe}')"
-        require(start.kept, view.recipe(recipe).keep or {}, "checkpoint", where)
+        require(start.kept, known, "checkpoint", where)

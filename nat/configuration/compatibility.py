@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nat.configuration.systems import SystemMethods
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS
@@ -48,34 +49,28 @@ RULES = {
 }
 
 
-class _Side:
-    """A system as the rules look at it."""
+def _require(
+    configuration: "Configuration",
+    system: SystemMethods,
+    rules: Mapping[str, bool],
+    where: str = "",
+) -> None:
+    """Refuse a system for the first rule that does not hold."""
+    for rule in (rule for rule, holds in rules.items() if not holds):
+        key = rule.partition(" ")[0]
+        given = at(configuration.files["systems"][system.name], key)
+        value = json.dumps(given.get("method", given) if isinstance(given, dict) else given)
+        raise UserError(
+            f"{where}{configuration.file_of('systems', system.name)}: key '{key}': found {value}: "
+            f"{RULES[rule]} ('{system.name}' is {KINDS[system.order]})"
+        )
 
-    def __init__(self, configuration: "Configuration", name: str) -> None:
-        self.file, self.name = configuration.file_of("systems", name), name
-        self.written, self.its = configuration.files["systems"][name], configuration.system(name)
-        self.input, self.target, self.choice, self.parts = configuration.methods(name)
-        self.order, self.decoder = self.input.decoding_order, self.its.decoder
-        self.upsampled = self.decoder.upsample is not None
-        self.size = configuration.scale_settings.sizes.get(self.its.size)
-        self.encoder_only = self.size is not None and not self.size.decoder_layers
-        self.canvas = replace(self.decoder, chunk=None)  # the chunk concerns no weights
 
-    def fits_into(self, other: "_Side") -> bool:
-        """True unless sentences may be longer than those of a second system."""
-        one, two = self.size, other.size
-        return one is None or two is None or one.max_positions <= two.max_positions
-
-    def require(self, rules: Mapping[str, bool], where: str = "") -> None:
-        """Refuse the system for the first rule that does not hold."""
-        for rule in (rule for rule, holds in rules.items() if not holds):
-            key = rule.partition(" ")[0]
-            given = at(self.written, key)
-            value = json.dumps(given.get("method", given) if isinstance(given, dict) else given)
-            raise UserError(
-                f"{where}{self.file}: key '{key}': found {value}: {RULES[rule]} ('{self.name}' is "
-                f"{KINDS[self.order]})"
-            )
+def _fits_into(one: SystemMethods, other: SystemMethods) -> bool:
+    """True unless sentences may be longer than those of a second system."""
+    if one.size is None or other.size is None:
+        return True
+    return one.size.max_positions <= other.size.max_positions
 
 
 def learned(configuration: "Configuration", name: str, trait: str) -> bool:
@@ -92,8 +87,9 @@ def refines(configuration: "Configuration", name: str) -> bool:
 
 def check_system(configuration: "Configuration", name: str) -> None:
     """Check that what a system says fits its methods, and the systems that it names."""
-    own = _Side(configuration, name)
-    its, target, decoder, text = own.its, own.target, own.decoder, own.its.text
+    own, file = configuration.methods(name), configuration.file_of("systems", name)
+    its, target, decoder, text = own.its, own.target, own.its.decoder, own.its.text
+    canvas = replace(decoder, chunk=None)
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
     predicts, latent = "input_predictor" in own.parts, own.parts.get("latent")
     revealing = own.input.trains_on_partial_targets and target.teacher is None
@@ -105,9 +101,9 @@ def check_system(configuration: "Configuration", name: str) -> None:
     rules = {
         "input": target.decoding_order in (None, own.order) and (parallel or not target.distils),
         "decoder.chunk": (decoder.chunk is not None) == chunked,
-        "decoder": parallel or own.canvas == DecoderOptions(),
+        "decoder": parallel or canvas == DecoderOptions(),
         "decoder copy": not own.encoder_only
-        or (own.upsampled and replace(own.canvas, count_source_end=False) == repeated),
+        or (own.upsampled and replace(canvas, count_source_end=False) == repeated),
         "decoder.upsample": own.upsampled == target.upsampled,
         "input canvas": own.input.upsampled in (None, target.upsampled),
         "parts.latent": not latent or (parallel and not own.encoder_only),
@@ -120,37 +116,37 @@ def check_system(configuration: "Configuration", name: str) -> None:
         "teacher": (its.teacher is not None) == (taught_by is not None),
         "init_from": not target.distils or its.init_from is not None,
     }
-    own.require(rules)
+    _require(configuration, own, rules)
     if its.teacher is not None:
-        teacher = _Side(configuration, its.teacher)
+        teacher = configuration.methods(its.teacher)
         rules = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
-            "size positions": own.fits_into(teacher),
+            "size positions": _fits_into(own, teacher),
         }
-        teacher.require(rules, f"{own.file}: key 'teacher': ")
+        _require(configuration, teacher, rules, f"{file}: key 'teacher': ")
     if its.init_from is not None:
-        start = _Side(configuration, its.init_from.system)
+        start = configuration.methods(its.init_from.system)
         forms = [{part: each.form for part, each in side.parts.items()} for side in (own, start)]
         rules = {
             "input tokens": not target.distils or refines(configuration, start.name),
             "size shape": None in (own.size, start.size) or own.size == start.size,
-            "decoder shape": own.canvas == start.canvas,
+            "decoder shape": canvas == replace(start.its.decoder, chunk=None),
             "parts shape": forms[0] == forms[1],
             "length shape": its.length == start.its.length,
         }
-        start.require(rules, f"{own.file}: key 'init_from': ")
+        _require(configuration, start, rules, f"{file}: key 'init_from': ")
     decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
     for each in (each for each in text.candidates if each.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
         own_start = its.init_from is not None and its.init_from.as_json() == each.system
         if not (target.distils and own_start):
-            writer = _Side(configuration, str(each.system))
+            writer = configuration.methods(str(each.system))
             rules = {"input": writer.order == "autoregressive"}
-            writer.require(rules, f"{own.file}: key '{each.key}.system': ")
+            _require(configuration, writer, rules, f"{file}: key '{each.key}.system': ")
         decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
     for key, other, decoding in decodings:
-        with told_of(f"{own.file}: key '{key}': "):
+        with told_of(f"{file}: key '{key}': "):
             if decoding is not None:
                 configuration.check_decoding(other, decoding)
 
@@ -158,7 +154,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
 def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
     """Refuse a decoding that does not suit a system, or whose own assistant does not suit it."""
     method, traits = configuration.decoding(decoding), configuration.decoding_traits(decoding)
-    file, own = configuration.decoding_file(decoding), _Side(configuration, system)
+    file, own = configuration.decoding_file(decoding), configuration.methods(system)
     lengths, steps, penalty = (
         max(file.tuning.get(option, [method.options.get(option) or 0]))
         for option in ("length_beam", "steps", "blank_penalty")
@@ -175,18 +171,18 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         "parts": traits.part is None or traits.part in own.parts,
     }
     where = f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "
-    own.require(rules, where)
+    _require(configuration, own, rules, where)
     given, wanted = file.assistant, traits.assistant
     if (given is None) != (wanted is None) and not traits.assistant_optional:
         kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
         raise UserError(f"{where}key 'assistant': found {given or 'null'}, expected {kind}")
     if given is not None:
-        assistant = _Side(configuration, given)
-        chunks = {own.decoder.chunk, assistant.decoder.chunk} - {None}
+        assistant = configuration.methods(given)
+        chunks = {own.its.decoder.chunk, assistant.its.decoder.chunk} - {None}
         rules = {
             "input": assistant.order == wanted,
             "decoder.upsample": wanted != "parallel" or not assistant.upsampled,
-            "size positions": own.fits_into(assistant),
+            "size positions": _fits_into(own, assistant),
             "decoder.chunk size": wanted != "hybrid" or len(chunks) == 1,
         }
-        assistant.require(rules, where)
+        _require(configuration, assistant, rules, where)

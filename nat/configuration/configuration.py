@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families, systems
@@ -21,30 +21,16 @@ from nat.configuration.models import (
 )
 from nat.configuration.overrides import Overrides
 from nat.configuration.scales import Scale, TaskCorpus
-from nat.configuration.systems import at_scale, place
+from nat.configuration.systems import SystemMethods, at_scale, place
 from nat.data.corpus import Corpus
 from nat.data.splits import split_names
 from nat.errors import told_of
 from nat.options import cached_method
 from nat.registry import Method
-from nat.traits import DecodingMethod, NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
+from nat.traits import DecodingMethod
 
 if TYPE_CHECKING:
     from nat.papers.description import Paper
-
-
-class SystemMethods(NamedTuple):
-    """The methods of a system, with their options and traits; parts of its network by name."""
-
-    input: ProxyInput
-    target: ProxyTarget
-    choice: TextChoice | None
-    parts: dict[str, NetworkPart]
-
-    @property
-    def order(self) -> Order:
-        """In which order the system predicts tokens."""
-        return self.input.decoding_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,23 +158,8 @@ class Configuration:
 
     @cached_method
     def methods(self, system: str) -> SystemMethods:
-        """The methods of a system."""
-        its, where = self.system(system), place(self, "systems", system)
-
-        def described(key: str, family: str, method: Method) -> Any:
-            with told_of(f"{where}: key '{key}': "):
-                return registry.describe(family, method)
-
-        choice = its.text.choice
-        return SystemMethods(
-            described("input", "inputs", its.input),
-            described("target", "targets", its.target),
-            None if choice is None else described("text", "distillation", choice),
-            {
-                name: described("parts", "parts", Method(method=name, **options))
-                for name, options in its.parts.items()
-            },
-        )
+        """A system with its methods."""
+        return SystemMethods(self, system)
 
     def on(self, corpus: str) -> "Configuration":
         """The configuration with the changes of the tasks that a corpus is used for.

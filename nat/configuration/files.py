@@ -106,13 +106,8 @@ def read_value(text: str, origin: str) -> Any:
 
 def read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     """Read all files of a folder of `config/`, by name without `.yaml`."""
-    place = root / "config" / folder
-    if folder == "papers" and not place.exists():
-        return {}  # a training needs none
-    if not place.is_dir():
-        raise UserError(f"config/{folder}: there is no such folder; restore it")
     contents = {}
-    for path in sorted(place.glob("[!.]*")):
+    for path in sorted((root / "config" / folder).glob("[!.]*")):
         is_yaml = path.suffix.lower() in (".yaml", ".yml")
         if is_yaml and not (path.suffix == ".yaml" and NAME.fullmatch(path.stem)):
             raise UserError(

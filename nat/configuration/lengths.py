@@ -139,16 +139,6 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
     return Lengths(updates, warmup, save, validate)
 
 
-def at_length(options: Mapping[str, Any], ratio: float) -> dict[str, Any]:
-    """Options of a method for a training whose stated length is `ratio` times its own.
-
-    A moving average has its time constant as a share of the training: a decay of 0.9992 in 40,000
-    updates is one of 0.9992^80 in 500, so that the average forgets as much in the whole.
-    """
-    decay = options.get("ema_decay")
-    return {**options, **({} if decay is None else {"ema_decay": float(f"{decay**ratio:.6g}")})}
-
-
 def estimated_tokens(recipe: Recipe, tokens_per_epoch: float) -> float:
     """Tokens that a training will see; those of an epoch are 0 where they are not known."""
     if recipe.epochs is None:

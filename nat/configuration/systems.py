@@ -1,18 +1,21 @@
 """Systems as scale, tasks and command line make them, and which of them are the same."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration.families import Content, Origin, merged
 from nat.configuration.files import file_of
 from nat.configuration.json_values import fingerprint
-from nat.configuration.lengths import at_length, in_proportion
+from nat.configuration.lengths import in_proportion
 from nat.configuration.models import Training
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.options import options_of
+from nat.registry import Method
+from nat.traits import NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
 
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
@@ -73,6 +76,38 @@ def replacements(configuration: "Configuration", recipe: str) -> list[str]:
 
 def _scale(configuration: "Configuration") -> Content:
     return configuration.files["scales"][configuration.scale]
+
+
+class SystemMethods:
+    """A system with its methods, their options and traits.
+
+    Attributes:
+        its: content of its file, as the scale makes it.
+        choice: among several texts; None without one.
+        parts: of its network, by name.
+        order: in which it predicts tokens.
+        size: None if the scale has none of this name.
+    """
+
+    def __init__(self, configuration: "Configuration", name: str) -> None:
+        def described(key: str, family: str, method: Method) -> Any:
+            with told_of(f"{place(configuration, 'systems', name)}: key '{key}': "):
+                return registry.describe(family, method)
+
+        self.name, self.its = name, configuration.system(name)
+        self.input: ProxyInput = described("input", "inputs", self.its.input)
+        self.target: ProxyTarget = described("target", "targets", self.its.target)
+        self.choice: TextChoice | None = None
+        if self.its.text.choice is not None:
+            self.choice = described("text", "distillation", self.its.text.choice)
+        self.parts: dict[str, NetworkPart] = {
+            part: described("parts", "parts", Method(method=part, **options))
+            for part, options in self.its.parts.items()
+        }
+        self.order: Order = self.input.decoding_order
+        self.size = configuration.scale_settings.sizes.get(self.its.size)
+        self.encoder_only = self.size is not None and not self.size.decoder_layers
+        self.upsampled = self.its.decoder.upsample is not None
 
 
 def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
@@ -157,9 +192,12 @@ def named(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configurat
     the results of that system anew; among others the shortest name counts.
     """
     view = for_tasks(configuration, tasks)
+    needed = {name: dependencies(view, name) for name in view.systems}
+    identities: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
-    for name, identity in identities(view).items():
-        groups.setdefault(identity, []).append(name)
+    for name in TopologicalSorter(needed).static_order():
+        identities[name] = _identity(view, name, identities)
+        groups.setdefault(identities[name], []).append(name)
 
     def is_copy(name: str, same: list[str]) -> bool:
         base = configuration.origins["systems"].get(name, Origin("")).base
@@ -191,23 +229,11 @@ def _renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any
     return value
 
 
-def identities(view: "Configuration") -> dict[str, str]:
-    """Fingerprints of all systems and of all that they refer to, without names."""
-    known: dict[str, str] = {}
-
-    def identity(system: str) -> str:
-        if system not in known:
-            known[system] = _identity(view, system, identity)
-        return known[system]
-
-    return {name: identity(name) for name in view.systems}
-
-
-def _identity(view: "Configuration", system: str, identity: Callable[[str], str]) -> str:
+def _identity(view: "Configuration", system: str, others: Mapping[str, str]) -> str:
+    """The fingerprint of a system and of all that it refers to, given those of others."""
     its = view.system(system)
     if its.size not in view.scale_settings.sizes:
         return fingerprint({"system": system})  # not trained at this scale, so equal to no other
-    others = {name: identity(name) for name in dependencies(view, system)}
     content = _renamed(effective(view, system), others)
     content["recipe"]["validation"].pop("decoding")  # its options are included
     decodings = {}
@@ -253,12 +279,18 @@ def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
 
 @lru_cache(4096)
 def training(view: "Configuration", corpus: str, system: str) -> Training:
-    """See `Configuration.training`; `view` is that of the corpus, and the name is canonical."""
+    """See `Configuration.training`; `view` is that of the corpus, and the name is canonical.
+
+    A moving average forgets as much in the whole training as in one of the stated length: a decay
+    of 0.9992 in 40,000 updates becomes 0.9992^80 in 500.
+    """
     content, name = effective(view, system), view.system(system).recipe
-    recipe, of_paper = content["recipe"], view.files["recipes"][replacements(view, name)[-1]]
+    recipe, target = content["recipe"], content["target"]
+    of_paper = view.files["recipes"][replacements(view, name)[-1]]
     # 1 where either length is in epochs, whose updates are not known before the training
     stated, ratio = recipe.pop("reference_updates", of_paper.get("updates")), 1.0
     if stated and "updates" in recipe:
         ratio = stated / recipe["updates"]
-    content["target"] = at_length(content["target"], ratio)
+    if target.get("ema_decay") is not None:
+        target["ema_decay"] = float(f"{target['ema_decay'] ** ratio:.6g}")
     return Training.of({"corpus": corpus, "system": system, **content})

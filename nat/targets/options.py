@@ -85,7 +85,7 @@ class DimsOptions(ProxyTarget):
         hidden_weight: lambda, weight of the hidden-state distance.
         ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
             keeps the teacher fixed. The value in a configuration is for the length of the paper's
-            training, see `nat.configuration.lengths.at_length`.
+            training, see `nat.configuration.systems.training`.
     """
 
     teacher_steps: Count = 2

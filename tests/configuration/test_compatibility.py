@@ -18,16 +18,19 @@ CTC: dict[str, Any] = {
     "length": None,
 }
 ENCODER = {**CTC, "size": "encoder", "decoder": {"copy": "repeated", "upsample": 2.0}}
+IMPUTER = {"target": {"method": "imputer"}}
+LEFT_TO_RIGHT = {"input": {"method": "previous_tokens"}, "length": None}
 HYBRID = {"input": {"method": "skip"}, "decoder": {"chunk": 2}, "length": None}
 DYNAMIC = {"dynamic": {"candidates": [DISTILLED["distilled"], "raw"]}}
 WEIGHTS = {"regulariser": {"beta": 0.2, "gamma": [1.0, 2.0, 3.0]}}
+MASKS = {"input": {"method": "full_mask"}}
 PREDICTS = {"parts": {"input_predictor": {}}, "teacher": "nat"}
 
 # rule: systems that break it
 OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     "input": [
-        {"input": {"method": "previous_tokens"}, "target": {"method": "oaxe"}, "length": None},
-        {"input": {"method": "previous_tokens"}, "target": {"method": "dims"}, "length": None},
+        {**LEFT_TO_RIGHT, "target": {"method": "oaxe"}},
+        {**LEFT_TO_RIGHT, "target": {"method": "dims"}},
         {**PREDICTS, "teacher": "at"},
         {"text": {"distilled": {"system": "cmlm", "decoding": "refine-4"}}},
         {"text": {"distilled": {"system": "at", "decoding": "refine-4"}}},
@@ -35,19 +38,13 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     ],
     "input canvas": [
         {"input": {"method": "block_mask"}},
-        {**CTC, "input": {"method": "random_mask"}, "target": {"method": "imputer"}},
+        {**CTC, **IMPUTER, "input": {"method": "random_mask"}},
     ],
     "input tokens": [{"target": {"method": "dims"}, "init_from": "nat"}],
     "input.aligned_by": [
-        {
-            **CTC,
-            "input": {"method": "block_mask", "aligned_by": "teacher"},
-            "target": {"method": "imputer"},
-        }
+        {**CTC, **IMPUTER, "input": {"method": "block_mask", "aligned_by": "teacher"}}
     ],
-    "decoder": [
-        {"input": {"method": "previous_tokens"}, "decoder": {"copy": "soft"}, "length": None}
-    ],
+    "decoder": [{**LEFT_TO_RIGHT, "decoder": {"copy": "soft"}}],
     "decoder copy": [{**ENCODER, "decoder": {"copy": "soft", "upsample": 2.0}}],
     "decoder.upsample": [{"decoder": {"upsample": 2.0}}, {**CTC, "decoder": {}}],
     "decoder.chunk": [{"decoder": {"chunk": 2}}, {**HYBRID, "decoder": {}}],
@@ -64,7 +61,7 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
         {"parts": {"latent": {"added_to": "decoder_input"}}, "decoder": {"copy": "uniform"}}
     ],
     "length": [{"length": None}, {**CTC, "length": "target"}, {**HYBRID, "length": "offset"}],
-    "text": [{"input": {"method": "previous_tokens"}, "length": None, "text": DYNAMIC}],
+    "text": [{**LEFT_TO_RIGHT, "text": DYNAMIC}],
     "text gamma": [{"text": {"dynamic": {**DYNAMIC["dynamic"], **WEIGHTS}}}],
     "teacher": [{"teacher": "at"}, {"target": {"method": "hints"}}],
     "init_from": [{"target": {"method": "dims"}}],
@@ -83,11 +80,8 @@ OF_DECODINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         (HYBRID, {"method": "hybrid", "assistant": "at"}),
     ],
     "input tokens": [
-        ({"input": {"method": "full_mask"}}, {"method": "mask_predict", "steps": 4}),
-        (
-            {"input": {"method": "full_mask"}},
-            {"method": "onnx_parallel", "tuning": {"steps": [1, 4]}},
-        ),
+        (MASKS, {"method": "mask_predict", "steps": 4}),
+        (MASKS, {"method": "onnx_parallel", "tuning": {"steps": [1, 4]}}),
     ],
     "target tokens": [({}, {"method": "mask_correct", "steps": 4})],
     "decoder.upsample": [

@@ -16,13 +16,11 @@ from nat.configuration.command_line import (
     configuration_from,
     hold_to_overrides,
 )
-from nat.configuration.configuration import all_splits
 from nat.configuration.files import FOLDERS, read_yaml
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
 from nat.configuration.notes import notes
 from nat.configuration.runnable import cannot_train
-from nat.configuration.systems import dependencies
 from nat.errors import UserError
 from tests.messages import must_name, told
 
@@ -160,23 +158,12 @@ def folder(tmp_path: Path) -> Folder:
 # What is handed out
 
 
-def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
-    configuration = folder.load()
-    assert configuration.systems == ["at", "cmlm", "dims", "nat"]
-    assert all_splits(configuration) == ["test", "test_2017", "train", "valid"]
-    assert configuration.scale_settings.shards.of("test_2017") == 2
-    assert dependencies(configuration, "dims") == ["at", "cmlm"]
-    assert configuration.methods("at").order == "autoregressive"
-    assert configuration.scale_settings.latency.threads == 1
-
-
 def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     folder.files["recipes/student"]["keep"] = {"early": 20}
-    folder.files["systems/latent"] = system(
-        input={"method": "full_mask"}, parts={"latent": {"dim": 3}}
-    )
+    folder.files["systems/latent"] = system(parts={"latent": {"dim": 3}})
     configuration = folder.load()
+    assert configuration.scale_settings.latency.threads == 1  # as many as a training has
     for name in configuration.systems:
         training = configuration.training("own", name)
         assert Training.of(json.loads(json.dumps(training.as_json()))) == training
@@ -186,17 +173,13 @@ def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
         Training.of(content)
 
 
-Change = Callable[[dict[str, Any]], Any]
-
-
 @pytest.mark.parametrize(
     ("change", "changed"),
     [
         (lambda files: files["recipes/student"].update(description="other"), set()),
         (lambda files: files["scales/tiny"].update(seeds=[7]), set()),
-        (lambda files: files["scales/tiny"]["sizes"]["wide"].update(ffn_dim=9), set()),
         (lambda files: files["decodings/beam"].update(beam=4), set()),
-        (lambda files: files["systems/dims"]["target"].update(teacher_steps=2), set()),
+        (lambda files: files["systems/dims"]["target"].update(teacher_steps=2), set()),  # default
         (lambda files: files["systems/dims"]["target"].update(teacher_steps=4), {"dims"}),
         (lambda files: files["recipes/teacher"].update(dropout=0.2), {"at"}),
         # the scale has 300, but the lengths that it does not give are in proportion
@@ -205,19 +188,16 @@ Change = Callable[[dict[str, Any]], Any]
     ],
 )
 def test_a_fingerprint_changes_only_with_its_own_system(
-    folder: Folder, change: Change, changed: set[str]
+    folder: Folder, change: Callable[[dict[str, Any]], Any], changed: set[str]
 ) -> None:
-    def fingerprints() -> dict[str, str]:
-        configuration = folder.load()
-        return {
-            name: fingerprint(configuration.training("own", name).as_json())
-            for name in configuration.systems
-        }
-
-    before = fingerprints()
+    before = folder.load()
     change(folder.files)
-    after = fingerprints()
-    assert {name for name in before if before[name] != after[name]} == changed
+    after = folder.load()
+    assert changed == {
+        name
+        for name in before.systems
+        if before.training("own", name).as_json() != after.training("own", name).as_json()
+    }
 
 
 def test_fingerprints_are_the_same_tomorrow() -> None:
@@ -228,35 +208,29 @@ def test_fingerprints_are_the_same_tomorrow() -> None:
 
 
 def test_differences_name_keys_and_both_values() -> None:
-    old = {"recipe": {"dropout": 0.1, "betas": [0.9, 0.98], "old": 1}, "length": None, "same": 0}
-    new = {"recipe": {"dropout": 0.3, "betas": [0.9, 0.99], "new": "x"}, "length": "target"}
+    old = {"recipe": {"betas": [0.9, 0.98], "old": 1}, "length": None, "text": "raw", "same": 0}
+    new = {"recipe": {"betas": [0.9, 0.99], "new": "x"}, "length": "target", "text": {"a": 1}}
     assert differences(old, {**new, "same": 0.0}) == [
-        "recipe.dropout: 0.1 is now 0.3",
         "recipe.betas: [0.9, 0.98] is now [0.9, 0.99]",
         "recipe.old: 1 is gone",
         "recipe.new: x is new",
         "length: null is now target",
+        'text: raw is now {"a": 1}',
     ]
-    assert differences({"text": "raw"}, {"text": {"distilled": {}}}) == [
-        'text: raw is now {"distilled": {}}'
-    ]
-    assert differences(old, old) == []
 
 
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
         (lambda c: c.corpus("onw"), ["config/corpora", "'onw'", "'own'"]),
-        (lambda c: c.decoding("refine4"), ["'refine4'", "'refine-4'"]),
         (lambda c: c.training("own", "dim"), ["'dim'", "'dims'"]),
         (lambda c: c.task("wmt14-en-d"), ["config/scales/tiny.yaml", "wmt14-en-de"]),
         (lambda c: c.check_decoding("at", "bean"), ["'bean'", "'beam'"]),
     ],
 )
 def test_unknown_names(folder: Folder, call: Callable[[Any], Any], parts: list[str]) -> None:
-    configuration = folder.load()
     with told(*parts):
-        call(configuration)
+        call(folder.load())
 
 
 # Errors of files
@@ -279,18 +253,13 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ("systems/cmlm", {"text": {"distiled": {}}}, ["distiled", "text", "distilled"]),
         ("systems/cmlm", {"text": "distilled"}, ["text", "raw", "distilled, mixed, dynamic"]),
         ("systems/cmlm", {"input": {"method": "random_maks"}}, ["random_maks", "random_mask"]),
-        (
-            "systems/cmlm",
-            {"target": {"method": "cross_entropy", "label_smothing": 0.1}},
-            ["target", "label_smothing", "cross_entropy", "label_smoothing"],
-        ),
+        ("systems/cmlm", {"target": {"method": "axe", "skip": 1}}, ["target", "skip", "axe"]),
         ("systems/nat", {"text": misspelt}, ["text.distilled.decoding", "bean", "beam"]),
         ("systems/dims", {"init_from": "cmlmm"}, ["init_from", "cmlmm", "cmlm"]),
         ("systems/at", {"text": DISTILLED}, ["'at'", "at -(text)-> at"]),
         ("systems/nat", {"decoder": {"upsampel": 2.0}}, ["decoder.upsampel"]),
         ("systems/nat", {"parts": {"latent": {"dims": 8}}}, ["dims", "latent", "dim"]),
         ("systems/nat", {"size": "wid"}, ["size", "wid", "wide"]),
-        ("systems/nat", {"recipe": "studen"}, ["recipe", "studen", "student"]),
         ("decodings/refine-4", {"step": 4}, ["step", "mask_predict", "steps"]),
         ("recipes/student", {"betas": [0.9]}, ["betas", "2"]),
         ("recipes/teacher", {"validation": unscored}, ["validation", "'decoding'", "bleu"]),
@@ -306,9 +275,6 @@ def test_errors_name_file_and_key(
 ) -> None:
     folder.files[name].update(change)
     check_words(folder.error(), name, words)
-
-
-# Errors of YAML
 
 
 @pytest.mark.parametrize(
@@ -390,9 +356,6 @@ def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
     check_words(folder.error(), "scales/wide", ["'tasks'", "'wmt14-en-d'", "'wmt14-en-de'"])
 
 
-# Papers
-
-
 def test_names_in_systems_of_papers(folder: Folder) -> None:
     its: dict[str, Any] = {"system": "at", "decoding": "beam"}
     one = {**its, "tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}
@@ -461,7 +424,6 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         ("recipes.student.warmup_updates=300", ["recipes/student.yaml", "override"]),
         ("recipes.student=3", ["recipes.student"]),
         ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
-        ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
         ("config.threads=0", ["config.yaml", "override", "threads", "0"]),
         ("config.scale=large", ["config", "scale", "precision", "threads"]),
         ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),

@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Folder:
     found = Folder(tmp_path)
     files = found.files
     files["systems/at-big"] = {**files["systems/at"], "size": "wide"}
-    files["systems/mixed"] = system(text={"mixed": {"distilled": TRANSLATIONS}})
+    files["systems/mixed"] = system(text={"mixed": DISTILLED})
     files["systems/dynamic"] = system(
         input={"method": "full_mask"}, text={"dynamic": {**DYNAMIC, "regulariser": REGULARISER}}
     )
@@ -49,51 +49,35 @@ def test_second_models_of_decodings(folder: Folder) -> None:
     assert "assistant" not in configuration.decoding("sampled").options
     language_model = LanguageModelOptions("at", "beam", 3, 0.4)
     assert configuration.decoding_file("beam20").language_model == language_model
-    one_pass = configuration.decoding_file("one-pass")
-    assert (one_pass.assistant, one_pass.language_model) == (None, None)
+    assert configuration.decoding_file("one-pass").language_model is None
 
 
-def of(system: str, decoding: str) -> dict[str, Any]:
+def scored_by(system: str, decoding: str) -> dict[str, Any]:
     return {"language_model": {"system": system, "decoding": decoding}}
 
 
-def validated_by(decoding: str) -> dict[str, Any]:
-    return {"validation": {"decoding": decoding, "metric": "bleu", "sentences": 4}}
-
-
-MISSPELT = {**TRANSLATIONS, "system": "att"}
+MISSPELT = {"distilled": {**TRANSLATIONS, "system": "att"}}
+REPEATED = {"candidates": ["raw", "raw"]}
+WEIGHTLESS = {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}
+VALIDATION = {"decoding": "beam20", "metric": "bleu", "sentences": 4}
 
 
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("decodings/beam20", of("att", "beam"), ["language_model.system", "att", "at"]),
-        ("decodings/beam20", of("nat", "beam"), ["language_model.decoding", "nat", "beam"]),
-        ("decodings/beam20", of("nat", "beam20"), ["language_model.decoding", "beam20"]),
-        ("recipes/student", validated_by("beam20"), ["validation.decoding", "beam20"]),
+        ("decodings/beam20", scored_by("att", "beam"), ["language_model.system", "att", "at"]),
+        ("decodings/beam20", scored_by("nat", "beam"), ["language_model.decoding", "nat", "beam"]),
+        ("decodings/beam20", scored_by("nat", "beam20"), ["language_model.decoding", "beam20"]),
+        ("recipes/student", {"validation": VALIDATION}, ["validation.decoding", "beam20"]),
+        ("systems/mixed", {"text": {"mixed": {"raw": 1.0, **DISTILLED}}}, ["text", "raw", "1"]),
+        ("systems/mixed", {"text": {"mixed": DISTILLED, **DISTILLED}}, ["text", "distilled"]),
+        ("systems/mixed", {"text": {"mixed": MISSPELT}}, ["text.mixed.distilled.system", "at"]),
+        ("systems/dynamic", {"text": {"dynamic": REPEATED}}, ["text.dynamic.candidates"]),
+        ("systems/dynamic", {"text": {"dynamic": WEIGHTLESS}}, ["text", "regulariser.beta"]),
     ],
 )
-def test_senseless_second_models(
+def test_senseless_texts_and_second_models(
     folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
     folder.files[name].update(change)
-    check_words(folder.error(), name, words)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ({"mixed": {"raw": 1.0, "distilled": TRANSLATIONS}}, ["text", "raw", "mixed", "1"]),
-        ({"mixed": {"distilled": TRANSLATIONS}, **DISTILLED}, ["text", "distilled", "mixed"]),
-        ({"mixed": {"distilled": MISSPELT}}, ["text.mixed.distilled.system", "att", "at"]),
-        ({"dynamic": {"candidates": ["raw", "raw"]}}, ["text.dynamic.candidates", "repetitions"]),
-        (
-            {"dynamic": {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}},
-            ["text", "regulariser.beta", "dynamic"],
-        ),
-    ],
-)
-def test_senseless_texts(folder: Folder, text: dict[str, Any], words: list[str]) -> None:
-    name = f"systems/{next(iter(text))}"
-    folder.files[name]["text"] = text
     check_words(folder.error(), name, words)

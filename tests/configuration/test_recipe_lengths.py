@@ -37,7 +37,6 @@ def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
     assert (found.updates, found.save_every, found.validate_every) == (300, 20, 10)
     teacher = configuration.recipe("teacher")
     assert teacher.epochs == 0.5 and teacher.updates is None
-    assert folder.load("large").recipe("student").epochs == 10
 
 
 @pytest.mark.parametrize(
@@ -108,11 +107,6 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
     override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
     found = folder.load(RunChoice(name="longer", override=override)).recipe("student")
     assert (found.updates, found.warmup_updates, found.save_every) == (500, 3, 50)
-    recipe["warmup_updates"] = 0
-    del change["warmup_updates"], recipe["updates"]
-    recipe["epochs"] = 10
-    found = folder.load().recipe("student")  # the recipe's updates are not known
-    assert (found.warmup_updates, found.save_every) == (0, 100)
 
 
 def test_patience_follows_the_validations(folder: Folder) -> None:
@@ -123,9 +117,7 @@ def test_patience_follows_the_validations(folder: Folder) -> None:
     assert folder.load().recipe("student").patience == 2  # of 5
     change["validate_every"] = 300
     assert folder.load().recipe("student").patience == 1  # never none
-    change["patience"] = None
-    assert folder.load().recipe("student").patience is None
-    del change["patience"], recipe["updates"], recipe["save_every"], recipe["validate_every"]
+    del recipe["updates"], recipe["save_every"], recipe["validate_every"]
     recipe |= {"epochs": 10, "validations_per_epoch": 20, "patience": 50}
     change |= {"validate_every": 30, "save_every": 30}
     assert folder.load().recipe("student").patience == round(50 * (300 / 30) / 200)
@@ -157,7 +149,6 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     configuration = folder.load()
     assert configuration.recipe("student").keep == {"early": 20, "late": 75}
     assert configuration.system("dims").init_from == Start(system="cmlm", kept="early")
-    assert configuration.system("cmlm").init_from is None
     assert dependencies(configuration, "dims") == ["at", "cmlm"]
     assert refines(configuration, "dims")
     folder.files["systems/dims"]["init_from"]["kept"] = "erly"
