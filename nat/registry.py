@@ -11,6 +11,7 @@ import re
 import traceback
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -76,7 +77,7 @@ def find(family: str, method: str) -> Any:
         UserError: if there is no such method, or if it cannot be imported, with file and line.
     """
     file = f"nat/{family}/{method}.py"
-    if not method.isidentifier() or not (_PACKAGE / family / f"{method}.py").exists():
+    if not method.isidentifier() or find_spec(f"nat.{family}.{method}") is None:
         raise UserError(f"nat/{family} has no method '{method}'; {hint(method, names(family))}")
     try:
         kind = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)

@@ -157,7 +157,8 @@ def write_onnx(
     encoder = EncoderGraph(model).eval()
     decoder = DecoderGraph(model, "copied" in encoder.outputs).eval()
     with atomic_directory(folder) as temporary:
-        source, tokens = _example(model, [5, 3])
+        longest = model.longest_source
+        source, tokens = _example(model, [min(5, longest), min(3, longest)])
         with torch.no_grad():
             encoded = dict(zip(encoder.outputs, encoder(source), strict=True))
         given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: torch.tensor(0.5)}
@@ -230,8 +231,10 @@ def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list
 
 def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, folder: Path) -> None:
     """Refuse graphs that do not compute what the model computes, for another number of sentences
-    of other lengths than those of the example, with tokens on the canvas, as in a later step."""
-    source, tokens = _example(model, [9, 1, 7])
+    of other lengths than those of the example, up to the longest that fits the model, with tokens
+    on the canvas, as in a later step."""
+    longest = model.longest_source
+    source, tokens = _example(model, [longest, 1, (longest + 1) // 2])
     penalty = torch.tensor(1.5 if BLANK_PENALTY in decoder.inputs else 0.0)
     real, revealed = tokens.ne(PAD), torch.arange(tokens.size(1)) % 3 == 1
     tokens = torch.where(real & revealed, len(SPECIALS), tokens)

@@ -5,7 +5,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,22 +15,24 @@ from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
-from nat.checksums import PACKAGE, remedy
+from nat.checksums import PACKAGE, remedy, unreadable
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.configuration import has_decoding
+from nat.configuration.models import Training
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.subwords import subwords_file
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
-from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
+from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json, writing
 from nat.jobs.translate import chosen_options
 from nat.measures.results import read_file
-from nat.options import Count, Name, Number, OrAbsent, StrictModel, Text, hint, validated
+from nat.options import Count, Name, Number, OrAbsent, StrictModel, hint, validated
 from nat.registry import Method
-from nat.training.model_file import check_weights
+from nat.training.model_file import check_weights, read_training
 from nat.training.run import REPORT
+from nat.traits import Order
 
 MODEL = "model.pt"
 SCORES = "scores.json"
@@ -58,6 +60,10 @@ CONSULTED = {
 """The names in a package of what a decoding consults besides the model."""
 
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=255)]
+"""A package may come from a stranger, so its names lead nowhere else."""
+
+
 class PackagedDecoding(StrictModel):
     """A decoding with all of its options, and the names of the files that it consults.
 
@@ -65,9 +71,9 @@ class PackagedDecoding(StrictModel):
     """
 
     method: Method
-    assistant: OrAbsent[Text] = None
-    language_model: OrAbsent[Text] = None
-    converted: OrAbsent[Text] = None
+    assistant: OrAbsent[FileName] = None
+    language_model: OrAbsent[FileName] = None
+    converted: OrAbsent[FileName] = None
 
     @property
     def files(self) -> list[str]:
@@ -86,7 +92,7 @@ class Package(StrictModel):
     system: Name
     seed: Number
     text: Corpus
-    subwords: Text
+    subwords: FileName
     batch_tokens: Count
     decodings: Annotated[dict[str, PackagedDecoding], Field(min_length=1)]
 
@@ -142,17 +148,71 @@ def open_folder(
         UserError: if it is neither, something is missing, a decoding does not suit the system, or
             the corpus or the weights are no longer those that something was made from.
     """
-    if (folder / PACKAGE).exists():
+    try:
+        is_package = (folder / PACKAGE).exists()
+    except OSError as error:  # such as a name that is too long
+        raise unreadable(folder, error) from error
+    if is_package:
         opened = _of_package(folder, decodings)
     else:
         opened = _of_training(folder, decodings, scored, engine)
     for path in opened.files.values():
         if not path.exists():
             raise UserError(f"{folder} needs {path}, which does not exist; {remedy(path)}")
+    own = read_training(opened.files[MODEL])
+    _check_names(opened.files[MODEL], vars(own), vars(opened.package))
+    for name, each in opened.package.decodings.items():
+        its = None if each.assistant is None else read_training(opened.files[each.assistant])
+        with told_of(f"{folder / PACKAGE}: key 'decodings.{name}': "):
+            _check_suits(each, own, its)
     return opened
 
 
+def _check_names(path: Path, its: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Refuse a file that says that it is of another training than its folder."""
+    for key in ("corpus", "system", "seed"):
+        if its.get(key) not in (None, wanted[key]):
+            raise UserError(
+                f"{path} is of another training, with the {key} {its[key]} in place of "
+                f"{wanted[key]}; {remedy(path)}"
+            )
+
+
+def _check_suits(decoding: PackagedDecoding, own: Training, its: Training | None) -> None:
+    """Refuse a decoding that does not suit the model, or that consults what it cannot use.
+
+    Args:
+        decoding: of a package; those of a run are checked by their configuration.
+        own: the training of the model.
+        its: that of the assistant, if it has one.
+    """
+    traits = registry.describe("decoding", decoding.method)
+    upsampled = own.decoder.upsample is not None
+    language_model = decoding.method.options.get("language_model")
+    suits = {
+        "method": _order(own) == traits.decoding_order
+        and traits.upsampled in (None, upsampled)
+        and traits.part in (None, *own.parts)
+        and (own.architecture.decoder_layers == 0 or not traits.encoder_only),
+        "assistant": (traits.assistant is None or traits.assistant_optional)
+        if its is None
+        else (_order(its), its.decoder.chunk) == (traits.assistant, own.decoder.chunk),
+        "language_model": (decoding.language_model is None) == (language_model is None),
+        "converted": decoding.converted == traits.converted,
+    }
+    for key in (key for key, holds in suits.items() if not holds):
+        raise UserError(f"'{key}' does not suit the model or the method; pack the model again")
+
+
+def _order(training: Training) -> Order:
+    order: Order = registry.describe("inputs", training.input).decoding_order
+    return order
+
+
 def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
+    for path in folder.rglob("*"):  # reading a pipe or a device might never end
+        if not (path.is_file() or path.is_dir()):
+            raise UserError(f"{path} is neither a file nor a folder; {remedy(path)}")
     path = folder / PACKAGE
     content = read_json(path)
     with told_of(f"{path}: "):
@@ -185,6 +245,8 @@ def _of_training(
     whole, model = configuration.corpus(trained.corpus), root / trained.path
     report = model.with_name(REPORT)
     record = read_json(report) if report.exists() else {}
+    its = {**record.get("training", {}), "seed": record.get("seed")}
+    _check_names(report, its, vars(trained))
     # the text must be prepared as it was for the training; imported models do not say how it was
     changes = differences(record.get("corpus"), prepared_as(whole, TRAIN))
     if "corpus" in record and changes:
@@ -341,4 +403,5 @@ def check_output(opened: Opened, output: Path) -> None:
             f"{output} would replace or change {inside or folder}, which it is made from; name "
             "another folder"
         )
-    check_replaceable(output)
+    with writing(output):
+        check_replaceable(output)

@@ -7,6 +7,7 @@ print(translator.translate(["wara foh delis"]))
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -15,13 +16,12 @@ import numpy as np
 import torch
 
 from nat import registry
-from nat.checksums import PACKAGE
 from nat.data.lines import decoded
 from nat.data.subwords import merge, splitter_at
 from nat.data.tokenise import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
-from nat.errors import UserError, told_of
+from nat.errors import UserError
 from nat.export.package import MODEL, Opened, open_folder
 from nat.jobs.translate import Methods
 from nat.training.model_file import load_model
@@ -65,8 +65,7 @@ class TextTranslator:
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
         second = None if assistant is None else load_model(assistant, device, sizes=sizes).model
-        with told_of(f"{opened.folder / PACKAGE}: key 'decodings.{self.decoding}.method': "):
-            method = registry.build("decoding", chosen.method)
+        method = registry.build("decoding", chosen.method)
         self.method = Methods(sizes, device).bind(method, second, *paths)
         self.raw_text = RawText(package.text, splitter_at(files[package.subwords]))
 
@@ -109,10 +108,11 @@ class TextTranslator:
                 "load()"
             ) from error
         words: list[list[str]] = [[] for _ in texts]
+        counts = Counter(line_of)
         for number, translation in zip(line_of, translations, strict=True):
             words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
             if translation.status != EMPTY_SOURCE and not merge(words[number][-1]).strip():
-                what = "line" if line_of.count(number) == 1 else "a part of line"
+                what = "line" if counts[number] == 1 else "a part of line"
                 why = "an empty translation" if translation.status == OK else translation.status
                 _LOG.warning("%s %d is not translated: %s", what, first + number, why)
         return [self.raw_text.text(*each) for each in words]
@@ -142,18 +142,18 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
     A part ends at the end of a sentence if there is one in its second half, and otherwise between
     words.
     """
-    parts = []
-    while len(subwords) > longest:
-        between = [place for place in range(longest, 0, -1) if _between_words(subwords, place)]
-        ends = (at for at in between if at > longest // 2 and subwords[at - 1] in ENDS)
-        cut = next(ends, next(iter(between), longest))
-        parts.append(subwords[:cut])
-        subwords = subwords[cut:]
-    return [*parts, subwords]
-
-
-def _between_words(subwords: list[str], place: int) -> bool:
-    return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
+    parts, start = [], 0
+    while len(subwords) - start > longest:
+        between = [
+            place
+            for place in range(start + longest, start, -1)
+            if " " in merge(f"{subwords[place - 1]} {subwords[place]}")
+        ]
+        ends = (at for at in between if at > start + longest // 2 and subwords[at - 1] in ENDS)
+        cut = next(ends, next(iter(between), start + longest))
+        parts.append(subwords[start:cut])
+        start = cut
+    return [*parts, subwords[start:]]
 
 
 def translate_input(

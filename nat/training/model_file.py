@@ -6,9 +6,10 @@ the model changes; whoever opens it without Snakemake, as the command `nat` does
 """
 
 import io
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -137,6 +138,14 @@ def _name_parts(training: dict[str, Any], weights: dict[str, Tensor]) -> None:
         weights[name.replace("latents.", "latent.", 1)] = weights.pop(name)
 
 
+def read_training(path: Path) -> Training:
+    """Read the training of `model.pt`, whose weights stay in the file; raises as `reading`."""
+    with reading(path):
+        saved = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        _name_parts(saved["training"], saved["weights"])
+        return Training.of(saved["training"])
+
+
 def load_model(
     path: Path | str,
     device: torch.device | str = "cpu",
@@ -157,9 +166,10 @@ def load_model(
         _name_parts(saved["training"], saved["weights"])
         training = Training.of(saved["training"])
         its = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
-        with _WithoutDraws() if mapped else nullcontext():
-            model = build_model(training, its)
-        model.load_state_dict(saved["weights"], assign=mapped)
+        if sizes in (None, its):
+            with _Building(most=Path(path).stat().st_size, drawn=not mapped):
+                model = build_model(training, its)
+            model.load_state_dict(saved["weights"], assign=mapped)
     if sizes not in (None, its):
         raise UserError(
             f"{path} has {its} but the corpus {sizes}; they do not belong together, so "
@@ -169,17 +179,32 @@ def load_model(
     return TrainedModel(model, training, saved["updates"])
 
 
-class _WithoutDraws(TorchFunctionMode):
-    """Models are built without initial weights, whose memory is then not touched.
+class _Building(TorchFunctionMode):
+    """Models are built no larger than their file, and without initial weights if not `drawn`.
 
-    PyTorch's device "meta" takes no memory either, but the modules that it imports do.
+    The file may come from a stranger: before its weights are held against the model that it
+    describes, a width of 10^7 would have taken the memory, and 10^6 layers the time. Weights that
+    are not drawn do not touch their memory. PyTorch's device "meta" takes no memory either, but the
+    modules that it imports do.
+
+    Args:
+        most: bytes of the file, in which each weight has several.
+        drawn: whether weights get initial values.
     """
+
+    def __init__(self, most: int, drawn: bool) -> None:
+        super().__init__()
+        self._left, self._drawn = most, drawn
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        if func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
+        if not self._drawn and func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
             return None
+        if func in (torch.empty, torch.arange):
+            self._left -= math.prod(args if isinstance(args[0], int) else args[0])
+            if self._left < 0:
+                raise ValueError("its architecture is larger than its weights")
         return func(*args, **(kwargs or {}))
 
 

@@ -126,6 +126,11 @@ def test_symbols_are_chosen_as_by_the_projection(
     assert len(symbols.unique()) > min(words, 9)
 
 
+def test_a_model_with_few_positions_is_exported(tmp_path: Path) -> None:
+    model = make_model(dtype=torch.float32, length="offset", max_positions=4)
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+
+
 def test_int8_is_near_float32(tmp_path: Path) -> None:
     model = make_model(
         dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64

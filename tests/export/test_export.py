@@ -1,5 +1,6 @@
 """The command `nat`: raw text to raw text, as the graph translates; packages that travel."""
 
+import functools
 import importlib.metadata
 import io
 import itertools
@@ -256,6 +257,19 @@ def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) 
 )
 def test_where_a_line_is_cut(subwords: str, longest: int, parts: list[str]) -> None:
     assert in_parts(subwords.split(), longest) == [part.split() for part in parts]
+
+
+def test_a_line_is_cut_in_linear_time() -> None:
+    copied = []
+
+    class Subwords(list[str]):
+        def __getitem__(self, key: Any) -> Any:
+            found = super().__getitem__(key)
+            copied.append(len(found) if isinstance(key, slice) else 0)
+            return Subwords(found) if isinstance(key, slice) else found
+
+    in_parts(Subwords(["a"] * 1000), 10)
+    assert sum(copied) == 1000
 
 
 @pytest.mark.parametrize("system", ["at-base", "ctc-kd", "cmlm-kd"])
@@ -517,6 +531,8 @@ def of(system: str, command: str) -> list[object]:
     ("arguments", "text", "parts"),
     [
         (["translate", "nowhere"], b"", ["nowhere", PACKAGE, MODEL]),
+        (["translate", "x" * 5000], b"", ["x" * 5000]),
+        (of("ctc-kd", f"pack {'x' * 5000}"), b"", ["x" * 5000]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
         (of("ctc-kd", "translate"), b"fine\n\xff\n", ["standard input, line 2"]),
         (of("ctc-kd", "translate"), b"a\n" + b"b" * (1 + LONGEST_LINE), ["standard input, line 2"]),
@@ -550,6 +566,106 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     (tmp_path / "packed" / PACKAGE).write_text('{"corpus": 1}')
     with told(PACKAGE, "corpus"):
         load(tmp_path / "packed")
+
+
+ONE_PASS = "decodings.mask-predict-2-lb3"
+ONNX = "decodings.onnx-float32-2-lb3"
+
+
+@pytest.fixture(scope="module")
+def packed_once(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package with an engine and with an assistant."""
+    folder = tmp_path_factory.mktemp("packages") / "packed"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        packed(model("cmlm-kd"), folder, [*SYSTEMS["cmlm-kd"][1:], "masked-at-head-0.5"])
+    return folder
+
+
+@pytest.fixture
+def package(packed_once: Path, tmp_path: Path) -> Path:
+    """A copy of it, as from a stranger, who can write any manifest."""
+    shutil.copytree(packed_once, tmp_path / "packed")
+    (tmp_path / "packed" / OF_FOLDER).unlink()
+    return tmp_path / "packed"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("subwords", "/etc/passwd"),
+        ("subwords", "../codes"),
+        ("subwords", "x" * 5000),
+        (f"{ONE_PASS}.assistant", "assistant-at-base.pt"),
+        (f"{ONE_PASS}.language_model", "model.pt"),
+        (f"{ONE_PASS}.converted", "onnx"),
+        (f"{ONE_PASS}.method", {"method": "beam_search"}),
+        (f"{ONE_PASS}.method", {"method": "x" * 5000}),
+        (f"{ONNX}.converted", "vocabulary.txt"),
+        ("decodings.masked-at-head-0.5.assistant", "model.pt"),
+        ("system", "at-base"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_package_names_its_own_files_and_what_suits_them(
+    key: str, value: Any, package: Path
+) -> None:
+    content = json.loads((package / PACKAGE).read_text())
+    *path, last = re.split(r"\.(?!\d)", key)
+    functools.reduce(lambda inner, each: inner[each], path, content)[last] = value
+    (package / PACKAGE).write_text(json.dumps(content))
+    with told(last):
+        open_folder(package)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("model_dim", 10**7), ("encoder_layers", 10**6), ("max_positions", 10**12)]
+)
+def test_sizes_are_compared_before_a_network_is_built(key: str, value: int, package: Path) -> None:
+    saved = torch.load(package / MODEL, weights_only=True)
+    saved["training"]["architecture"][key] = value
+    torch.save(saved, package / MODEL)
+    with told(MODEL):
+        load(package)
+
+
+@pytest.mark.parametrize("name", [MODEL, PACKAGE, OF_FOLDER, "codes", "vocabulary.txt"])
+def test_what_is_no_file_is_not_read(name: str, package: Path) -> None:
+    (package / name).unlink(missing_ok=True)
+    os.mkfifo(package / name)
+    with told(name):
+        load(package)
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding", "file"),
+    [
+        ("at-base", "ctranslate2-float32-beam2", "ctranslate2/float32/model.bin"),
+        ("cmlm-kd", "onnx-float32-2-lb3", "onnx/decoder.float32.onnx"),
+    ],
+)
+def test_an_engine_that_cannot_read_its_model_is_told_of(
+    system: str, decoding: str, file: str, tmp_path: Path
+) -> None:
+    packed(model(system), tmp_path / "packed", [decoding])
+    path = tmp_path / "packed" / file
+    path.write_bytes(bytes(path.stat().st_size))
+    for each in (tmp_path / "packed").rglob(OF_FOLDER):
+        each.unlink()
+    with told(file.split("/")[0]):
+        load(tmp_path / "packed")
+
+
+def test_a_model_of_another_folder_is_refused(refused: Refused, own_run: None) -> None:
+    own, other = model("nat-kd"), model("cmlm-kd")
+    commands = ["translate", own], ["pack", own, "made"], ["export", own, "made", "--to", "onnx"]
+    (own / REPORT).write_text(json.dumps({"seed": 2}))
+    refused(commands[0], own / REPORT, "seed")
+    (own / REPORT).unlink()
+    for name in (MODEL, OF_FOLDER):
+        (other / name).replace(own / name)
+    for each in commands:
+        refused(each, own / MODEL, "nat-kd", "cmlm-kd", again(own / MODEL))
 
 
 def test_a_folder_with_files_of_others_is_not_replaced(

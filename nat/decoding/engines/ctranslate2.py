@@ -3,8 +3,6 @@
 import ctypes
 import importlib.util
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,20 @@ import torch
 from ctranslate2 import Device, Encoder, StorageView, Translator, get_cuda_device_count
 from torch import Tensor
 
-from nat.checksums import remedy, verified_folder
+from nat.checksums import verified_folder
 from nat.data.vocabulary import SIDES
+from nat.decoding.engines.failures import running
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.linear import has_bfloat16_products
+
+NAME = "CTranslate2"
 
 PROJECTION = "projection.npy"
 """In the folder of a model that is an encoder."""
 
 CUBLAS = "libcublas.so.12"
 """The library that the package from PyPI loads on a GPU; PyTorch may bring another version."""
-
-_OUT_OF_MEMORY = "out of memory"
 
 
 class SearchEngine:
@@ -41,6 +40,7 @@ class SearchEngine:
         alone: sentences come one at a time, so all threads work on each.
 
     Attributes:
+        folder: as above.
         translator: the engine's own object.
         parts: how many parts of a batch are translated in parallel.
         source_symbols: of the source vocabulary, in the order of their ids.
@@ -53,16 +53,15 @@ class SearchEngine:
     def __init__(
         self, folder: Path, precision: str, device: str = "cpu", *, alone: bool = False
     ) -> None:
-        verified_folder(folder)
-        own = folder_of(folder, precision)
+        self.folder = folder
+        self.parts = 1 if alone or device != "cpu" else torch.get_num_threads()
+        own, self.translator = _opened(Translator, folder, precision, device, self.parts)
         source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
         if not source.exists():
             source = target = own / "shared_vocabulary.json"
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-        self.parts = 1 if alone or device != "cpu" else torch.get_num_threads()
-        self.translator = opened(Translator, folder, precision, device, self.parts)
 
     def words(self, tokens: list[int]) -> list[str]:
         """Source symbols of ids."""
@@ -74,30 +73,22 @@ class SearchEngine:
 
 
 class EncoderEngine:
-    """A converted encoder in CTranslate2, with as many threads as PyTorch uses.
-
-    Args:
-        folder: written by `nat.export.ctranslate2`.
-        precision: of the weights.
-        device: `cpu` or `cuda`.
+    """A converted encoder in CTranslate2; see `SearchEngine`.
 
     Attributes:
-        source_symbols: of the source vocabulary, in the order of their ids.
-        symbols: of the target vocabulary, likewise.
+        source_symbols, symbols: as there.
         projection: [V, D], on the processor.
-
-    Raises:
-        UserError: if the folder is missing or damaged.
     """
 
     def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
-        verified_folder(folder)
-        self.source_symbols: list[str] = read_json(folder_of(folder, precision) / "vocabulary.json")
+        self._folder = folder
+        own, self._encoder = _opened(Encoder, folder, precision, device)
+        self.source_symbols: list[str] = read_json(own / "vocabulary.json")
         self.symbols: list[str] = read_json(folder / "labels.json")
-        self.projection = torch.from_numpy(np.load(folder / PROJECTION))
+        with running(NAME, folder):
+            self.projection = torch.from_numpy(np.load(folder / PROJECTION, allow_pickle=False))
         if precision == "int8" and has_bfloat16_products(torch.device("cpu")):
             self.projection = self.projection.bfloat16()
-        self._encoder = opened(Encoder, folder, precision, device)
 
     def states(self, frames: Tensor, lengths: Tensor) -> Tensor:
         """Last states of ids [B, T] of which the first `lengths` [B] count, [B, T, D].
@@ -109,24 +100,19 @@ class EncoderEngine:
             StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
             for ids in (frames, lengths)
         )
-        with noting_out_of_memory():
+        with running(NAME, self._folder):
             last = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
         return torch.from_numpy(np.array(last))
 
 
-def folder_of(folder: Path, precision: str) -> Path:
-    """The folder of a converted model that is opened at a precision."""
-    return folder / ("int8" if precision == "int8" else "float32")
-
-
-def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1) -> Any:
-    """A converted model, of a class of the engine's Python package, with PyTorch's threads.
+def _opened(
+    kind: Any, folder: Path, precision: str, device: str, parts: int = 1
+) -> tuple[Path, Any]:
+    """The folder of a precision, and its model as a class of the engine's Python package.
 
     So many parts of a batch can be translated in parallel; each has its share of the threads.
-
-    Raises:
-        UserError: if the files are not those of such a model, or for float16 on a processor.
     """
+    verified_folder(folder)
     if precision == "float16" and device == "cpu":
         raise UserError(
             "CTranslate2 has float16 on GPUs only, and finds none with cuBLAS 12; translate "
@@ -134,34 +120,15 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
         )
     # else its products of matrices take the threads that Snakemake writes there: all of the job
     os.environ.pop("MKL_NUM_THREADS", None)
-    own = folder_of(folder, precision)
-    try:
-        return kind(
+    own = folder / ("int8" if precision == "int8" else "float32")
+    with running(NAME, folder):
+        return own, kind(
             str(own),
             device=device,
             compute_type=precision,
             inter_threads=parts,
             intra_threads=torch.get_num_threads() // parts,
         )
-    except (RuntimeError, ValueError) as error:
-        raise UserError(
-            f"CTranslate2 cannot open {own} ({error}); {remedy(own / 'model.bin')}"
-        ) from error
-
-
-@contextmanager
-def noting_out_of_memory() -> Iterator[None]:
-    """Use the engine on a GPU, and raise PyTorch's error if a batch does not fit its memory.
-
-    Raises:
-        torch.OutOfMemoryError: see above.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        if _OUT_OF_MEMORY in str(error):
-            raise torch.OutOfMemoryError(str(error)) from error
-        raise
 
 
 def runs_on_gpu() -> bool:

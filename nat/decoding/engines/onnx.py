@@ -6,12 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nat.checksums import remedy, verified_folder
+from nat.checksums import verified_folder
 from nat.data.vocabulary import PAD, vocabulary_files
+from nat.decoding.engines.failures import running
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best
+
+NAME = "ONNX Runtime"
 
 BLANK_PENALTY = "blank_penalty"
 """An input of the decoder's graph if the canvas is upsampled, see `predict`."""
@@ -48,7 +51,7 @@ class OnnxEngine:
         # the two graphs have threads of their own, and those that wait would not leave their cores
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        try:
+        with running(NAME, folder):
             self.encoder, self.decoder = (
                 onnxruntime.InferenceSession(
                     folder / f"{part}.{precision}.onnx",
@@ -57,12 +60,6 @@ class OnnxEngine:
                 )
                 for part in ("encoder", "decoder")
             )
-        except Exception as error:
-            if not type(error).__module__.startswith("onnxruntime"):
-                raise
-            raise UserError(
-                f"ONNX Runtime cannot open {folder} ({error}); {remedy(folder / 'model.json')}"
-            ) from error
 
 
 class OnnxNetwork:
@@ -84,7 +81,8 @@ class OnnxNetwork:
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S], see `Transformer.encode`."""
-        outputs = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
+        with running(NAME, self._engine.folder):
+            outputs = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
         named = {
             name: torch.from_numpy(array).to(self.output.weight)
             for name, array in zip(self._outputs, outputs, strict=True)
@@ -122,9 +120,10 @@ class OnnxNetwork:
             for name, value in given.items()
             if name in self._inputs
         }
-        symbols, log_probabilities = self._engine.decoder.run(
-            ["symbols", "log_probabilities"], arrays
-        )
+        with running(NAME, self._engine.folder):
+            symbols, log_probabilities = self._engine.decoder.run(
+                ["symbols", "log_probabilities"], arrays
+            )
         return Best(
             torch.from_numpy(symbols).to(tokens.device)[chosen],
             torch.from_numpy(log_probabilities).to(encoded.states)[chosen],
