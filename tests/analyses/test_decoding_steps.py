@@ -11,7 +11,6 @@ from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.decoding_steps import text_passes
 from nat.data.vocabulary import MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.passes import Pass
 from tests.tiny import make_model
 
 
@@ -19,10 +18,6 @@ from tests.tiny import make_model
 def sources() -> list[np.ndarray]:
     numbers = np.random.default_rng(4)
     return [numbers.integers(6, 29, length) for length in (3, 7, 0, 12, 4, 400)]
-
-
-def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
-    return Pass(tokens, chosen, chosen, [-0.5] * len(tokens))
 
 
 @pytest.fixture
@@ -55,11 +50,11 @@ def test_examples_are_what_figures_of_steps_read(
     source, target = (
         Vocabulary(f"{side}{number}" for number in range(29 - len(SPECIALS))) for side in "st"
     )
-    asked: Any = None
+    nothing: Any = None
     pairs = Pairs(model, sources, sources, 100, "test")
-    subject = Subject(asked, model, asked, Vocabularies(source, target), [pairs])
+    subject = Subject(nothing, model, nothing, Vocabularies(source, target), [pairs])
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    test = decoding_steps.analyse(asked)["test"]
+    test = decoding_steps.analyse(nothing)["test"]
     assert (test["sentences"], test["left_out"]) == (4, 2)
     assert set(test["measures"]) == {"changed_tokens_4", "changed_tokens_10"}
     assert len(test["examples"]) == 3

@@ -9,22 +9,17 @@ from sacrebleu.metrics import BLEU
 
 from nat.analyses.reference_distances import MEASURED, analyse, distances
 from nat.artifacts import Analysis
-from nat.configuration import Configuration
-from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
 from nat.workflow.specification import job
-from tests.made_up_run import REPOSITORY
 from tests.messages import told
+from tests.repository import configured
 
-CORPUS = "toy-ka-lu"
 
-
-def asked(configuration: Configuration, system: str) -> Job[Analysis]:
+def asked(system: str) -> Job[Analysis]:
     """The analysis of a system."""
-    analysis = Analysis(configuration.run, CORPUS, system, 1, "reference_distances")
-    return job(configuration, analysis)
+    return job(configured(), Analysis("demo", "toy-ka-lu", system, 1, "reference_distances"))
 
 
 def test_nearest_mean_and_farthest_by_hand() -> None:
@@ -46,23 +41,23 @@ def test_the_text_is_the_hypothesis_and_not_the_reference() -> None:
     assert distances(text, [reference], [1.0])[0] == pytest.approx(short, abs=1e-3)
 
 
-@pytest.fixture
-def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
-    """In a new folder, with the files of two sentences, of which the second has references."""
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sentences, of which the second has references, in a new folder."""
+    inputs = asked("mple-nat-raw").inputs
     monkeypatch.chdir(tmp_path)
-    configuration = read("demo", REPOSITORY)
-    found = asked(configuration, "mple-nat-raw").inputs
-    for split, text, several in zip(("valid", "test"), found.texts, found.references, strict=True):
+    for split, text, several in zip(
+        ("valid", "test"), inputs.texts, inputs.references, strict=True
+    ):
         Path(text.path).mkdir(parents=True)
         (Path(text.path) / f"{split}.lu").write_text("x\na b c d\n")
         Path(several.path).mkdir(parents=True, exist_ok=True)
         row = {"id": 1, "references": ["a b c d", "e f g h"], "weights": [0.75, 0.25]}
         (Path(several.path) / f"{split}.lu.jsonl").write_text(json.dumps(row) + "\n")
-    return configuration
 
 
-def test_only_sentences_with_references_count(configuration: Configuration) -> None:
-    splits = analyse(asked(configuration, "mple-nat-raw"))
+def test_only_sentences_with_references_count() -> None:
+    splits = analyse(asked("mple-nat-raw"))
     assert splits["test"]["sentences"] == 1
     measures = splits["test"]["measures"]
     values = {name: each["value"] for name, each in measures.items()}
@@ -74,18 +69,18 @@ def test_only_sentences_with_references_count(configuration: Configuration) -> N
         assert each["by_sentence"] == {"numbers": [1], "sums": [values[name]], "tokens": [1]}
 
 
-def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Configuration) -> None:
-    teacher = asked(configuration, "mple-nat-kd").inputs.translations
+def test_a_distilled_text_is_the_translations_of_the_teacher() -> None:
+    teacher = asked("mple-nat-kd").inputs.translations
     for each, text in zip(teacher, ("e f g h", "a b c x"), strict=True):
         Path(each.path).parent.mkdir(parents=True, exist_ok=True)
         write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
-    splits = analyse(asked(configuration, "mple-nat-kd"))
+    splits = analyse(asked("mple-nat-kd"))
     nearest, mean, farthest = (splits["valid"]["measures"][name]["value"] for name in MEASURED)
     assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
     assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100
     write_translations(Path(teacher[1].path), [translation(0, "x")])
     with told("test.jsonl", "1", "2"):
-        analyse(asked(configuration, "mple-nat-kd"))
+        analyse(asked("mple-nat-kd"))
 
 
 def translation(number: int, text: str) -> dict[str, Any]:

@@ -54,7 +54,6 @@ def test_pairs_of_all_sentences_count_alike(texts: Any, causal: bool) -> None:
 def test_maps(texts: Any, causal: bool, layers: int) -> None:
     model = make_model(decoder_layers=layers)
     vocabulary = Vocabulary([f"w{number}" for number in range(29 - 6)])
-    assert len(vocabulary) == 29
     batch = Batch.collate([3], [texts[0][3]], [texts[1][3]])
     found = maps(model, batch, causal, Vocabularies(vocabulary, vocabulary), head=2)
     assert found["alignment"] == found["attention"][2]
@@ -70,7 +69,6 @@ def test_maps(texts: Any, causal: bool, layers: int) -> None:
     assert len(found["labels"]) == positions
     if causal:
         assert found["labels"] == [f"w{token - 6}" for token in texts[1][3]] + ["</s>"]
-    assert "" not in found["source"]
 
 
 def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:

@@ -1,9 +1,7 @@
 """Language models of subwords, compared with a definition in dictionaries."""
 
 import itertools
-import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -115,27 +113,6 @@ def test_a_large_text_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(np.array_equal(parts[name], value) for name, value in whole.items())
 
 
-def score_of(model: LanguageModel, words: Sequence[int]) -> float:
-    """Log-probability of a sentence and its end, nats."""
-    state, total = np.array([model.begin]), 0.0
-    for word in (*words, EOS):
-        score, state = model.step(state, np.array([word]))
-        total += float(score[0])
-    return total
-
-
-def test_a_sentence_is_scored_with_its_end() -> None:
-    sentences = text()
-    exact, model = Definition(sentences, 3), LanguageModel(model_of(sentences, 3))
-    for sentence in ([], [7], [6, 6, 9, 8, 11, 7], [UNK, 11, 11]):
-        whole = [BOS, *sentence, EOS]
-        expected = sum(
-            math.log(exact.probability(tuple(whole[max(0, at - 2) : at]), whole[at]))
-            for at in range(1, len(whole))
-        )
-        assert score_of(model, sentence) == pytest.approx(expected, abs=1e-4)
-
-
 def test_no_word_is_impossible_and_specials_are() -> None:
     model = model_of([[7, 7, 7]] * 3, 4)
     unigrams = model.log_probabilities[:VOCABULARY]
@@ -143,7 +120,6 @@ def test_no_word_is_impossible_and_specials_are() -> None:
     assert np.isfinite(unigrams[WORDS]).all()
     assert np.isfinite(model.backoffs).all()
     assert np.isfinite(model.log_probabilities[VOCABULARY:]).all()
-    assert score_of(LanguageModel(model), [11, 9]) > -math.inf
 
 
 def test_a_model_survives_its_file(tmp_path: Path) -> None:

@@ -1,18 +1,14 @@
 """Distortion against several references, and the weights of dynamic distillation."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
 from nat.distillation.pairwise_bleu import distortion
-from nat.measures.distortion import (
-    PairwiseBleu,
-    chosen,
-    pairwise_bleu,
-    tune,
-)
+from nat.measures.distortion import PairwiseBleu, chosen, pairwise_bleu, tune
 
 CANDIDATES = [
     ["the cat sat on the mat.", "a dog barks"],
@@ -22,25 +18,18 @@ CANDIDATES = [
 REFERENCES = [["the cat sat on a mat.", "a cat was sitting on the mat."], ["the dog barks"]]
 
 
-def test_the_distortion_is_the_mean_over_references() -> None:
+@pytest.mark.parametrize("weights", [None, [[0.6, 0.2], [7.0]]])
+def test_the_distortion_is_the_mean_over_references(weights: Any) -> None:
     metric = BLEU(effective_order=True)
-    scores = [
-        np.mean([metric.sentence_score(text, [each]).score for each in references])
-        for text, references in zip(CANDIDATES[0], REFERENCES, strict=True)
+    expected = [
+        np.average(
+            [metric.sentence_score(text, [each]).score for each in references],
+            weights=weights and weights[number],
+        )
+        for number, (text, references) in enumerate(zip(CANDIDATES[0], REFERENCES, strict=True))
     ]
-    found = pairwise_bleu([CANDIDATES[0]], REFERENCES).references
-    assert found[:, 0] == pytest.approx(scores, rel=1e-6)
-
-
-def test_references_count_by_their_weights() -> None:
-    metric = BLEU(effective_order=True)
-    first, second = (
-        metric.sentence_score(CANDIDATES[0][0], [reference]).score for reference in REFERENCES[0]
-    )
-    found = pairwise_bleu([CANDIDATES[0]], REFERENCES, [[0.6, 0.2], [7.0]]).references
-    assert found[0, 0] == pytest.approx(0.75 * first + 0.25 * second, rel=1e-6)
-    equal = pairwise_bleu([CANDIDATES[0]], REFERENCES, [[2, 2], [1]]).references
-    assert equal == pytest.approx(pairwise_bleu([CANDIDATES[0]], REFERENCES).references)
+    scores = pairwise_bleu([CANDIDATES[0]], REFERENCES, weights).references
+    assert scores[:, 0] == pytest.approx(expected, rel=1e-6)
 
 
 def random_likeness(sentences: int = 40, candidates: int = 3) -> PairwiseBleu:

@@ -1,5 +1,6 @@
+import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -45,7 +46,11 @@ class Counting:
             self.now += factor * source.size(0)
             return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
 
-        return [System(Any, lambda: translate, "torch 0", "float32", threads)]
+        return run_by(translate, threads)
+
+
+def run_by(translate: Any, threads: int = 1) -> list[System]:
+    return [System(Any, lambda: translate, "torch 0", "float32", threads)]
 
 
 @pytest.fixture
@@ -106,16 +111,14 @@ def test_the_fastest_number_of_threads_is_measured(
 def test_there_are_more_repeats_until_the_times_are_close(
     sentences: list[np.ndarray], seconds: list[float], most: int, repeats: int
 ) -> None:
-    now, calls, durations = 0.0, 0, iter(seconds)
+    # read before and after each turn
+    times = itertools.chain.from_iterable((0.0, each) for each in seconds)
 
     def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
-        nonlocal now, calls
-        now += next(durations) if calls % 2 else 0.0  # every other one is a warm-up
-        calls += 1
         return [Hypothesis([7], -1.0, 1)]
 
-    systems = {"it": [System(Any, lambda: translate, "torch 0", "float32", 1)]}
-    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), lambda: now)
+    systems = {"it": run_by(translate)}
+    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), times.__next__)
     assert len(found["systems"]["it"][TIMES]) == repeats
 
 
@@ -148,11 +151,8 @@ def test_settings_have_names() -> None:
 
 
 def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]) -> None:
-    def full(model: Any, source: torch.Tensor) -> list[Hypothesis]:
-        raise torch.OutOfMemoryError
-
     systems: dict[str, list[System] | str] = {
-        "large": [System(Any, lambda: full, "torch 0", "float32", 1)],
+        "large": run_by(Mock(side_effect=torch.OutOfMemoryError)),
         "other": "needs a library",
         "small": Counting().system("small", 1.0),
     }
@@ -193,24 +193,16 @@ def test_numbers_of_a_latency() -> None:
 def test_a_gpu_is_waited_for_and_its_memory_is_free(
     sentences: list[np.ndarray], monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
 ) -> None:
-    def noted(name: str) -> Callable[[], None]:
-        return lambda: calls.append(name)
-
-    def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
-        calls.append("translate")
-        return [Hypothesis([7], -1.0, 1)] * source.size(0)
-
-    def clock() -> float:
-        calls.append("clock")
-        return 0.0
-
-    calls: list[str] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", noted("wait"))
-    monkeypatch.setattr(torch.cuda, "empty_cache", noted("empty"))
+    work = Mock()
+    work.translate.side_effect = lambda _, source: [Hypothesis([7], -1.0, 1)] * len(source)
+    work.clock.return_value = 0.0
+    monkeypatch.setattr(torch.cuda, "synchronize", work.wait)
+    monkeypatch.setattr(torch.cuda, "empty_cache", work.empty)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
     monkeypatch.setattr(torch.Tensor, "to", lambda batch, _: batch)
-    systems = {"nat": [System(Any, lambda: translate, "torch 0", "float32", 1)]}
-    measure(systems, sentences[:3], range(3), Setting("cuda", batch, 1), clock)
+    systems = {"nat": run_by(work.translate)}
+    measure(systems, sentences[:3], range(3), Setting("cuda", batch, 1), work.clock)
+    calls = [name for name, *_ in work.mock_calls]
     timed = ["translate", "wait", "clock", "translate", "wait", "clock"]
     turn = ["empty", *timed] if emptied else timed
     assert calls[-5 * len(turn) :] == 5 * turn

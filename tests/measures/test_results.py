@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.results import Number, missing, read
+from tests.messages import told
 
 
 def test_numbers_of_a_part(tmp_path: Path) -> None:
@@ -30,21 +30,16 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [[], {"splits": {}}, {"measures": {"test": 3}}],
+    ("content", "named"),
+    [
+        *(([], ""), ({"splits": {}}, ""), ({"measures": {"test": 3}}, "")),
+        ({"measures": {"test": {"bleu": {}}}}, "'bleu'"),
+        ({"measures": {"test": {"bleu": {"value": "x"}}}}, "'bleu'"),
+        ({"measures": {"test": {"bleu": {"value": 1, "by_sentence": {}}}}}, "'bleu'"),
+        ({"measures": {"test": {"bleu": {"value": 1, "repeats": 2}}}}, "'bleu'"),
+    ],
 )
-def test_a_file_without_the_form_is_refused(tmp_path: Path, content: Any) -> None:
+def test_damage_is_named(tmp_path: Path, content: Any, named: str) -> None:
     write_json(tmp_path / "a.json", content)
-    with pytest.raises(UserError, match="a.json has no measures"):
+    with told("a.json", named):
         read(tmp_path / "a.json", "test")
-
-
-@pytest.mark.parametrize(
-    "number", [{}, {"value": "x"}, {"value": 1, "by_sentence": {}}, {"value": 1, "repeats": 2}]
-)
-def test_a_damaged_number_is_named(tmp_path: Path, number: Any) -> None:
-    write_json(tmp_path / "a.json", {"measures": {"test": {"bleu": number}}})
-    with pytest.raises(UserError, match=r"a.json: 'bleu' of test is no number; "):
-        read(tmp_path / "a.json", "test")
-    with pytest.raises(UserError, match="does not exist"):
-        read(tmp_path / "b.json", "test")
