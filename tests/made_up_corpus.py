@@ -29,7 +29,12 @@ def corpus_file(source: str, target: str) -> dict[str, Any]:
         split: {"files": {language: f"{split}.{language}" for language in (source, target)}}
         for split in ("train", "valid", "test")
     }
-    return {"source": source, "target": target, "splits": splits, "preprocessing": PREPROCESSING}
+    return {
+        "source": source,
+        "target": target,
+        "splits": splits,
+        "preprocessing": {**PREPROCESSING},
+    }
 
 
 def as_corpus(content: Mapping[str, Any]) -> Corpus:

@@ -55,8 +55,10 @@ def is_whole(path: Path, ending: str) -> bool:
         return is_whole_zip(path, or_unknown=True)
     if ending not in (".gz", ".tgz", ".bz2", ".xz"):
         return path.stat().st_size > 0
+    with path.open("rb") as file:
+        start = file.read(2)
     try:
-        with _COMPRESSED[_start(path)](path, "rb") as file:
+        with _COMPRESSED[start](path, "rb") as file:
             while file.read(1 << 20):
                 pass
     except (KeyError, *DAMAGED, OSError):
@@ -69,10 +71,8 @@ def unpack(
 ) -> dict[str, list[Path]]:
     """Write members of a tar or zip file to `folder`, in one pass over it.
 
-    `wanted` are their names or shell patterns by label, such as a language.
-
-    Returns:
-        The files of each label in the order of the patterns; those of one pattern sorted by name.
+    `wanted` are their names or shell patterns by label, such as a language. The files of a label
+    are returned in the order of the patterns, those of one pattern sorted by name.
 
     Raises:
         UserError: if the archive is damaged, lacks a member, or has one outside its folder.
@@ -124,7 +124,9 @@ def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | Non
                 is_file = not entry.is_dir() and kind in (0, stat.S_IFREG)
                 yield entry.filename, partial(packed.open, entry) if is_file else None
         return
-    with _COMPRESSED.get(_start(archive), open)(archive, "rb") as unpacked:
+    with archive.open("rb") as file:
+        start = file.read(2)
+    with _COMPRESSED.get(start, open)(archive, "rb") as unpacked:
         # tarfile does not look at the checksum of a compressed stream that it opens itself
         with tarfile.open(fileobj=unpacked, mode="r|") as stream:
             for member in stream:
@@ -132,9 +134,3 @@ def _members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]] | Non
                 yield member.name, opened if member.isreg() else None
         while unpacked.read(1 << 20):
             pass
-
-
-def _start(path: Path) -> bytes:
-    """The first bytes of a file, by which its compression is known."""
-    with path.open("rb") as file:
-        return file.read(2)

@@ -21,7 +21,7 @@ _LIST = "candidates"
 class Candidate:
     """A target side of the training text: translations of a system, or the references (None).
 
-    `key` is the key of the configuration that names it; the seed is None until it is known.
+    `key` names it in the configuration; the seed is None until it is known.
     """
 
     key: str
@@ -44,15 +44,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Text:
-    """A value of the key `text`.
-
-    Attributes:
-        kind: `raw`, `distilled`, or the method of the choice.
-        candidates: the texts, in order.
-        choice: the method that chooses among them; None if there is nothing to choose.
-    """
+    """A value of the key `text`: one text, or several and the method that chooses among them."""
 
     kind: str
+    """`raw`, `distilled`, or the method of the choice."""
     candidates: tuple[Candidate, ...]
     choice: Method | None = None
 

@@ -46,7 +46,7 @@ class Seen:
 def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str | None:
     """The reason why a pair cannot be used for training, one of `REASONS`; None if it can.
 
-    Lengths in tokens are only known in the step `tokens`, others are judged in the step `clean`.
+    Lengths in tokens are only known in the step `tokens`.
     """
     if not (source.strip() and target.strip()):
         return "empty"
@@ -86,11 +86,10 @@ def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
 def filter_folder(
     step: Filter, corpus: Corpus, origin: Path, output: Path, threads: int = 1
 ) -> None:
-    """Write `{split}.{lang}` and `{step}.json` to the folder `output`.
+    """Write `{split}.{lang}` and `{step}.json`, which counts pairs, to the folder `output`.
 
-    The latter holds per split the pairs `read`, `kept`, `dropped` by reason (training only) and in
-    `clean.json` those `faulty` by reason but kept (other splits only). If `preprocessing.measure`
-    is `tokens`, the second step drops training pairs with unsuitable lengths.
+    If `preprocessing.measure` is `tokens`, the second step drops training pairs with unsuitable
+    lengths.
 
     Raises:
         UserError: if the sides of a split differ in length, no training pair is left, or their

@@ -47,12 +47,10 @@ def read_format(
     target: str,
     all_columns: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of one part of a split.
+    """Yield the pairs of one part of a split, from files by language, or `PAIRS` for both.
 
-    Args:
-        files: files per language, or under `PAIRS` those that hold both.
-        all_columns: every line of a `tsv` must have the columns, as in text that is not cleaned;
-            otherwise one line must.
+    With `all_columns`, every line of a `tsv` must have the columns, as in text that is not cleaned;
+    otherwise one line must.
 
     Raises:
         UserError: if a file cannot be read, lacks columns or is damaged, or one language has more

@@ -70,8 +70,7 @@ def decoded(
     """Yield the lines of an open file as `read_lines` does.
 
     Raises:
-        UserError: for a line that is not valid UTF-8 or too long, with its number, the name of the
-            file, and what helps against a line that is too long.
+        UserError: for a line that is not UTF-8 or too long; `remedy` helps against the latter.
     """
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:

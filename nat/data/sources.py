@@ -34,19 +34,16 @@ class Place:
 
 @dataclass(frozen=True)
 class FetchedSource:
-    """Files of a source that are available here.
-
-    Attributes:
-        description: as in the corpus file; a test set of sacreBLEU by its archive.
-        key: file and key of the configuration, for messages.
-        files: by label, such as a language or `pairs`; of an archive only itself, under `archive`.
-        downloaded: files by the address they came from.
-    """
+    """Files of a source that are available here."""
 
     description: Source
+    """As in the corpus file; a test set of sacreBLEU by its archive."""
     key: str
+    """File and key of the configuration, for messages."""
     files: dict[str, list[Path]] = field(default_factory=dict)
+    """By label, such as a language or `pairs`; of an archive only itself, under `archive`."""
     downloaded: dict[str, Path] = field(default_factory=dict)
+    """By the address."""
 
     def read_from(self, label: str) -> list[str]:
         """The files that hold a language or other label, for the record."""

@@ -98,10 +98,7 @@ def text_part(corpus: Corpus, split: str = TRAIN) -> Corpus:
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
-    """The keys by which the text of a split is made and prepared, JSON-able, as written.
-
-    Keys that change no text, such as sizes that are only checked, are left out.
-    """
+    """The keys by which the text of a split is made and prepared, JSON-able, as written."""
     written = text_part(corpus, split).as_written()
     for description in written.get("splits", {}).values():
         description.pop("pairs", None)
@@ -128,10 +125,7 @@ def sources_of(corpus: Corpus) -> dict[str, Source]:
 
 
 def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
-    """The local files of the text of a corpus, or of its further references, by their keys.
-
-    Downloads and generators have none.
-    """
+    """The local files of the text of a corpus, or of its further references, by their keys."""
     files = {}
     for key, source in sources_of(corpus).items():
         if isinstance(source, FurtherReferences) == references:
@@ -146,8 +140,6 @@ def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
 
 def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:
     """Compare the counts of a step, whose folder a message names, with those of the corpus file.
-
-    A mistake in the preparation is noticed here, before a model is trained on the text.
 
     Raises:
         UserError: for the first count outside its tolerance, or if no training pair is left.

@@ -11,7 +11,7 @@ from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
 from nat.data.subwords import PIECES, splitter_at, subwords_file
-from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies
+from nat.data.vocabulary import SIDES, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -53,8 +53,14 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         }
         for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
-    vocabularies = Vocabularies.load(folder / "binarised")
-    of_sides = {side: _vocabulary(vocabularies, folder, side) for side in SIDES}
+    vocabularies, of_sides = Vocabularies.load(folder / "binarised"), {}
+    for side in SIDES:
+        path = subwords_file(folder / "bpe", side)
+        sizes = {"size": len(getattr(vocabularies, side)), "special": len(SPECIALS)}
+        if path.name == PIECES:
+            of_sides[side] = {**sizes, "kind": "sentencepiece"}
+        else:
+            of_sides[side] = {**sizes, "kind": "bpe", "merges": count_lines(path) - 1}
     summary = {
         "corpus": name,
         "source": corpus.source,
@@ -64,15 +70,6 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         "vocabulary": of_sides["target"] if vocabularies.is_joint else of_sides,
     }
     return summary | ({"entropies": entropies} if entropies else {})
-
-
-def _vocabulary(vocabularies: Vocabularies, folder: Path, side: Side) -> dict[str, Any]:
-    """Sizes of a vocabulary, and what its subwords are."""
-    sizes = {"size": len(getattr(vocabularies, side)), "special": len(SPECIALS)}
-    path = subwords_file(folder / "bpe", side)
-    if path.name == PIECES:
-        return {**sizes, "kind": "sentencepiece"}
-    return {**sizes, "kind": "bpe", "merges": count_lines(path) - 1}
 
 
 def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, Any]:

@@ -92,8 +92,7 @@ def token_maker(language: str, options: Preprocessing) -> Callable[[str], str]:
 def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
     """Split a line of a language into tokens joined by single spaces.
 
-    `moses_dashes` also splits words at dashes (`@-@`), as most recipes for WMT14 do; `none` is for
-    text whose words are already separate, or that is split into subwords as it is.
+    `moses_dashes` also splits words at dashes (`@-@`), `none` leaves words as they are.
     """
     name = tokeniser if isinstance(tokeniser, str) else tokeniser[language]
     tokens = [line]

@@ -120,11 +120,7 @@ def read_in_order(*paths: Path, sentences: int | None = None) -> Iterator[dict[s
 
 
 def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
-    """Join shards into `output`, and write and return the summary, see `write_translations`.
-
-    Raises:
-        UserError: if a sentence is missing, repeated or out of order.
-    """
+    """Join shards into `output`, and write and return the summary; raises as `read_in_order`."""
     summary = write_translations(output, read_in_order(*shards, sentences=sentences))
     write_json(output.with_suffix(".json"), summary)
     return summary

@@ -58,11 +58,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path | str) -> "Vocabulary":
-        """Read `symbol count` lines.
-
-        Raises:
-            UserError: if the file cannot be read, a line is malformed, or a symbol comes twice.
-        """
+        """Read `symbol count` lines; raises a `UserError` for any other file."""
         try:
             symbols, counts = [], []
             lines = verified(path).read_text(encoding="utf-8").split("\n")

@@ -27,10 +27,8 @@ class Glancing(GlancingOptions):
 
     Where the papers are ambiguous: the deterministic l is ratio * d, rounded to the nearest integer
     (halves to the even one); a Poisson draw is cut at the length; labels that are drawn by their
-    probability are drawn one after the other, without replacement. If the canvas is as long as the
-    target, at least one position stays hidden and only hidden positions carry loss; an upsampled
-    canvas may be revealed completely, and all of its positions carry loss. The two passes have
-    independent dropout.
+    probability are drawn one after the other, without replacement; what stays hidden and carries
+    loss is said in `nat.inputs.masks.reveal`. The two passes have independent dropout.
     """
 
     def __call__(self, context: BatchContext) -> DecoderInput:

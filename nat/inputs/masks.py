@@ -11,11 +11,8 @@ from nat.objective.context import BatchContext, DecoderInput
 def mask_at_random(context: BatchContext, masks: Tensor) -> DecoderInput:
     """Mask uniformly drawn positions of the target [B, T], which carry the loss.
 
-    Uses stream 1 of the context's random numbers.
-
-    Args:
-        context: the forward pass.
-        masks: number of positions of each sentence, [B]; an empty target has none.
+    Uses stream 1 of the context's random numbers. `masks` is the number of positions of each
+    sentence, [B]; an empty target has none.
     """
     target = context.batch.target
     real = target.ne(PAD)
@@ -34,11 +31,9 @@ def reveal(
     carry loss.
 
     Args:
-        canvas: masks and padding.
         labels: of the positions, MASK where there is none, [B, T].
         number: of labels to reveal in each sentence, [B]; at most as many as there are.
         order: values of which the highest mark the labels to reveal, [B, T].
-        upsampled: whether the canvas is.
     """
     known = ~canvas.padding & labels.ne(MASK)
     most = known.sum(1)

@@ -12,9 +12,7 @@ class RandomReveal(RandomRevealOptions):
 
     The label of a position is the target's token, or, on an upsampled canvas, that of the model's
     best alignment. The number of revealed labels is drawn uniformly from 0 to N, as in the paper's
-    published code; its section 3.4 draws the number of masked ones. As in `glancing`, at least one
-    position of a canvas as long as the target stays hidden and only hidden positions carry loss; on
-    an upsampled canvas all do.
+    published code; its section 3.4 draws the number of masked ones. See also `masks.reveal`.
     """
 
     def __call__(self, context: BatchContext) -> DecoderInput:

@@ -41,21 +41,19 @@ class Skip(SkipOptions):
         """The causal task and the bidirectional one."""
         chunk = context.model.decoder.chunk
         assert chunk is not None
-        target, lengths = context.batch.target, context.batch.target_lengths
-        ended, real = with_ends(target, lengths, chunk)
+        lengths = context.batch.target_lengths
+        ended, real = with_ends(context.batch.target, lengths, chunk)
         primary = torch.ones_like(lengths, dtype=torch.bool)
         if self.curriculum is not None:
             primary = context.uniform(1, TASK)[:, 0] < context.progress**self.curriculum
-        # an empty target has nothing to learn
-        loss_mask = lengths > 0
         return (
-            _from_left_to_right(ended, lengths, chunk, primary, loss_mask),
-            _at_once(context, ended, real, chunk, primary, loss_mask),
+            _from_left_to_right(ended, lengths, chunk, primary),
+            _at_once(context, ended, real, chunk, primary),
         )
 
 
 def _from_left_to_right(
-    ended: Tensor, lengths: Tensor, chunk: int, primary: Tensor, loss_mask: Tensor
+    ended: Tensor, lengths: Tensor, chunk: int, primary: Tensor
 ) -> DecoderInput:
     """Skip-AT for the primary sentences, teacher forcing for the others."""
     places = torch.arange(ended.size(1), device=ended.device)
@@ -71,17 +69,12 @@ def _from_left_to_right(
     tokens, padding, labels, positions = (
         each[:, :width] for each in (tokens, padding, labels, positions)
     )
-    loss_mask = ~padding & loss_mask[:, None]
+    loss_mask = ~padding & lengths.gt(0)[:, None]  # an empty target has nothing to learn
     return DecoderInput(tokens, padding, labels, loss_mask, causal=True, positions=positions)
 
 
 def _at_once(
-    context: BatchContext,
-    ended: Tensor,
-    real: Tensor,
-    chunk: int,
-    primary: Tensor,
-    loss_mask: Tensor,
+    context: BatchContext, ended: Tensor, real: Tensor, chunk: int, primary: Tensor
 ) -> DecoderInput:
     """Skip-CMLM for the primary sentences, random masks for the others."""
     lengths = context.batch.target_lengths
@@ -95,13 +88,9 @@ def _at_once(
     shown = torch.where(primary[:, None], real, to_first_end)
     tokens = torch.where(masked, MASK, ended).masked_fill(~shown, PAD)
     labels = ended.masked_fill(~shown, PAD)
-    return DecoderInput(
-        tokens,
-        ~shown,
-        labels,
-        masked & to_first_end & loss_mask[:, None],
-        positions=(places + 1).expand_as(ended).masked_fill(~shown, 0),
-    )
+    loss_mask = masked & to_first_end & lengths.gt(0)[:, None]
+    positions = (places + 1).expand_as(ended).masked_fill(~shown, 0)
+    return DecoderInput(tokens, ~shown, labels, loss_mask, positions=positions)
 
 
 METHOD = Skip

@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from nat.artifacts import Distilled, DistilledText, Model
 from nat.configuration import read
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
-from nat.data.lines import read_lines
+from nat.data.lines import read_lines, write_lines
 from nat.data.subwords import bpe_splitter, joined, learn, learn_pieces, piece_splitter
 from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
-from nat.files import read_json
+from nat.files import read_json, write_json
 from nat.jobs.prepare import distil_text
 from nat.workflow.specification import job
-from tests.made_up_corpus import prepare_corpus
+from tests.made_up_corpus import corpus_file, prepare_corpus
 from tests.messages import told
 from tests.repository import configured
 
@@ -32,34 +31,21 @@ WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", ",", "`` it 's
 SOURCE = [f"{one} {other} ." for one in WORDS for other in WORDS[::2]]
 TARGET = [f"{line} {line}" for line in SOURCE]
 TRANSLATED = [f"{line} {line.split()[0]}" for line in SOURCE]
-CORPUS: dict[str, Any] = {
-    "source": "en",
-    "target": "de",
-    "splits": {
-        split: {
-            "files": {side: f"data/{split}.{side}" for side in ("en", "de")},
-            "segmented": split != "test",
-        }
-        for split in ("train", "valid", "test")
-    },
-    "subwords": {"files": {"codes": "data/codes", "vocabulary": "data/dict.txt"}},
-    "distilled": {TEACHER: {"files": {"de": "data/distilled.de"}, "segmented": True}},
-    "preprocessing": {
-        "lowercase": False,
-        "normalise_punctuation": True,
-        "tokeniser": "moses_dashes",
-        "max_tokens": 100,
-        "max_ratio": 9.0,
-    },
+CORPUS: dict[str, Any] = corpus_file("en", "de") | {
+    "subwords": {"files": {"codes": "codes", "vocabulary": "dict.txt"}},
+    "distilled": {TEACHER: {"files": {"de": "distilled.de"}, "segmented": True}},
 }
+CORPUS["preprocessing"] |= {"normalise_punctuation": True, "tokeniser": "moses_dashes"}
+for each in ("train", "valid"):
+    CORPUS["splits"][each]["segmented"] = True
 
 
 def write(name: str, lines: Iterable[str]) -> None:
-    Path("data", name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    write_lines(Path(name), lines)
 
 
 def describe(**changes: Any) -> None:
-    Path(f"config/corpora/{NAME}.yaml").write_text(yaml.safe_dump({**CORPUS, **changes}))
+    write_json(f"config/corpora/{NAME}.yaml", {**CORPUS, **changes})
 
 
 def configuration() -> Configuration:
@@ -75,18 +61,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     content = scale.read_text()
     scale.write_text(content.replace("wmt14-en-de: toy-micro", f"wmt14-en-de: {NAME}"))
     describe()
-    Path("data").mkdir()
     codes = learn([*SOURCE, *TARGET], 12)
-    Path("data/codes").write_text(codes)
+    Path("codes").write_text(codes)
     split = bpe_splitter(codes)
     for name, lines in (("en", SOURCE), ("de", TARGET)):
         write(f"train.{name}", map(split, lines))
         write(f"valid.{name}", map(split, lines[:5]))
         write(f"test.{name}", ["Newest, lower-wider!", "“so”"])
     write("distilled.de", map(split, TRANSLATED))
-    written = [split(line) for line in (*SOURCE, *TARGET, *TRANSLATED)]
-    symbols = sorted({symbol for line in written for symbol in line.split()})
-    write("dict.txt", [*(f"{symbol} 9" for symbol in symbols[::-1]), "madeupword0000 0"])
+    symbols = sorted({*split(" ".join([*SOURCE, *TARGET, *TRANSLATED])).split()}, reverse=True)
+    write("dict.txt", [*(f"{symbol} 9" for symbol in symbols), "madeupword0000 0"])
     return tmp_path
 
 
@@ -96,16 +80,16 @@ def prepare() -> Path:
 
 
 def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
-    codes = Path("data/codes")
+    codes = Path("codes")
     learned = codes.read_text()
     codes.write_bytes(gzip.compress(codes.read_bytes()))
     place = prepare()
     for side in ("en", "de"):
-        published = list(read_lines(f"data/train.{side}"))
+        published = list(read_lines(f"train.{side}"))
         assert list(read_lines(place / f"bpe/train.{side}")) == published
     assert list(read_lines(place / "tokens/train.en")) == SOURCE
     vocabulary = Vocabulary.load(place / "binarised/vocabulary.txt")
-    rows = [line.split()[0] for line in read_lines("data/dict.txt")]
+    rows = [line.split()[0] for line in read_lines("dict.txt")]
     assert vocabulary.symbols == [*SPECIALS, *rows]
     # a test set is given as text, and so tokenised and split with the published codes
     (first, _) = read_lines(place / "tests/test/tokens/test.en")
@@ -115,7 +99,7 @@ def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
     ids = BinarisedText(place / "tests/test/binarised/test.en")[0].tolist()
     assert UNK in ids and vocabulary.ids[split("lower").split()[0]] in ids
     given = read_json(place / "text/text.json")["given"]
-    assert given["codes"]["read_from"] == ["data/codes"] and given["dictionary.txt"]["sha256"]
+    assert given["codes"]["read_from"] == ["codes"] and given["dictionary.txt"]["sha256"]
     assert not (place / "tests/test/text" / GIVEN).exists()
 
 
@@ -131,7 +115,7 @@ def test_students_learn_from_the_published_translations(folder: Path) -> None:
     assert "translations" not in DISTILLED.inputs(there)  # by the teacher
     student = Model("micro", NAME, there.canonical(NAME, "nat-kd"), 1)
     assert DISTILLED in student.inputs_of_training(there).texts
-    published = list(read_lines("data/distilled.de"))
+    published = list(read_lines("distilled.de"))
     assert distilled_lines() == published
     report = read_json(Path(DISTILLED.path).with_name("distillation.json"))
     assert report["translated"] == len(SOURCE) and report["unknown_tokens"] == 0
@@ -142,10 +126,10 @@ def test_students_learn_from_the_published_translations(folder: Path) -> None:
 
 @pytest.mark.parametrize("segmented", [False, True])
 def test_translations_are_prepared_like_the_text(folder: Path, segmented: bool) -> None:
-    split = bpe_splitter(Path("data/codes").read_text())
+    split = bpe_splitter(Path("codes").read_text())
     raw = [f"“soț”, it is {number}" for number in range(len(SOURCE))]
     write("distilled.de", map(split, raw) if segmented else raw)
-    translations = {"files": {"de": "data/distilled.de"}, "segmented": segmented}
+    translations = {"files": {"de": "distilled.de"}, "segmented": segmented}
     describe(distilled={TEACHER: translations}, diacritics={"de": "remove"})
     expected = "“sot”, it is 7" if segmented else '" sot " , it is 7'
     assert distilled_lines()[7] == split(expected)
@@ -162,7 +146,7 @@ def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
 
 def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
     model = learn_pieces(SOURCE * 3, 40)
-    Path("data/spm.model").write_bytes(model)
+    Path("spm.model").write_bytes(model)
     from sentencepiece import SentencePieceProcessor
 
     encode = SentencePieceProcessor(model_proto=model).encode
@@ -174,9 +158,9 @@ def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
     for name, lines in written.items():
         write(f"train.{name}", lines)
         write(f"valid.{name}", lines[:5])
-    symbols = {symbol for lines in written.values() for symbol in " ".join(lines).split()}
+    symbols = {*" ".join(written["en"] + written["de"]).split()}
     write("dict.txt", [f"{symbol} 9" for symbol in sorted(symbols)])
-    files = {"pieces": "data/spm.model", "vocabulary": "data/dict.txt"}
+    files = {"pieces": "spm.model", "vocabulary": "dict.txt"}
     preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none"}
     describe(subwords={"files": files}, distilled={}, preprocessing=preprocessing)
     place = prepare()

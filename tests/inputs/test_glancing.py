@@ -12,8 +12,6 @@ from nat.objective.first_pass import FirstPass
 from nat.registry import Method, build
 from tests.tiny import make_batch, make_context, make_model, one_sentence
 
-LENGTHS = [(3, 12), (7, 2), (5, 9), (4, 1), (2, 0)]
-
 
 def wrong(context: Any) -> torch.Tensor:
     first = FirstPass(context)
@@ -22,7 +20,7 @@ def wrong(context: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("ratio", [0.3, 0.5, 1.0])
 def test_the_number_follows_what_is_wrong(ratio: float) -> None:
-    batch = make_batch(LENGTHS)
+    batch = make_batch([(3, 12), (7, 2), (5, 9), (4, 1), (2, 0)])
     context = make_context(make_model(), batch)
     found = Glancing(ratio=ratio)(context)
     real = ~found.padding
@@ -46,18 +44,15 @@ def test_the_ratio_moves_with_training() -> None:
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
-def test_labels_are_drawn_by_their_probability(
-    monkeypatch: pytest.MonkeyPatch, chosen: str
-) -> None:
+def test_labels_are_drawn_by_probability(monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
     draws, p = 2000, torch.tensor([0.9, 0.5, 0.1], dtype=torch.float64)
     model, one = make_model(vocabulary_size=9), make_batch([(3, 3)], vocabulary_size=9)
     batch = type(one)(torch.arange(draws), one.source.repeat(draws, 1), one.target.repeat(draws, 1))
     context = make_context(model, batch)
     assert wrong(context)[0].item() * 0.4 == pytest.approx(1, abs=0.49)  # so one is revealed
     monkeypatch.setattr(FirstPass, "log_probabilities", lambda _: p.log().expand(draws, 3))
-    revealed = build("inputs", Method(method="glancing", ratio=0.4, chosen=chosen))(
-        context
-    ).tokens.ne(MASK)
+    glancing = build("inputs", Method(method="glancing", ratio=0.4, chosen=chosen))
+    revealed = glancing(context).tokens.ne(MASK)
     assert (revealed.sum(1) == 1).all()
     drawn = revealed.sum(0).tolist()
     weight = p if chosen == "likely" else 1 - p

@@ -15,16 +15,8 @@ def shifted(batch: Batch) -> Any:
 def test_hand_made() -> None:
     batch = Batch.collate([0, 1, 2], [[9], [9], [9]], [[10, 11, 12], [13], []])
     found = shifted(batch)
-    assert found.tokens.tolist() == [
-        [BOS, 10, 11, 12],
-        [BOS, 13, PAD, PAD],
-        [BOS, PAD, PAD, PAD],
-    ]
-    assert found.target.tolist() == [
-        [10, 11, 12, EOS],
-        [13, EOS, PAD, PAD],
-        [EOS, PAD, PAD, PAD],
-    ]
+    assert found.tokens.tolist() == [[BOS, 10, 11, 12], [BOS, 13, PAD, PAD], [BOS, *[PAD] * 3]]
+    assert found.target.tolist() == [[10, 11, 12, EOS], [13, EOS, PAD, PAD], [EOS, *[PAD] * 3]]
     assert torch.equal(found.loss_mask, found.target.ne(PAD))
     assert torch.equal(found.padding, found.target.eq(PAD))
     assert found.causal

@@ -65,10 +65,9 @@ def test_the_auxiliary_tasks_come_first(batch: Batch) -> None:
     assert rows(causal, 0)[:3] == ([BOS, *target], [*target, EOS], [*range(6)])
     tokens, labels, positions, learned = rows(at_once, 0)
     assert labels == [*target, EOS] and positions == [*range(1, 7)]
-    assert 1 <= sum(learned) <= 6
-    assert [token == MASK for token in tokens] == learned
-    pairs = zip(tokens, labels, learned, strict=True)
-    assert all(token == label for token, label, hidden in pairs if not hidden)
+    assert any(learned)
+    shown = zip(labels, learned, strict=True)
+    assert tokens == [MASK if hidden else label for label, hidden in shown]
 
 
 @pytest.mark.parametrize(("curriculum", "share"), [(1.0, 0.36), (0.5, 0.6), (2.0, 0.1296)])
@@ -86,9 +85,7 @@ def test_the_longest_target_that_is_let_through_fits_the_positions(chunk: int) -
     longest = model.longest_target
     assert longest % chunk == chunk - 1 and longest + chunk + 1 > 16 - chunk
     batch = Batch.collate([0], [[9, 9]], [[11] * longest])
-    for curriculum in (None, 1e6):  # the primary tasks, and the auxiliary ones
-        context = make_context(model, batch)
-        for each in Skip(curriculum=curriculum)(context):
-            assert context.decode(each).isfinite().all()
-    for each in (GroupedTokens()(context),):
+    context = make_context(model, batch)
+    primary, auxiliary = (Skip(curriculum=each)(context) for each in (None, 1e6))
+    for each in (*primary, *auxiliary, GroupedTokens()(context)):
         assert context.decode(each).isfinite().all()

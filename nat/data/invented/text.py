@@ -1,7 +1,6 @@
 """Text of an invented language: sentence pairs drawn from its law, and a corpus of them."""
 
 import hashlib
-import itertools
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -48,16 +47,12 @@ def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, 
     Raises:
         UserError: if the grammar has no sentences for the split.
     """
-    return itertools.islice(_draw(language, split), pairs)
-
-
-def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
     kind = split.partition("_")[0]
     own = split.removeprefix(kind).encode()  # of a further test set, so that it is another one
     generator = np.random.default_rng([language.seed, SPLITS.index(kind), *own])
     registers = np.cumsum(language.register_probabilities)[:-1]
-    misses = 0
-    while True:
+    misses = drawn = 0
+    while drawn < pairs:
         sources = _draw_sources(language, generator)
         register = np.searchsorted(registers, generator.random(_BLOCK), side="right").tolist()
         front = (generator.random(_BLOCK) < language.front_probability).tolist()
@@ -66,9 +61,9 @@ def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
         slips = (generator.random(shape) < language.slip_probability).tolist()
         misses += 1
         for number, source in enumerate(sources):
-            if split_of(language, source) != kind:
+            if drawn == pairs or split_of(language, source) != kind:
                 continue
-            misses = 0
+            misses, drawn = 0, drawn + 1
             slip = iter(slips[number])
             target = [
                 word.slip if word.slip is not None and next(slip) else word.forms[register[number]]
@@ -127,11 +122,8 @@ def _draw_distinct(
 
 
 def write_corpus(corpus: Corpus, text: Path, references: Path) -> dict[str, Any]:
-    """Write `{split}.{language}` into `text`, and of held-out splits all modes into `references`.
-
-    Returns:
-        Pairs and checksums, all parameters of the language, and the exact entropies of each split.
-    """
+    """Write `{split}.{language}` into `text`, and of held-out splits all modes into `references`;
+    return the facts."""
     assert corpus.generator is not None
     language = language_of(corpus.generator)
     pairs = {split: corpus.generator.pairs[split] for split in split_names(corpus)}
