@@ -3,9 +3,8 @@
 import torch
 from torch import Tensor
 
-from nat.data.vocabulary import EOS
 from nat.decoding.beams import LeftToRightSearch
-from nat.decoding.forced import forced_tokens
+from nat.decoding.forced import forced_passes
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import BeamSearchDecodingOptions
 from nat.decoding.passes import Pass
@@ -28,21 +27,8 @@ class BeamSearch(LeftToRightSearch, BeamSearchDecodingOptions):
         return [best for best, *_ in self.search(model, encoded, longest)]
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
-        """A pass for each token of the translation and one for EOS, without the rest of the beam.
-
-        See `nat.decoding.passes.Traced`.
-        """
-        translations = [one.tokens for one in self(model, source)]
-        scores = forced_tokens(model, model.encode(source), translations).tolist()
-        return [
-            [
-                Pass(tokens[: place + 1], [place], [place], its_scores[: place + 1])
-                for place in range(len(tokens))
-            ]
-            for tokens, its_scores in zip(
-                ([*one, EOS] for one in translations), scores, strict=True
-            )
-        ]
+        """The passes, without the rest of the beam; see `nat.decoding.passes.Traced`."""
+        return forced_passes(model, source, self(model, source))
 
 
 METHOD = BeamSearch

@@ -111,7 +111,7 @@ class Beams:
 
         Args:
             states: decoder state of each open hypothesis, [n * K, D].
-            weight: output embedding, [V, D].
+            output: of the model.
             cache: of the search.
 
         Returns:
@@ -145,7 +145,9 @@ class Beams:
         if finished.any():
             unfinished = (~finished).nonzero()[:, 0]
             hypotheses = hypotheses[unfinished]
-            self._keep(unfinished)
+            self.longest, self.sentences = self.longest[unfinished], self.sentences[unfinished]
+            self.last, self.prefixes = self.last[unfinished], self.prefixes[unfinished]
+            self._scores, self._ended = self._scores[unfinished], self._ended[unfinished]
             cache.keep_sentences(unfinished, hypotheses.flatten())
         else:
             cache.select(hypotheses.flatten())
@@ -179,11 +181,6 @@ class Beams:
             1, order[:, :, None].expand(-1, -1, tokens.size(2))
         )
         self._best_lengths[sentences] = lengths.gather(1, order)
-
-    def _keep(self, unfinished: Tensor) -> None:
-        self.longest, self.sentences = self.longest[unfinished], self.sentences[unfinished]
-        self.last, self.prefixes = self.last[unfinished], self.prefixes[unfinished]
-        self._scores, self._ended = self._scores[unfinished], self._ended[unfinished]
 
     def results(self) -> list[list[Hypothesis]]:
         """The best ended hypotheses of every sentence, best first; at least one."""

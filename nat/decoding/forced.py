@@ -7,18 +7,9 @@ from torch import Tensor
 
 from nat.data.batch import pad
 from nat.data.vocabulary import BOS, EOS, PAD
+from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
-
-
-def forced_scores(
-    model: Transformer,
-    encoded: Encoded,
-    translations: Sequence[Sequence[int]],
-    begin: int = BOS,
-    stride: int = 1,
-) -> Tensor:
-    """Log-probability of each translation and its EOS, nats, [N]; see `forced_tokens`."""
-    return forced_tokens(model, encoded, translations, begin, stride).sum(1)
 
 
 @torch.inference_mode()
@@ -51,3 +42,23 @@ def forced_tokens(
     real = labels.ne(PAD)
     own = model.output.log_probabilities(states[:, : labels.size(1)][real], labels[real][:, None])
     return states.new_zeros(labels.shape).masked_scatter(real, own)
+
+
+def forced_passes(
+    model: Transformer, source: Tensor, translations: Sequence[Hypothesis]
+) -> list[list[Pass]]:
+    """A pass for each group of tokens and EOS of translations; see `nat.decoding.passes.Traced`."""
+    group = model.decoder.chunk or 1
+    written = [one.tokens for one in translations]
+    scores = forced_tokens(model, model.encode(source), written, group=group).tolist()
+    sentences = []
+    for tokens, its_scores in zip(([*one, EOS] for one in written), scores, strict=True):
+        places = range(len(tokens))
+        groups = [list(places[start : start + group]) for start in places[::group]]
+        sentences.append(
+            [
+                Pass(tokens[: each[-1] + 1], each, each, its_scores[: each[-1] + 1])
+                for each in groups
+            ]
+        )
+    return sentences

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from nat.data.vocabulary import BOS, EOS
+from nat.data.vocabulary import BOS
 from nat.decoding.beams import Beams, LeftToRightSearch
-from nat.decoding.forced import forced_tokens
+from nat.decoding.forced import forced_passes
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import GroupBeamSearchDecodingOptions
 from nat.decoding.passes import Pass
@@ -24,8 +24,7 @@ class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchDecodingOptions):
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         chunk = model.decoder.chunk
-        if chunk is None:
-            raise ValueError("this decoding method needs a semi-autoregressive model")
+        assert chunk is not None
         encoded = model.encode(source)
         most = model.architecture.max_positions // chunk * chunk - 1  # whole groups must fit
         longest = self.longest(encoded.lengths).clamp(max=most)
@@ -48,24 +47,8 @@ class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchDecodingOptions):
         ]
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
-        """A pass for each group of the translation; see `nat.decoding.passes.Traced`."""
-        translations = [one.tokens for one in self(model, source)]
-        chunk = model.decoder.chunk
-        assert chunk is not None
-        scores = forced_tokens(model, model.encode(source), translations, group=chunk).tolist()
-        sentences = []
-        for tokens, its_scores in zip(([*one, EOS] for one in translations), scores, strict=True):
-            groups = [
-                list(range(start, min(start + chunk, len(tokens))))
-                for start in range(0, len(tokens), chunk)
-            ]
-            sentences.append(
-                [
-                    Pass(tokens[: group[-1] + 1], group, group, its_scores[: group[-1] + 1])
-                    for group in groups
-                ]
-            )
-        return sentences
+        """The passes, without the rest of the beam; see `nat.decoding.passes.Traced`."""
+        return forced_passes(model, source, self(model, source))
 
 
 METHOD = GroupBeamSearch

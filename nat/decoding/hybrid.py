@@ -10,7 +10,7 @@ from torch import Tensor
 from nat.data.batch import pad
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
-from nat.decoding.forced import forced_scores, forced_tokens
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.options import HybridDecodingOptions
 from nat.decoding.passes import Pass
@@ -39,19 +39,30 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = model.encode(source)
-        sequences = self.every_kth(model, encoded)
+        kept = self.every_kth(model, encoded)
+        sequences = [one for of_sentence in kept for one in of_sentence]
+        sentences = [row for row, of_sentence in enumerate(kept) for _ in of_sentence]
+        rows = torch.tensor(sentences, device=source.device)
         if assistant is None:
+            writer, encoded = model, encoded.rows(rows)
+            totals = [one.score * (len(one.tokens) + 1) ** self.length_penalty for one in sequences]
+        else:
+            assert chunk_of(assistant) == chunk_of(model)  # they write the same kth tokens first
+            writer, encoded = assistant, assistant.encode(source).rows(rows)
+            tokens = [one.tokens for one in sequences]
+            scores = forced_tokens(writer, encoded, tokens, BEGIN_OF_CHUNKS, chunk_of(writer))
             totals = [
-                [one.score * (len(one.tokens) + 1) ** self.length_penalty for one in kept]
-                for kept in sequences
+                # so that a failed search is reported as such, whatever the other model's score is
+                score if math.isfinite(one.score) else math.nan
+                for one, score in zip(sequences, scores.sum(1).tolist(), strict=True)
             ]
-            return fill(model, encoded, sequences, totals)
-        if chunk_of(assistant) != chunk_of(model):
-            raise ValueError(
-                "the system and its assistant must write the same every kth token first"
-            )
-        encoded = assistant.encode(source)
-        return fill(assistant, encoded, sequences, totals_of(assistant, encoded, sequences))
+        candidates: list[list[Hypothesis]] = [[] for _ in kept]
+        completions = complete(writer, encoded, sequences).translations()
+        for row, one, total, (written, score) in zip(
+            sentences, sequences, totals, completions, strict=True
+        ):
+            candidates[row].append(Hypothesis(written, score + total, one.steps + 1))
+        return list(map(most_probable, candidates))
 
     @torch.inference_mode()
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
@@ -82,67 +93,6 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         )
 
 
-def totals_of(
-    model: Transformer, encoded: Encoded, sequences: Sequence[Sequence[Hypothesis]]
-) -> list[list[float]]:
-    """Log-probability, nats, of sequences of every k-th token that another model generated."""
-    rows = [row for row, kept in enumerate(sequences) for _ in kept]
-    forced = forced_scores(
-        model,
-        encoded.rows(torch.tensor(rows, device=encoded.states.device)),
-        [one.tokens for kept in sequences for one in kept],
-        begin=BEGIN_OF_CHUNKS,
-        stride=chunk_of(model),
-    )
-    given = [one for kept in sequences for one in kept]
-    # so that a failed search is reported as such, whatever the other model's score is
-    scores = iter(
-        score if math.isfinite(one.score) else math.nan
-        for one, score in zip(given, forced.tolist(), strict=True)
-    )
-    return [[next(scores) for _ in kept] for kept in sequences]
-
-
-def fill(
-    model: Transformer,
-    encoded: Encoded,
-    sequences: Sequence[Sequence[Hypothesis]],
-    totals: Sequence[Sequence[float]],
-) -> list[Hypothesis]:
-    """Stage II: complete sequences of every k-th token, and select one for each sentence.
-
-    Args:
-        model: hybrid.
-        encoded: encoder states of B sentences.
-        sequences: every k-th token, one or more sequences for each sentence.
-        totals: log-probability of each sequence, with its EOS, nats.
-    """
-    sentences = [row for row, kept in enumerate(sequences) for _ in kept]
-    every = [one for kept in sequences for one in kept]
-    rows = encoded.rows(torch.tensor(sentences, device=encoded.states.device))
-    completed = complete(model, rows, every)
-    tokens = completed.tokens
-    ends = tokens.eq(EOS).int().argmax(1)
-    # EOS itself counts where stage II chose it
-    counts = torch.arange(tokens.size(1), device=tokens.device) <= ends[:, None]
-    scores = (completed.log_probabilities * counts).sum(1)
-    written = zip(tokens.tolist(), ends.tolist(), scores.tolist(), every, strict=True)
-    hypotheses = iter(
-        [
-            Hypothesis(its_tokens[:end], score, stage_one.steps + 1)
-            for its_tokens, end, score, stage_one in written
-        ]
-    )
-    chosen = []
-    for its_totals in totals:
-        candidates = [
-            Hypothesis(one.tokens, one.score + total, one.steps)
-            for total, one in zip(its_totals, hypotheses, strict=False)
-        ]
-        chosen.append(most_probable(candidates))
-    return chosen
-
-
 class Completed(NamedTuple):
     """Sequences after stage II.
 
@@ -155,6 +105,15 @@ class Completed(NamedTuple):
     tokens: Tensor
     masked: Tensor
     log_probabilities: Tensor
+
+    def translations(self) -> list[tuple[list[int], float]]:
+        """Tokens before the first EOS, and the sum of what counts of stage II, nats."""
+        ends = self.tokens.eq(EOS).int().argmax(1)
+        # EOS itself counts where stage II chose it
+        counts = torch.arange(self.tokens.size(1), device=ends.device) <= ends[:, None]
+        scores = (self.log_probabilities * counts).sum(1)
+        rows = zip(self.tokens.tolist(), ends.tolist(), scores.tolist(), strict=True)
+        return [(tokens[:end], score) for tokens, end, score in rows]
 
 
 def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]) -> Completed:
@@ -196,10 +155,8 @@ def _unfolded(tokens: list[int], masked: list[bool], scores: list[float]) -> lis
 
 def chunk_of(model: Transformer) -> int:
     """k of a hybrid model."""
-    chunk = model.decoder.chunk
-    if chunk is None:
-        raise ValueError("this decoding method needs a hybrid model")
-    return chunk
+    assert model.decoder.chunk is not None
+    return model.decoder.chunk
 
 
 METHOD = Hybrid

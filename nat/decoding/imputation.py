@@ -32,20 +32,6 @@ class Imputed(NamedTuple):
     passes: Tensor
 
 
-def impute(
-    model: Network,
-    encoded: Encoded,
-    tokens: Tensor,
-    padding: Tensor,
-    steps: int,
-    output: Output | None = None,
-    blank_penalty: float = 0.0,
-) -> Imputed:
-    """The alignments at the end, see `imputations`."""
-    *_, last = imputations(model, encoded, tokens, padding, steps, output, blank_penalty)
-    return last
-
-
 @torch.no_grad()
 def imputations(
     model: Network,
@@ -99,7 +85,7 @@ def imputed_translations(
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    imputed = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
+    *_, imputed = imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
     written = collapse(imputed.labels, padding)
     scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
     rows = zip(

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
+from nat.decoding.ctc_beam import PrefixSearch
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LatentBeamRescoringDecodingOptions
-from nat.decoding.prefix_search import PrefixSearch
 from nat.decoding.rescoring import RescoredDraws
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer

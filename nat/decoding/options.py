@@ -294,7 +294,7 @@ class OnnxParallelDecodingOptions(DecodingMethod):
 
 
 class PrefixBeam(DecodingMethod):
-    """Of prefix beam searches, see `nat.decoding.prefix_search`.
+    """Of prefix beam searches, see `nat.decoding.ctc_beam`.
 
     Attributes:
         beam: prefixes kept for each sentence.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.options import Draws, LengthPenalty
 from nat.parts.latent import LatentVariables
@@ -50,8 +50,8 @@ def best_of_assistant(
     if wanted:
         encoded = assistant.encode(source)
         rows = torch.tensor([row for row, _ in wanted], device=source.device)
-        scores = forced_scores(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
-        known = dict(zip(wanted, scores.tolist(), strict=True))
+        scores = forced_tokens(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
+        known = dict(zip(wanted, scores.sum(1).tolist(), strict=True))
     chosen = []
     for row, group in enumerate(candidates):
         scored = []

@@ -17,7 +17,7 @@ from nat.analyses.revealing import Law, by_length, ended, root, split
 from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_tokens
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
 from tests.enumeration.test_revealing import law
@@ -80,7 +80,9 @@ def test_left_to_right(number: int) -> None:
     targets = law(2, (1, 2, 4))
     translations = list(targets)
     rows = encoded(model, number).rows(torch.tensor([number] * len(targets)))
-    scores = dict(zip(translations, forced_scores(model, rows, translations).tolist(), strict=True))
+    scores = dict(
+        zip(translations, forced_tokens(model, rows, translations).sum(1).tolist(), strict=True)
+    )
     decoding = step_errors.left_to_right(model, encoded(model, number), 1, 11)
     found = split([root(number, ended(targets))], decoding, smallest=0)[number]
     assert found.factorisation == pytest.approx(0, abs=1e-12)

@@ -16,7 +16,7 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.ctranslate2_beam import CTranslate2Beam
 from nat.decoding.engines import ctranslate2
 from nat.decoding.engines.ctranslate2 import SearchEngine, loads_cublas
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_tokens
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.jobs.translate import matching_engine
 from tests.decoding.test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
@@ -66,7 +66,7 @@ def test_symbols_that_are_never_written_are_suppressed() -> None:
     source = source_tensor(texts([3, 9, 1, 12]))
     found = CTranslate2Beam(beam=3)(model, source, engine(model, "float32"))
     encoded = model.encode(source)
-    scores = forced_scores(model, encoded, [each.tokens for each in found])
+    scores = forced_tokens(model, encoded, [each.tokens for each in found]).sum(1)
     for one, score in zip(found, scores.tolist(), strict=True):
         assert not set(one.tokens) & set(NEVER_WRITTEN)
         length = len(one.tokens) + 1

@@ -29,7 +29,6 @@ from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel, matching_language_model
 from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job
-from tests.language_model.test_ngram import score_of
 from tests.messages import told
 from tests.repository import configured
 from tests.tiny import make_model
@@ -289,6 +288,6 @@ def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> No
         matching_language_model(path, 29)
     sentences = texts([5, 2])
     estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2)[0].save(path)
-    assert score_of(matching_language_model(path, 29), sentences[0].tolist()) < 0
+    assert matching_language_model(path, 29).vocabulary_size == 29
     with told("29 symbols", "30"):
         matching_language_model(path, 30)

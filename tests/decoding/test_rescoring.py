@@ -9,7 +9,7 @@ from nat.data.batch import source_tensor
 from nat.decoding.canvas import canvases_of
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.latent_beam_rescoring import LatentBeamRescoring
@@ -28,7 +28,7 @@ UPSAMPLED = {"copy": "soft", "upsample": 2.0}
 def mean_score(assistant: Any, sentence: list[int], tokens: list[int]) -> float:
     """What the assistant thinks of a translation, alone."""
     encoded = assistant.encode(source_tensor([sentence]))
-    return forced_scores(assistant, encoded, [tokens]).item() / (len(tokens) + 1)
+    return forced_tokens(assistant, encoded, [tokens]).sum(1).item() / (len(tokens) + 1)
 
 
 def test_the_assistant_chooses_by_the_mean_per_token() -> None:

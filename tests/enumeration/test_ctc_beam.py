@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,6 @@ from nat.language_model.scorer import LanguageModel
 from nat.registry import Method, build
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.output import Output
-from tests.language_model.test_ngram import score_of
 from tests.messages import told
 
 SYMBOLS = 8
@@ -67,6 +67,15 @@ def language_model() -> LanguageModel:
 
 def options(weight: float | None) -> LanguageModelOptions | None:
     return None if weight is None else LanguageModelOptions("at-base", "beam5", 3, weight)
+
+
+def score_of(model: LanguageModel, words: Sequence[int]) -> float:
+    """Log-probability of a sentence and its end, nats."""
+    state, total = np.array([model.begin]), 0.0
+    for word in (*words, EOS):
+        score, state = model.step(state, np.array([word]))
+        total += float(score[0])
+    return total
 
 
 def likelihoods(logits: Tensor) -> dict[tuple[int, ...], float]:

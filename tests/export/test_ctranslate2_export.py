@@ -10,7 +10,7 @@ from ctranslate2 import Translator
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import UNK
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_tokens
 from nat.export.ctranslate2 import quantise, specification, write_ctranslate2
 from tests.decoding.test_decode_corpus import VOCABULARIES, texts
 from tests.tiny import make_model
@@ -36,7 +36,7 @@ def test_scores_are_those_of_the_model(tmp_path: Path, architecture: dict[str, A
     found = translator.score_batch(
         *([[words[token] for token in text] for text in side] for side in (sources, targets))
     )
-    expected = forced_scores(model, model.encode(source_tensor(sources)), targets)
+    expected = forced_tokens(model, model.encode(source_tensor(sources)), targets).sum(1)
     for one, score in zip(found, expected.tolist(), strict=True):
         assert sum(one.log_probs) == pytest.approx(score, abs=1e-3)
         assert len(one.log_probs) == len(one.tokens)  # with EOS

@@ -9,7 +9,6 @@ from torch import Tensor
 from nat.checksums import verified_folder
 from nat.data.vocabulary import PAD, vocabulary_files
 from nat.decoding.engines.failures import running
-from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best
@@ -98,16 +97,7 @@ class OnnxNetwork:
     def predict(
         self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
     ) -> Best:
-        """See `nat.decoding.network.predict`.
-
-        Raises:
-            UserError: for a penalty that the exported graph does not know.
-        """
-        if blank_penalty and BLANK_PENALTY not in self._inputs:
-            raise UserError(
-                f"{self._engine.folder}: the graph of the decoder has no input '{BLANK_PENALTY}'; "
-                "an older version of this project has exported it: remove it and run again"
-            )
+        """See `nat.decoding.network.predict`."""
         given: dict[str, Any] = {
             BLANK_PENALTY: torch.tensor(blank_penalty),
             "source": encoded.source,
@@ -118,7 +108,8 @@ class OnnxNetwork:
         arrays = {
             name: (value.float() if value.is_floating_point() else value).cpu().numpy()
             for name, value in given.items()
-            if name in self._inputs
+            # the engine refuses a penalty for a graph of an older version, which has none
+            if name in self._inputs or (name == BLANK_PENALTY and blank_penalty)
         }
         with running(NAME, self._engine.folder):
             symbols, log_probabilities = self._engine.decoder.run(
