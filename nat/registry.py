@@ -4,7 +4,6 @@ Its options and traits, which the configuration needs, are in `nat/FAMILY/option
 not import torch. A method that has none there, as a new one may, is imported for them.
 """
 
-import copy
 import importlib
 import json
 import re
@@ -52,7 +51,7 @@ class Method(BaseModel):
 
     def with_options(self, chosen: Mapping[str, Any]) -> "Method":
         """The same method with other values of some options; `a.b` is the key b of the option a."""
-        changed = copy.deepcopy(self.as_json())
+        changed = self.as_json()
         for option, value in chosen.items():
             *path, last = option.split(".")
             inner = at(changed, ".".join(path)) if path else changed

@@ -49,20 +49,15 @@ RULES = {
 }
 
 
-def _require(
-    configuration: "Configuration",
-    system: SystemMethods,
-    rules: Mapping[str, bool],
-    where: str = "",
-) -> None:
+def _require(system: SystemMethods, rules: Mapping[str, bool], where: str = "") -> None:
     """Refuse a system for the first rule that does not hold."""
     for rule in (rule for rule, holds in rules.items() if not holds):
         key = rule.partition(" ")[0]
-        given = at(configuration.files["systems"][system.name], key)
+        given = at(system.written, key)
         value = json.dumps(given.get("method", given) if isinstance(given, dict) else given)
         raise UserError(
-            f"{where}{configuration.file_of('systems', system.name)}: key '{key}': found {value}: "
-            f"{RULES[rule]} ('{system.name}' is {KINDS[system.order]})"
+            f"{where}{system.file}: key '{key}': found {value}: {RULES[rule]} ('{system.name}' is "
+            f"{KINDS[system.order]})"
         )
 
 
@@ -73,21 +68,9 @@ def _fits_into(one: SystemMethods, other: SystemMethods) -> bool:
     return one.size.max_positions <= other.size.max_positions
 
 
-def learned(configuration: "Configuration", name: str, trait: str) -> bool:
-    """True if a system, or the one it starts from, was trained by methods with a trait."""
-    start, methods = configuration.system(name).init_from, configuration.methods(name)
-    own = getattr(methods.input, trait, False) or getattr(methods.target, trait, False)
-    return bool(own or start and learned(configuration, start.system, trait))
-
-
-def refines(configuration: "Configuration", name: str) -> bool:
-    """True if a system, or the one it starts from, was trained on partly revealed targets."""
-    return learned(configuration, name, "trains_on_partial_targets")
-
-
 def check_system(configuration: "Configuration", name: str) -> None:
     """Check that what a system says fits its methods, and the systems that it names."""
-    own, file = configuration.methods(name), configuration.file_of("systems", name)
+    own = configuration.methods(name)
     its, target, decoder, text = own.its, own.target, own.its.decoder, own.its.text
     canvas = replace(decoder, chunk=None)
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
@@ -116,7 +99,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
         "teacher": (its.teacher is not None) == (taught_by is not None),
         "init_from": not target.distils or its.init_from is not None,
     }
-    _require(configuration, own, rules)
+    _require(own, rules)
     if its.teacher is not None:
         teacher = configuration.methods(its.teacher)
         rules = {
@@ -124,18 +107,17 @@ def check_system(configuration: "Configuration", name: str) -> None:
             "decoder.upsample": not (predicts and teacher.upsampled),
             "size positions": _fits_into(own, teacher),
         }
-        _require(configuration, teacher, rules, f"{file}: key 'teacher': ")
-    if its.init_from is not None:
-        start = configuration.methods(its.init_from.system)
+        _require(teacher, rules, f"{own.file}: key 'teacher': ")
+    if (start := own.start) is not None:
         forms = [{part: each.form for part, each in side.parts.items()} for side in (own, start)]
         rules = {
-            "input tokens": not target.distils or refines(configuration, start.name),
+            "input tokens": not target.distils or start.refines,
             "size shape": None in (own.size, start.size) or own.size == start.size,
             "decoder shape": canvas == replace(start.its.decoder, chunk=None),
             "parts shape": forms[0] == forms[1],
             "length shape": its.length == start.its.length,
         }
-        _require(configuration, start, rules, f"{file}: key 'init_from': ")
+        _require(start, rules, f"{own.file}: key 'init_from': ")
     decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
     for each in (each for each in text.candidates if each.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
@@ -143,10 +125,10 @@ def check_system(configuration: "Configuration", name: str) -> None:
         if not (target.distils and own_start):
             writer = configuration.methods(str(each.system))
             rules = {"input": writer.order == "autoregressive"}
-            _require(configuration, writer, rules, f"{file}: key '{each.key}.system': ")
+            _require(writer, rules, f"{own.file}: key '{each.key}.system': ")
         decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
     for key, other, decoding in decodings:
-        with told_of(f"{file}: key '{key}': "):
+        with told_of(f"{own.file}: key '{key}': "):
             if decoding is not None:
                 configuration.check_decoding(other, decoding)
 
@@ -164,14 +146,13 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
     rules = {
         "input": own.order == traits.decoding_order,
         "decoder.upsample": upsampled in (None, own.upsampled),
-        "input tokens": not several or refines(configuration, system),
-        "target tokens": not traits.needs_correction
-        or learned(configuration, system, "trains_correction"),
+        "input tokens": not several or own.refines,
+        "target tokens": not traits.needs_correction or own.learned("trains_correction"),
         "size": not traits.encoder_only or own.encoder_only,
         "parts": traits.part is None or traits.part in own.parts,
     }
     where = f"the decoding '{decoding}' ({method.method}) does not suit '{system}': "
-    _require(configuration, own, rules, where)
+    _require(own, rules, where)
     given, wanted = file.assistant, traits.assistant
     if (given is None) != (wanted is None) and not traits.assistant_optional:
         kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
@@ -185,4 +166,4 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
             "size positions": _fits_into(own, assistant),
             "decoder.chunk size": wanted != "hybrid" or len(chunks) == 1,
         }
-        _require(configuration, assistant, rules, where)
+        _require(assistant, rules, where)

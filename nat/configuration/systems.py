@@ -82,7 +82,10 @@ class SystemMethods:
     """A system with its methods, their options and traits.
 
     Attributes:
-        its: content of its file, as the scale makes it.
+        file: its place, for messages.
+        written: content of its file.
+        its: the same as the scale makes it.
+        start: the system that it starts from; None without one.
         choice: among several texts; None without one.
         parts: of its network, by name.
         order: in which it predicts tokens.
@@ -95,6 +98,10 @@ class SystemMethods:
                 return registry.describe(family, method)
 
         self.name, self.its = name, configuration.system(name)
+        self.file = configuration.file_of("systems", name)
+        self.written = configuration.files["systems"][name]
+        start = self.its.init_from
+        self.start = None if start is None else configuration.methods(start.system)
         self.input: ProxyInput = described("input", "inputs", self.its.input)
         self.target: ProxyTarget = described("target", "targets", self.its.target)
         self.choice: TextChoice | None = None
@@ -108,6 +115,16 @@ class SystemMethods:
         self.size = configuration.scale_settings.sizes.get(self.its.size)
         self.encoder_only = self.size is not None and not self.size.decoder_layers
         self.upsampled = self.its.decoder.upsample is not None
+
+    def learned(self, trait: str) -> bool:
+        """True if this system, or the one it starts from, was trained by methods with a trait."""
+        own = getattr(self.input, trait, False) or getattr(self.target, trait, False)
+        return bool(own or self.start and self.start.learned(trait))
+
+    @property
+    def refines(self) -> bool:
+        """True if it was trained on partly revealed targets, and so can refine a translation."""
+        return self.learned("trains_on_partial_targets")
 
 
 def references(content: Any, path: str = "") -> Iterator[tuple[str, str, str]]:

@@ -15,7 +15,6 @@ from typing import Any
 from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
 from nat.configuration import Configuration, snapshot
-from nat.configuration.compatibility import refines
 from nat.files import atomic_write_text
 from nat.job import (
     FOLDER,
@@ -122,7 +121,7 @@ def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem
     return JobSystem(
         training=configuration.training(corpus, system),
         order=configuration.methods(system).order,
-        refines=refines(configuration, system),
+        refines=configuration.methods(system).refines,
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nat.configuration import RunChoice
-from nat.configuration.compatibility import refines
 from nat.configuration.lengths import Lengths, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
 from nat.configuration.systems import dependencies
@@ -150,6 +149,6 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     assert configuration.recipe("student").keep == {"early": 20, "late": 75}
     assert configuration.system("dims").init_from == Start(system="cmlm", kept="early")
     assert dependencies(configuration, "dims") == ["at", "cmlm"]
-    assert refines(configuration, "dims")
+    assert configuration.methods("dims").refines
     folder.files["systems/dims"]["init_from"]["kept"] = "erly"
     check_words(folder.error(), "systems/dims", ["init_from.kept", "'erly'", "'early'"])
