@@ -16,16 +16,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from nat.figures import maps, panels, word_panels
-from nat.figures.drawing import (
-    CHARACTER,
-    COLUMN_WIDTH,
-    GREY,
-    LABEL_SIZE,
-    PAGE_WIDTH,
-    PANEL_HEIGHT,
-    Panel,
-)
+from nat.figures import drawing, maps, panels, word_panels
+from nat.figures.drawing import CHARACTER, GREY, LABEL_SIZE, Panel
 from nat.figures.points import Plot
 from nat.files import atomic_path
 from nat.papers import values
@@ -89,11 +81,11 @@ def write(plot: Plot, pdf: Path) -> None:
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row), names of series and notes from top to bottom."""
     kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
-    width, columns = PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
+    width, columns = drawing.PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
     if kind == "heat_map" and maps.crowded(shown):
         width, columns = maps.crowded(shown), 1
     elif columns == 1 and kind not in OF_TEXTS:
-        width = COLUMN_WIDTH
+        width = drawing.COLUMN_WIDTH
     rows = math.ceil(len(shown) / columns)
     # room for all; the height is set when the layout is known
     layout = ConstrainedLayoutEngine(h_pad=0.08, w_pad=0.08, wspace=0.03)
@@ -152,7 +144,7 @@ def _paint(axes: Axes, panel: Panel) -> float:
         axes.set_yticks([])
         if kind in ("scatter", "curves"):
             axes.set_xticks([])
-    return height or PANEL_HEIGHT
+    return height or drawing.PANEL_HEIGHT
 
 
 # Notes: what marks mean, and what is missing or not as it should be
@@ -173,20 +165,16 @@ def notes(plot: Plot) -> list[str]:
         others = f"{marks}, one seed"
         if spread := [record for record in ran if record["spread"] is not None]:
             over = values.what_spreads_are_over(spread)
-            lines, others = (
-                [f"{marks}: one standard deviation over {over}."],
-                f"Other {marks.lower()}",
-            )
+            lines = [f"{marks}: one standard deviation over {over}."]
+            others = f"Other {marks.lower()}"
         with_x = (record for record in ran if record.get("x_low") is not None)
         around = [{"measure": each["x_measure"], "over": each["x_over"]} for each in with_x]
         around += [record for record in ran if record["low"] is not None]
         lines += values.what_intervals_are(others, around)
     lines += values.notes_on_times(ran)
     if not plot.figure.keys:  # the remark of an analysis is its caption
-        points = [
-            {**record, "row": ", ".join(filter(None, (record["row"], record["category"])))}
-            for record in ran
-        ]
+        names = (", ".join(filter(None, (each["row"], each["category"]))) for each in ran)
+        points = [record | {"row": name} for record, name in zip(ran, names, strict=True)]
         remarks = [(point, point["remark"]) for point in points if point.get("remark")]
         unsteady = [(point, values.NOT_STEADY) for point in points if point.get(values.UNSTEADY)]
         lines += values.with_places(remarks + unsteady, points)

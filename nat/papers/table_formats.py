@@ -120,8 +120,8 @@ def markdown_grid(
 
 
 def escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown shows it as it is, inside a table too."""
-    return re.sub(r"([\\|*_<])", r"\\\1", text)
+    """Escape a text so that Markdown shows it as it is, inside a table too, and makes no link."""
+    return re.sub(r"([\\|*_<]|\](?=[(\[:]))", r"\\\1", text)
 
 
 def latex(table: TableText) -> str:

@@ -8,8 +8,6 @@ from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
 from nat.report.results import Results, stand_ins
 
-DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"
-
 
 def page(results: Results) -> Page:
     """Make the overview.
@@ -18,10 +16,6 @@ def page(results: Results) -> Page:
         UserError: for damaged results.
     """
     configuration = results.configuration
-    sections = [_papers(results, "papers", "Papers", results.papers)]
-    if results.others:
-        sections.append(_papers(results, "beyond", "Beyond the papers", results.others))
-    sections.append(_reports(results))
     lead = (
         f"Papers on non-autoregressive machine translation, at scale {configuration.scale}: what "
         "was run, what held, and what it cost."
@@ -31,7 +25,11 @@ def page(results: Results) -> Page:
         OVERVIEW,
         "All papers",
         lead,
-        sections,
+        [
+            _papers(results, "papers", "Papers", results.papers),
+            _papers(results, "beyond", "Beyond the papers", results.others),
+            _reports(results),
+        ],
         facts=[f"{papers.cost_text(results, configuration.papers)} {counted}"],
         warning=stand_ins(configuration),
         command=snakemake(configuration, "all"),
@@ -67,15 +65,15 @@ def _reports(results: Results) -> Section:
         paper, kind, number = target
         if kind == "claims":
             continue
+        described = configuration.paper(paper)
         address = f"{of_paper(paper)}#{papers.section_name(target)}"
         label = Entry(papers.label(kind, number), link=address, look="label")
-        described = configuration.paper(paper)
         title = papers.titled(described.parts[f"{kind} {number}"].title)
         rows.append([described.title, label, title, results.state(target)])
-    for paper in results.papers:
-        described = configuration.paper(paper)
+    for described in map(configuration.paper, results.papers):
         for name, what in described.diagrams.items():
-            state = Entry(WORDS if name.startswith("table") else DIAGRAM, look=NOTHING)
+            form = "in words" if name.startswith("table") else "a diagram"
+            state = Entry(f"{form}, not reproduced", look=NOTHING)
             rows.append([described.title, name.capitalize(), papers.titled(what), state])
     columns = ("paper", "report", "title", "results")
     text = "How many of the results of each table and figure exist at this scale."

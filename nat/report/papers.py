@@ -23,16 +23,7 @@ from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given, heading
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
-from nat.report.page import (
-    NOTHING,
-    OLDER,
-    Entry,
-    Page,
-    Row,
-    Section,
-    of_paper,
-    of_system,
-)
+from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper, of_system
 from nat.report.results import Results, stand_ins
 
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
@@ -42,8 +33,6 @@ SAID = (
     *("baseline", "baseline_difference", "p_value", "test", "signature"),
 )
 """Columns of the CSV of a table that are said of each number, beside its measure."""
-Line = tuple[str, str, str]
-"""A term, its text, and `CODE`, the address that it leads to, or nothing."""
 CODE = "code"
 ROOT = "../"
 """From the page of a paper to the folder of the report."""
@@ -102,29 +91,27 @@ def section_name(target: Target) -> str:
 
 def _section(results: Results, target: Target, title: str = "") -> Section:
     paper, kind, number = target
-    heading = f"{label(kind, number)}: {titled(title)}" if title else label(kind, "")
-    command = snakemake(results.configuration, reports.name(target))
-    older = [OLDER] * bool(results.older(results.cells[target]))
-    state = replace(results.state(target), small=older)
-    return Section(section_name(target), heading, state=state, command=command)
-
-
-def _files(paper: str, stem: str, formats: Sequence[str]) -> dict[str, str]:
-    """Addresses of the files of a report, from the page of its paper."""
-    return {each.upper(): f"{ROOT}downloads/{paper}/{stem}.{each}" for each in formats}
+    state = results.state(target)
+    stem = f"{ROOT}downloads/{paper}/{kind}_{number}"
+    there = number and state.look != NOTHING
+    return Section(
+        section_name(target),
+        f"{label(kind, number)}: {titled(title)}" if title else label(kind, ""),
+        state=replace(state, small=[OLDER] * bool(results.older(results.cells[target]))),
+        files={each.upper(): f"{stem}.{each}" for each in reports.FORMATS[kind] if there},
+        command=snakemake(results.configuration, reports.name(target)),
+    )
 
 
 # Tables
 
 
 def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
-    target: Target = (paper, "table", number)
     described = results.configuration.paper(paper).tables[number]
+    section = _section(results, (paper, "table", number), described.title)
     resolved = reports.resolve_part(results.configuration, paper, f"table {number}")
     table = reports.make_table(resolved, results.root)
-    files: dict[str, str] = {}
-    if results.state(target).look != NOTHING:
-        files = _files(paper, f"table_{number}", reports.FORMATS["table"])
+    if section.files:
         table_formats.write(table, folder / "downloads" / paper / f"table_{number}.csv")
     labels = table.labels
     numbers: Sequence[Row] = [row[labels:] for row in table.rows]
@@ -141,14 +128,9 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
         group = texts[0] or group
         of_group = [Entry(group, look="" if texts[0] else "again")] * (labels > 1)
         rows.append([*of_group, Entry(texts[labels - 1], look="label"), *own])
-    return replace(
-        _section(results, target, described.title),
-        text=table.origin,
-        columns=[heading(column) or "group" for column in table.columns],
-        rows=rows,
-        notes=notes + table.signatures,
-        files=files,
-    )
+    columns = [heading(column) or "group" for column in table.columns]
+    notes = notes + table.signatures
+    return replace(section, text=table.origin, columns=columns, rows=rows, notes=notes)
 
 
 def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
@@ -160,15 +142,14 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
     rows = []
     for row, texts in zip(dict.fromkeys(row for row, _ in records), table.rows, strict=True):
         places = zip(table.names, table.columns, texts, strict=True)
-        entries = []
-        for column, (_, part), text in list(places)[table.labels :]:
-            record = records[row, column]
-            if part in (PUBLISHED, DIFFERENCE):
-                entries.append(Entry(text, look="number"))
-            else:
-                cells = _behind((row, column), groups)
-                entries.append(_ours(results, record, text, cells))
-        rows.append(entries)
+        rows.append(
+            [
+                Entry(text, look="number")
+                if part in (PUBLISHED, DIFFERENCE)
+                else _ours(results, records[row, column], text, _behind((row, column), groups))
+                for column, (_, part), text in list(places)[table.labels :]
+            ]
+        )
     return rows
 
 
@@ -208,16 +189,14 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
 
 
 def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
-    target: Target = (paper, "figure", number)
     described = results.configuration.paper(paper).figures[number]
-    section = _section(results, target, described.title)
-    if results.state(target).look == NOTHING:
+    section = _section(results, (paper, "figure", number), described.title)
+    if not section.files:
         return section
     figure = reports.resolve_part(results.configuration, paper, f"figure {number}")
     plot = points.make(figure, results.root)
     figures.write(plot, folder / "downloads" / paper / f"figure_{number}.pdf")
-    files = _files(paper, f"figure_{number}", reports.FORMATS["figure"])
-    return replace(section, text=figure.origin, picture=files["PNG"], files=files)
+    return replace(section, text=figure.origin, picture=section.files["PNG"])
 
 
 # Claims
@@ -236,8 +215,7 @@ def _claims(results: Results, paper: str) -> Section:
             **{key: record[key] for key in ("numbers", "reason", "seeds")},
         }
         title = f"{check.text} ({check.case})" if check.case else check.text
-        behind = details(results, title, said, cells)
-        row["ours"] = replace(row["ours"], details=behind)
+        row["ours"] = replace(row["ours"], details=details(results, title, said, cells))
         verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
         look = f"badge {record['verdict'].replace(' ', '-')}"
         row["verdict"] = Entry(verdict, small=[OLDER] * bool(results.older(cells)), look=look)
@@ -260,9 +238,11 @@ def _claims(results: Results, paper: str) -> Section:
 def details(
     results: Results, title: str, said: Mapping[str, Any], cells: Sequence[Cell]
 ) -> dict[str, Any]:
-    """Collect what the page says of a number that rests on cells, first of the number alone."""
-    given = {term: str(text) for term, text in said.items() if text not in ("", None)}
-    lines: list[Line] = [(term, text, "") for term, text in given.items()]
+    """Collect what the page says of a number that rests on cells, first of the number alone.
+
+    A line is a term, its text, and `CODE`, the address that it leads to, or nothing.
+    """
+    lines = [(term, str(text), "") for term, text in said.items() if text not in ("", None)]
     there = [cell for cell in cells if (results.root / cell.path).exists()]
     missing = [cell.path for cell in cells if cell not in there]
     for cell in there:
@@ -270,22 +250,16 @@ def details(
         if isinstance(cell.source, Score):
             lines.append(("translations", cell.source.translations.path, CODE))
     if missing:
-        paths = dict.fromkeys(cell.path for cell in cells)
-        lines.append((NOT_RUN, "; ".join(missing), CODE))
-        lines.append(("made by", snakemake(results.configuration, *paths), CODE))
+        command = snakemake(results.configuration, *dict.fromkeys(cell.path for cell in cells))
+        lines += [(NOT_RUN, "; ".join(missing), CODE), ("made by", command, CODE)]
     elif there:
         lines.append(("made again by", made_again(results.configuration, there), CODE))
     for cell in there:
         if training_of(cell):
-            names = cell.corpus, cell.model, cell.seed
             model = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
             lines.append(("model", model, ROOT + of_system(cell.corpus, cell.model)))
-            if record := results.training(*names):
-                time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
-                done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"
-                lines.append(("trained", done, ""))
-            if older := results.changes(*names):
-                lines.append(("older configuration", "; ".join(older), ""))
+            if older := results.changes(cell.corpus, cell.model, cell.seed):
+                lines.append((OLDER, "; ".join(older), ""))
         configured = results.configuration.on(cell.corpus)
         if cell.decoding:
             options = json.dumps(configured.decoding(cell.decoding).as_json())
@@ -302,7 +276,7 @@ def made_again(configuration: Configuration, cells: Sequence[Cell]) -> str:
     A job that is forced keeps translations of the same model with the same options, so they are
     removed before.
     """
-    files = list(dict.fromkeys(cell.path for cell in cells))
+    files = dict.fromkeys(cell.path for cell in cells)
     command = snakemake(configuration, *files, "--forcerun", *files)
     scores = (cell.source for cell in cells if isinstance(cell.source, Score))
     kept = dict.fromkeys(score.translations.path for score in scores)

@@ -55,11 +55,11 @@ class Results:
     @cached_method
     def state(self, target: Target) -> Entry:
         """Count what exists of the results behind a table, a figure or the claims of a paper."""
-        paper, kind, number = target
+        paper, *part = target
         paths = {cell.path for cell in self.cells[target]}
         if not paths:
-            tables = self.configuration.paper(paper).tables
-            stated = kind == "table" and tables[number].kind == "settings"
+            described = self.configuration.paper(paper).parts.get(" ".join(part))
+            stated = described is not None and described.kind == "settings"
             return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
         there = sum((self.root / path).exists() for path in paths)
         return share(there, len(paths))
@@ -145,10 +145,11 @@ class Results:
             for record in records
         )
         devices = dict.fromkeys(str(record.get("device", "unknown device")) for record in records)
+        tokens = sum(int(record.get("tokens") or 0) for record in records)
         return {
             "trainings": f"{len(records)} of {len(models)}",
             "device hours": f"{seconds / 3600:,.2f}",
-            "target tokens": f"{sum(int(record.get('tokens') or 0) for record in records):,}",
+            "target tokens": f"{tokens:,}",
             "devices": ", ".join(devices),
         }
 

@@ -28,8 +28,6 @@ from nat.report.results import Results
 
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
-UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
-"""Remark on a single reference that is not one of the several ones."""
 
 
 def page(results: Results, folder: Path) -> Page:
@@ -84,7 +82,7 @@ def _test_set(
     if artifact := references(configuration.corpus(corpus), corpus, split):
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
-    uncounted = []
+    uncounted = []  # sentences whose single reference is none of the several ones
     for sentence, texts in several.items():
         if sentence < shown and correct[sentence][0] not in texts:
             uncounted.append(sentence)
@@ -115,7 +113,6 @@ def _test_set(
         "sources": sources[:shown],
         "references": correct[:shown],
         "uncounted": uncounted,
-        "why_uncounted": UNLISTED,
         "systems": systems,
     }
 

@@ -35,6 +35,10 @@ from nat.report.results import Results
 from nat.report.sentences import translated
 
 TEST = "test"
+COLUMNS = (
+    *("system", "corpus", "state", "proxy input", "proxy target", "best sacreBLEU"),
+    *("parameters", "minutes", "description"),
+)
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that are shown of every score."""
 FACTS = {
@@ -71,23 +75,16 @@ def pages(results: Results, folder: Path) -> Iterator[Page]:
         page, row = _page(results, corpus, system, sorted(seeds), browsed, folder)
         rows.append(row)
         yield page
-    columns = ["system", "corpus", "state", "proxy input", "proxy target", "best sacreBLEU"]
-    columns += ["parameters", "minutes", "description"]
     lead = (
         "Every system that a table, figure or claim asks for, and those that it learns or starts "
         "from. The best sacreBLEU is the highest on the test set among the decodings of a system."
     )
-    section = Section("systems", "On the corpora of this scale", columns=columns, rows=rows)
+    section = Section("systems", "On the corpora of this scale", columns=COLUMNS, rows=rows)
     yield Page(SYSTEMS, "Systems", lead, [section])
 
 
 def _page(
-    results: Results,
-    corpus: str,
-    system: str,
-    seeds: list[int],
-    browsed: set[Score],
-    folder: Path,
+    results: Results, corpus: str, system: str, seeds: list[int], browsed: set[Score], folder: Path
 ) -> tuple[Page, Row]:
     """The page of a system, and its row in the list."""
     configuration, path = results.configuration, of_system(corpus, system)
@@ -96,13 +93,12 @@ def _page(
     older = [line for seed in records for line in results.changes(corpus, system, seed)]
     state = share(len(records), len(seeds), "trained", " seeds")
     state = replace(state, small=[OLDER] * bool(older))
-    needed = dict.fromkeys(needed_systems(configuration.on(corpus), system))
     parents: list[Row] = [
         [Entry(name, link=root_of(path) + of_system(corpus, name), look="label"), NEEDS[key]]
-        for name, key in needed
+        for name, key in dict.fromkeys(needed_systems(configuration.on(corpus), system))
     ]
-    columns = ("system", "its") if parents else ()
     text = "" if parents else "No other system."
+    columns = ("system", "its")
     sections = [Section("parents", "What it learns from", text, columns=columns, rows=parents)]
     if older:
         title = "What has changed in the configuration since it was trained"
@@ -113,16 +109,14 @@ def _page(
     if not records:
         sections.append(Section("training", "Training", "Not run."))
     scores, best = _scores(results, corpus, system, browsed)
-    sections.append(scores)
     effective = configuration.training(corpus, system).as_json()
     code = json.dumps(effective, indent=2)
-    sections.append(Section("configuration", "Effective configuration", code=code))
+    sections += [scores, Section("configuration", "Effective configuration", code=code)]
     file = configuration.file_of("systems", system).partition(":")[0]
     facts = [f"On {corpus}, configured in {file}."]
     others = (name for name in configuration.systems if name != system)
     same = [name for name in others if configuration.canonical(corpus, name) == system]
     facts += [f"The same on this corpus, and trained once: {', '.join(same)}."] if same else []
-    models = [Model(configuration.run, corpus, system, seed).path for seed in seeds]
     first: dict[str, Any] = next(iter(records.values()), {})
     seconds = first.get("seconds")
     row = [
@@ -136,6 +130,7 @@ def _page(
         number(seconds and seconds / 60, ".1f"),
         described,
     ]
+    models = (Model(configuration.run, corpus, system, seed).path for seed in seeds)
     command = snakemake(configuration, *models)
     page = Page(path, system, described, sections, facts=facts, state=state, command=command)
     return page, row
@@ -149,7 +144,7 @@ def _training(
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
-        digits = MEASURES["best_validation_bleu"].digits if metric == "BLEU" else 3
+        digits = 2 if metric == "BLEU" else 3
         facts.append(f"best validation {metric} {validation['best']:.{digits}f}")
     picture = ""
     if (results.root / curve.path).exists():
@@ -158,15 +153,9 @@ def _training(
         page.parent.mkdir(parents=True, exist_ok=True)
         draw(results.root / curve.path, page.with_name(picture))
     target = results.configuration.methods(curve.system).target
-    packages = (f"{name} {version}" for name, version in record.get("versions", {}).items())
     notes = [WITH_TEACHER] if target.distils or target.teacher else []
-    return Section(
-        f"training-{curve.seed}",
-        f"Training, seed {curve.seed}",
-        f"{', '.join(facts)}.",
-        picture=picture,
-        notes=[*notes, *filter(None, [", ".join(packages)])],
-    )
+    name, title = f"training-{curve.seed}", f"Training, seed {curve.seed}"
+    return Section(name, title, f"{', '.join(facts)}.", picture=picture, notes=notes)
 
 
 def draw(csv: Path, svg: Path) -> None:
@@ -216,5 +205,5 @@ def _scores(
     columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED), "passes"]
     text = "With 95% intervals. A decoding leads to its translations." if rows else "Not run."
     title = "Scores under every decoding"
-    section = Section("scores", title, text, columns=columns if rows else [], rows=rows)
+    section = Section("scores", title, text, columns=columns, rows=rows)
     return section, max(of_test, default=None)

@@ -85,7 +85,7 @@ def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     assert translations.exists()
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     function = f'snakemake() {{ {shlex.quote(sys.executable)} -m snakemake "$@"; }}'
-    number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score, path=score.path)
+    number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score)
     pasted = f"{made_again(load('micro', repository), [number])} -n"
     ended = subprocess.run(
         ["bash", "-c", f"{function}; {pasted}"],

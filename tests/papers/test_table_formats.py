@@ -1,8 +1,10 @@
 """A table as CSV, Markdown and LaTeX."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from nat.papers import table_formats
 from nat.papers.table_formats import TableText
@@ -43,6 +45,21 @@ def test_markdown_shows_texts_as_they_are() -> None:
     body = [line for line in found.splitlines() if line.startswith("|")]
     assert len(body) == 4 and body[1].split("|")[3].strip().endswith(":")
     assert found.endswith("- † a note\n- ¹ another\n- sacreBLEU: nrefs:1\\|case:mixed\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[x](javascript:alert(1))", "![x](https://example.org/a.png)", "[y]: javascript:x", "[y][y]"],
+)
+def test_no_text_becomes_a_link(text: str) -> None:
+    rows = [[text, *TABLE.rows[0][1:]]]
+    found = table_formats.markdown(
+        replace(TABLE, title=text, rows=rows, notes=[text, "[y]: data:x"])
+    )
+    blocks = MarkdownIt("commonmark").enable("table").parse(found)
+    shown = [each for block in blocks for each in block.children or ()]
+    assert not {"link_open", "image"} & {each.type for each in shown}
+    assert "".join(each.content for each in shown).count(text) == 3
 
 
 def test_latex_is_ascii() -> None:

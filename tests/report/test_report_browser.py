@@ -47,6 +47,32 @@ def test_pages_open_without_errors_or_requests(
     browser.wait_for("[...document.images].every((image) => image.naturalWidth > 100)")
 
 
+SMUGGLE = """
+violated = [];
+document.addEventListener("securitypolicyviolation", (event) => violated.push(event.blockedURI));
+document.body.insertAdjacentHTML("beforeend", `
+<img src="https://example.org/a.png"><img src="data:," onerror="window.smuggled = true">
+<iframe src="https://example.org/"></iframe><link rel="stylesheet" href="https://example.org/a.css">
+`);
+for (const [key, value] of [["text", "window.smuggled = true"], ["src", "https://example.org/a.js"]])
+  document.body.append(Object.assign(document.createElement("script"), {[key]: value}));
+fetch("https://example.org/").catch(() => {});
+"""
+
+
+def test_what_is_smuggled_into_a_page_neither_runs_nor_reaches_a_network(
+    folder: Path, browser: Browser
+) -> None:
+    for page in ("index.html", TABLE, "sentences.html"):
+        browser.open(folder / page)
+        assert browser.problems == [], page
+        browser.run(SMUGGLE)
+        browser.wait_for("violated.length === 7")
+        assert browser.run("violated.filter((each) => each === 'inline').length") == 2
+        assert not browser.run("window.smuggled")
+        browser.problems.clear()  # what was refused
+
+
 def test_headings_sort_by_number(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
     heading = "document.querySelectorAll('#table-1-rows thead th')[1]"

@@ -3,7 +3,6 @@
 // chosen stands in the address after #, so that a view can be kept and sent.
 const sentenceBrowser = (() => {
   const byId = (id) => document.getElementById(id);
-  const ROWS = 12; // passes that are shown below each other
 
   let data = null; // of the test set
   let listed = []; // numbers of its sentences
@@ -54,8 +53,8 @@ const sentenceBrowser = (() => {
 
   /** The place of the reference, from a place on, that shares most words with a text, in order. */
   function nearest(text, references, from) {
-    const ours = words(text);
-    const alike = references.slice(from).map(words).map((its) => {
+    const alike = references.slice(from).map((each) => {
+      const [ours, its] = [words(text), words(each)];
       return common(ours, its).length / Math.max(ours.length + its.length, 1);
     });
     return from + alike.indexOf(Math.max(...alike));
@@ -108,9 +107,7 @@ const sentenceBrowser = (() => {
     const key = ORDERS[byId("order").value];
     const found = (number) => {
       const outputs = [a.outputs[number], b.outputs[number]];
-      if (byId("differing").checked && outputs[0] === outputs[1]) return false;
-      const texts = [data.sources[number], ...data.references[number], ...outputs];
-      const text = texts.join("\n").toLowerCase();
+      const text = [data.sources[number], ...data.references[number], ...outputs].join("\n").toLowerCase();
       return queried().every((word) => text.includes(word));
     };
     listed = [...data.sources.keys()].filter(found);
@@ -167,7 +164,7 @@ const sentenceBrowser = (() => {
     const tagged = references.map((reference, number) => {
       const letters = ["A", "B"].filter((_, which) => near[which] === number).join(" and ");
       const tags = [
-        number < counted && data.why_uncounted,
+        number < counted && "sacreBLEU and chrF2 use it, this BLEU does not",
         letters && references.length > 1 && `nearest to ${letters}`,
       ].filter(Boolean);
       const said = tags.map((tag) => html`<span class="tag" lang="en">${tag}</span>`);
@@ -198,7 +195,7 @@ const sentenceBrowser = (() => {
       `passes ${system.passes[current]}`,
       `repeated ${system.repeated[current]}`,
     ].map((each) => html`<span>${each}</span>`);
-    const how = system.command ? html`Steps: <code>${system.command}</code>` : "Its steps cannot be told from each other.";
+    const how = system.command ? html`Steps: <code>${system.command}</code>` : "It has no steps to show.";
     return html`<article data-system="${nameOf(system)}">
       <h3>${letter} <a href="${system.page}">${system.system}</a>
       <small>${system.decoding}, seed ${system.seed}</small></h3>
@@ -224,16 +221,15 @@ const sentenceBrowser = (() => {
     });
   }
 
-  /** The tokens after each pass until one of them, or after this one alone if there are many. */
+  /** The tokens after each pass until one of them. */
   function steps(system, passes, at) {
     const rows = passes.map((pass, number) => {
       const cells = pass.tokens.map((_, place) => token(system, pass, place));
       return html`<tr><th scope="row">step ${number + 1}</th>${cells}</tr>`;
     });
-    const first = passes.length <= ROWS ? 0 : at - 1;
     const note = "They were decoded again in another batch and end in another translation.";
     return html`<div class="steps" tabindex="0" role="region" aria-label="Steps of ${nameOf(system)}">
-      <table>${rows.slice(first, at)}</table></div>${passes[0].differs ? note : ""}`;
+      <table>${rows.slice(0, at)}</table></div>${passes[0].differs ? note : ""}`;
   }
 
   function token(system, pass, place) {
@@ -290,7 +286,6 @@ const sentenceBrowser = (() => {
     const wanted = new URLSearchParams(location.hash.slice(1));
     for (const id of ["test-set", "order", "against"]) select(byId(id), wanted.get(id));
     byId("query").value = wanted.get("query") ?? "";
-    byId("differing").checked = wanted.has("differing");
     open(wanted);
   }
 
@@ -312,10 +307,6 @@ const sentenceBrowser = (() => {
       else list();
     });
     byId("step").addEventListener("input", () => move(0));
-    byId("swap").addEventListener("click", () => {
-      [byId("a").value, byId("b").value] = [byId("b").value, byId("a").value];
-      list();
-    });
     document.addEventListener("click", (event) => {
       const { number, by } = event.target.closest("[data-number], [data-by]")?.dataset ?? {};
       if (by) next(Number(by));
