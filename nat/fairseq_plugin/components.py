@@ -113,11 +113,7 @@ class Criterion(FairseqCriterion):
     def forward(
         self, model: SystemModel, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor, dict[str, Any]]:
-        """Loss of a batch.
-
-        Returns:
-            The summed loss (nats), the number of positions that carry it, and for the log: both
-            of them, the summed parts, sentences and target tokens.
+        """The summed loss of a batch (nats), the positions that carry it, and sums for the log.
 
         Raises:
             Diverged: if the loss of a training batch is not finite; of a validation that is not,
@@ -129,13 +125,12 @@ class Criterion(FairseqCriterion):
         value, positions = loss.value.sum(), loss.positions.sum()
         if self.training and not torch.isfinite(value):
             raise Diverged
-        parts = {name: part.sum().detach() for name, part in loss.parts.items()}
         log = {
             "loss": value.detach(),
             "positions": positions,
-            "tokens": sample["ntokens"],
+            "tokens": sample["ntokens"],  # a part, where the target was not known before
             "sentences": sample["nsentences"],
-            **parts,  # with `tokens`, where the target was not known before
+            **{name: part.sum().detach() for name, part in loss.parts.items()},
         }
         return value, positions, log
 

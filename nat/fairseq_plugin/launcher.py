@@ -27,9 +27,7 @@ CHECKPOINTS_ON_DISK = 2  # if the newest is damaged, the one before it is used
 
 
 def train(run: Run) -> None:
-    """Train until the run is finished.
-
-    The folder of checkpoints, prepared by `nat.jobs.train`, holds all that is read and written.
+    """Train until the run is finished, in the folder that `nat.jobs.train` has prepared.
 
     Raises:
         UserError: if the loss is not finite, a batch does not fit the device's memory, or

@@ -162,18 +162,15 @@ class TrainingTask(FairseqTask):
         optimizer: Any,
         update_num: int,
         ignore_grad: bool = False,
-    ) -> tuple[Tensor, Tensor, dict[str, Any]]:
+    ) -> Any:
         """Loss and gradient of one batch."""
         if self._update_started is None:
             self._update_started = time.monotonic()
         self.criterion.update = update_num
         try:
-            step: tuple[Tensor, Tensor, dict[str, Any]] = super().train_step(
-                sample, model, criterion, optimizer, update_num, ignore_grad
-            )
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
         except torch.OutOfMemoryError as error:
             raise BatchTooLarge from error
-        return step
 
     def optimizer_step(self, optimizer: Any, model: SystemModel, update_num: int) -> None:
         """Update the model, then its teacher."""
@@ -185,9 +182,7 @@ class TrainingTask(FairseqTask):
         """Record sums over the batches and devices of an update or of a part of validation."""
         Criterion.reduce_metrics(logging_outputs)
         names = dict.fromkeys(name for log in logging_outputs for name in log)
-        sums = {
-            name: float(sum(log[name] for log in logging_outputs if name in log)) for name in names
-        }
+        sums = {name: float(sum(log.get(name, 0) for log in logging_outputs)) for name in names}
         if not criterion.training:
             self._validation.update(sums)
             return

@@ -75,8 +75,7 @@ class DecodingTask(TranslationTask):
     ) -> "DecodingGenerator":
         """Build the decoding that the option `--decoding` names.
 
-        A mistake in the options ends the program with one sentence, since fairseq shows errors as
-        tracebacks.
+        A mistake in the options ends the program: fairseq would show an error as a traceback.
         """
         (model,) = models  # no decoding of this project has several
         names = list(model.decodings)
@@ -93,11 +92,7 @@ class DecodingTask(TranslationTask):
         return DecodingGenerator(Method(**model.decodings[name]))
 
     def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
-        """Batches of sentences of similar length, made without the compiled parts of fairseq.
-
-        Raises:
-            Exception: of fairseq, if a source does not fit the model and is not to be skipped.
-        """
+        """Batches of sentences of similar length, made without the compiled parts of fairseq."""
 
         def batch_by_size(
             numbers: Any, max_tokens: int | None, max_sentences: int | None, **_: Any
@@ -129,19 +124,19 @@ class DecodingGenerator:
     ) -> list[list[dict[str, Any]]]:
         """Translate a batch; one hypothesis for each sentence, an empty one for an empty one."""
         source = our_ids(sample["net_input"]["src_tokens"])
-        return [
-            [
-                {
-                    "tokens": torch.tensor(tokens := their_ids([*each.tokens, EOS])),
-                    "score": torch.tensor(each.score),
-                    "attention": None,
-                    "alignment": None,
-                    "positional_scores": torch.full((len(tokens),), each.score),
-                    "steps": each.steps,
-                }
-            ]
-            for each in hypotheses(self._method, models[0].transformer, source)
-        ]
+        batch = []
+        for each in hypotheses(self._method, models[0].transformer, source):
+            tokens = their_ids([*each.tokens, EOS])
+            hypothesis = {
+                "tokens": torch.tensor(tokens),
+                "score": torch.tensor(each.score),
+                "attention": None,
+                "alignment": None,
+                "positional_scores": torch.full((len(tokens),), each.score),
+                "steps": each.steps,
+            }
+            batch.append([hypothesis])
+        return batch
 
 
 def our_ids(tokens: Tensor) -> Tensor:

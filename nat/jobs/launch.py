@@ -38,10 +38,7 @@ def threads(configuration: JobConfiguration) -> int:
 def launch(settings: JobSettings, program: list[str]) -> None:
     """Replace this process by a launcher, if the training is one of several processes.
 
-    `program` is the training, without the Python that runs it.
-
-    Raises:
-        UserError: if it needs several nodes but is not in a Slurm job.
+    `program` is the training, without the Python that runs it. An error as of `launcher`.
     """
     adopt_slurm(os.environ)
     if "WORLD_SIZE" in os.environ:  # one of the processes
@@ -71,7 +68,11 @@ def _end_with_the_launcher() -> None:
 def launcher(
     settings: JobSettings, program: list[str], environment: Mapping[str, str]
 ) -> list[str]:
-    """The command that starts the processes of a training; empty for a single one."""
+    """The command that starts the processes of a training; empty for a single one.
+
+    Raises:
+        UserError: if it needs several nodes but is not in a Slurm job.
+    """
     processes = settings.processes
     here, nodes = processes.devices, processes.nodes
     if nodes == 1:

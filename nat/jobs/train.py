@@ -105,8 +105,7 @@ def _outputs(run: Run, folder: Path) -> dict[str, Path]:
 def _is_finished(run: Run, files: dict[str, Path]) -> bool:
     kept = {name: files[KEPT] / f"{name}.pt" for name in run.keep}
     others = {name: path for name, path in files.items() if name != KEPT}
-    is_whole = are_intact(others | kept)
-    return is_whole and read_json(files[REPORT])["fingerprint"] == run.fingerprint
+    return are_intact(others | kept) and read_json(files[REPORT])["fingerprint"] == run.fingerprint
 
 
 def describe(job: Job[Model]) -> Run:

@@ -268,6 +268,23 @@ def test_translations_are_kept_and_scored_again(
     assert not translated
 
 
+def test_translations_depend_on_all_that_their_decoding_consults(translated: list[int]) -> None:
+    for system, decoding, consulted in (
+        ("ctc-kd", "ctc-beam5-lm4-tuned", ("model", "language_model", "tuned")),
+        ("nat-kd", "npd5", ("model", "assistant")),
+    ):
+        save_model_of(seed=1, system=system)
+        [wanted] = jobs(read("micro").on(CORPUS), scores(decoding, system=system))
+        files = [Path(wanted.inputs[name].path) for name in consulted]
+        found = []
+        for number, changed in enumerate([files, *([path] for path in files)]):
+            for path in changed:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"{number}")
+            found.append(evaluation.fingerprints(wanted)[evaluation.TRANSLATED_FROM])
+        assert len({*found}) == len(files) + 1
+
+
 def test_a_score_depends_on_all_that_it_is_computed_from(
     translated: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,29 +2,32 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nat.data.binarised import BinarisedText, write_binarised
+from nat.artifacts import Model
+from nat.checksums import OF_FOLDER
+from nat.configuration import load
+from nat.data.binarised import BinarisedText, files_of, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.fairseq_plugin.dataset import TrainingPairs
+from nat.jobs.train import describe
 from nat.training.model_file import load_model
-from tests.messages import must_name, told
+from nat.training.run import Run
+from nat.workflow.specification import job
+from tests.messages import told
 from tests.training.test_training import (
     CORPUS,
     SCALE,
     SYSTEM,
     SYSTEMS,
-    curve,
+    check_that_it_resumes,
     folder,  # noqa: F401
-    kill_at,
     make_start,
     model_file,
     report,
-    same,
     train,
     write_yaml,
 )
@@ -80,18 +83,12 @@ def parts(system: str) -> list[dict[str, float]]:
 def test_a_killed_training_ends_like_an_undisturbed_one(
     system: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    undisturbed, rows = train(system), curve(system)
+    train(system)
     shares = [(row["from_at.beam"], row["from_raw"]) for row in parts(system)]
     assert all(sum(each) == pytest.approx(1) for each in shares)
     assert 0.05 < np.mean([raw for _, raw in shares]) < 0.95
-    before = report(system)
-    shutil.rmtree(model_file(system).parent)
-    kill_at(system, 6)
-    capsys.readouterr()
-    assert same(undisturbed, train(system))
-    must_name(capsys.readouterr().out, "resumes")
-    assert curve(system) == rows
-    assert report(system)["tokens"] == before["tokens"] > 0
+    assert report(system)["tokens"] > 0
+    check_that_it_resumes(system, capsys)
 
 
 def test_the_regulariser_decides_where_it_is_strong() -> None:
@@ -159,6 +156,40 @@ def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() 
     assert pairs.mean_lengths.tolist() == expected.tolist()
     difference = expected.mean() - source.lengths[pairs.ids].mean()
     assert pairs.mean_difference == pytest.approx(difference)
+
+
+@pytest.mark.parametrize("system", ["predicted", "dynamic"])
+def test_a_fingerprint_is_of_all_that_a_model_is_made_from(system: str) -> None:
+    make_start()
+    before = described(system)
+    assert described(system) == before
+    assert described(system, seed=2).fingerprint != before.fingerprint
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    shorter = described(system)
+    assert shorter.fingerprint == before.fingerprint
+    assert shorter.exact_fingerprint != before.exact_fingerprint
+    binarised = [
+        RAW.with_suffix(".ka"),
+        RAW,
+        *(RAW.with_name(f"valid.{each}") for each in ("ka", "lu")),
+    ]
+    read = [
+        RAW.with_name("vocabulary.txt"),
+        *(file for text in binarised for file in files_of(text)),
+    ]
+    read += (
+        [model_file("cmlm")] if system == "predicted" else [PAIRWISE_BLEU, *files_of(OF_TEACHER)]
+    )
+    found = {shorter.fingerprint}
+    for path in read:
+        path.with_name(OF_FOLDER).unlink(missing_ok=True)
+        path.write_bytes(path.read_bytes() + b"\n")
+        found.add(described(system).fingerprint)
+    assert len(found) == 1 + len(read)
+
+
+def described(system: str, seed: int = 1) -> Run:
+    return describe(job(load(), Model("demo", "toy", system, seed)))
 
 
 @pytest.mark.parametrize("shape", [(46, 2), (47, 3)])
