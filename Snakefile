@@ -44,7 +44,7 @@ wildcard_constraints:
 rule all:
     """every table, figure and claim of every paper, and the report"""
     input:
-        graph.all_reports(),
+        graph.reports_of(),
         graph.site,
     localrule: True
 

@@ -193,7 +193,7 @@ def preparation(step: str, pairs: int, folder: str) -> float:
 
     from nat.data.binarised import binarise_folder
     from nat.data.bpe import bpe_folder
-    from nat.data.clean import clean_folder, tokenise_folder
+    from nat.data.clean import filter_folder
     from nat.data.corpus import Corpus
     from nat.data.invented.language import language_of
     from nat.data.invented.text import generate
@@ -219,8 +219,8 @@ def preparation(step: str, pairs: int, folder: str) -> float:
 
     steps: dict[str, Callable[[], None]] = {
         "text": invent,
-        "clean": lambda: clean_folder(corpus, place["text"], place["clean"]),
-        "tokens": lambda: tokenise_folder(corpus, place["clean"], place["tokens"]),
+        "clean": lambda: filter_folder("clean", corpus, place["text"], place["clean"]),
+        "tokens": lambda: filter_folder("tokens", corpus, place["clean"], place["tokens"]),
         "bpe": lambda: bpe_folder(corpus, place["tokens"], place["bpe"]),
         "binarised": lambda: binarise_folder(corpus, place["bpe"], place["binarised"]),
     }

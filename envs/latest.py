@@ -34,8 +34,9 @@ def requirements() -> list[str]:
 
 def main() -> None:
     """Make the environment anew."""
-    if VENV.is_symlink():
-        sys.exit(f"error: {VENV} is a link, and what it points to would be cleared; remove it")
+    if VENV.is_symlink() or (VENV.exists() and not (VENV / "pyvenv.cfg").exists()):
+        why = "was not made here, and it or what it links to would be cleared"
+        sys.exit(f"error: {VENV} {why}; move it away")
     call([sys.executable, "-m", "venv", "--clear", str(VENV)])
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     call([*pip, "--upgrade", "pip", "setuptools"])

@@ -320,7 +320,7 @@ class Score(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.json"
 
     @property
     def translations(self) -> Translations:
-        """Names of the measures."""
+        """The translations that are scored."""
         return Translations(**vars(self))
 
     @property

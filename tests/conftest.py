@@ -21,10 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-LONGEST = [
-    *("graph", "changes", "learning", "deploy", "report_graph", "group_jobs", "launch"),
-    "known_law",
-]
+LONGEST = ["graph", "changes", "report_graph", "launch", "known_law"]
 """Files of tests that take longest, in order."""
 
 

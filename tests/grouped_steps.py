@@ -58,14 +58,8 @@ def run(folder: Path, environment: Mapping[str, str], *options: str) -> tuple[in
     (folder / "Snakefile").write_text(SNAKEFILE)
     polled = ROOT / "tests/slurm/snakemake_polled.py"
     words = ["--profile", "slurm", "--cores", str(CORES_OF_THE_LOGIN_NODE), "--retries", "0"]
-    words += [
-        "--logger",
-        "nat",
-        "--latency-wait",
-        "10",
-        "--slurm-init-seconds-before-status-checks",
-        "1",
-    ]
+    words += ["--logger", "nat", "--latency-wait", "10"]
+    words += ["--slurm-init-seconds-before-status-checks", "1"]
     ended = subprocess.run(
         [sys.executable, str(polled), *words, *options],
         cwd=folder,

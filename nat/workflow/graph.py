@@ -74,20 +74,16 @@ class Graph:
                     reports.resolve_part(configuration, paper, f"table {number}")
         settings.check(configuration)
 
-    def reports_of(self, paper: str) -> list[str]:
-        """Paths of the tables, figures and judged claims of a paper."""
-        own = (report for report in self.reports.values() if report.paper == paper)
+    def reports_of(self, *papers: str) -> list[str]:
+        """Paths of the tables, figures and judged claims of papers, or of all papers."""
+        own = (each for each in self.reports.values() if not papers or each.paper in papers)
         return [path for report in own for path in report.files]
-
-    def all_reports(self) -> list[str]:
-        """Paths of the reports of all papers."""
-        return [path for report in self.reports.values() for path in report.files]
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
         """Paths that the pages of a run wait for: what they show and the run makes."""
         run, site = f"results/{self.configuration.run}/", Path(self.site).parent
         paths = self.traces() if "traces" in targets else []
-        paths += self.all_reports() if _is_all(targets) else []
+        paths += self.reports_of() if _is_all(targets) else []
         for target in targets:
             if target == "scores":
                 paths += self.scores()

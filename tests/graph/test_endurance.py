@@ -1,4 +1,4 @@
-"""Faults at random: damaged and hostile files, kills, full disks, servers that fall silent.
+"""Faults at random: damaged and hostile files, kills, full disks.
 
 `make test-endurance` runs all of it and prints the figures. A small share of it, NAT_ENDURANCE with
 its default of 0.02, is in the tests of every change. What happens is drawn from the seed
@@ -22,13 +22,11 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import nat.data.download as download_module
 from nat.data.archive import is_whole_zip, unpack
 from nat.data.corpus import PairSource
 from nat.data.formats import read_format
@@ -36,12 +34,11 @@ from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
 from nat.options import validated
-from tests.data.test_download import CONTENT, Server, get, server  # noqa: F401 (a fixture)
 from tests.data.test_formats import TMX
 from tests.graph.test_graph import copy_repository
+from tests.repository import ROOT, variables
 from tests.whole.test_checksums import KINDS
 
-ROOT = Path(__file__).resolve().parents[2]
 SHARE = float(os.environ.get("NAT_ENDURANCE", "0.02"))
 SEED = int(os.environ.get("NAT_ENDURANCE_SEED", "1"))
 WHOLE = SHARE >= 1
@@ -228,46 +225,6 @@ def result(read: Callable[[Path], Any], path: Path) -> Any:
         return error
 
 
-# Downloads
-
-
-@pytest.mark.timeout(1800)
-def test_stalled_and_cut_downloads_come_to_their_end(
-    server: Server,  # noqa: F811 (the fixture)
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(download_module, "TIMEOUT", (5.0, 0.5))
-    numbers = random.Random(SEED)
-    found: Counter[str] = Counter()
-    for number in range(times(60)):
-        size = numbers.randrange(2_000, 60_000)
-        server.content = CONTENT[:size]
-        checksum = hashlib.sha256(server.content).hexdigest()
-        server.cut_after = server.stall_after = None
-        fault = numbers.choice(["cut", "stall", "cut without ranges"])
-        if fault == "stall":
-            server.stall_after = numbers.randrange(size // 4, size)
-        else:
-            server.cut_after = numbers.randrange(size // 4, size)
-        server.ranges = fault != "cut without ranges"
-        folder = tmp_path / str(number)
-        for _ in range(5):  # runs
-            try:
-                with redirect_stdout(io.StringIO()):  # which would be between the figures
-                    path = get(folder, server.address, checksum)
-            except UserError:
-                found["told"] += 1
-                server.ranges, server.cut_after = True, None
-            else:
-                assert path.read_bytes() == server.content
-                found[f"whole after a {fault}"] += 1
-                break
-        else:
-            pytest.fail(f"{fault} of {size} bytes: not whole after five runs")
-    show("runs of downloads", found)
-
-
 # Kills and full disks
 
 WRITER = """
@@ -286,11 +243,10 @@ for number in range(1000):
 
 
 def start(program: str, folder: Path, **options: Any) -> "subprocess.Popen[str]":
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-c", program]
-    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, **options
+        command, cwd=folder, env=variables(ROOT), text=True, **streams, **options
     )
 
 
@@ -389,14 +345,13 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     numbers = random.Random(SEED)
-    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-m", "snakemake", "demo", "--cores", "2", "--config", "scale=micro"]
 
     def begin(repository: Path) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             command,
             cwd=repository,
-            env=inherited,
+            env=variables(None),
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -425,7 +380,7 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
             assert process.returncode == 0, screen
             shutil.rmtree(killed / numbers.choice(["results", "results/micro"]))
         unlock = [*command[:3], "--unlock", *command[-2:]]
-        subprocess.run(unlock, cwd=killed, env=inherited, capture_output=True)
+        subprocess.run(unlock, cwd=killed, env=variables(None), capture_output=True)
     process = begin(killed)
     screen, _ = process.communicate()
     assert process.returncode == 0, screen

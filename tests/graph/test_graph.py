@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +19,8 @@ from nat.workflow.dependence import depends_on
 from tests.made_up_corpus import PREPROCESSING
 from tests.messages import must_name
 from tests.prepared import run_snakemake
-from tests.repository import configured
+from tests.repository import ROOT, configured, python, variables
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
 PARTS += ["snakemake_logger_plugin_jobs", "snakemake_logger_plugin_nat"]
 # The whole graph takes a minute on two idle cores; on a busy machine, many.
@@ -67,8 +64,7 @@ def snakemake(
     given = [*arguments, "--cores", "2", "--max-jobs-per-timespan", "100/1s"]
     if scale:
         given += ["--config", f"scale={scale}"]
-    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return run_snakemake(given, folder, inherited | environment)
+    return run_snakemake(given, folder, variables(None) | environment)
 
 
 def write_yaml(path: Path, value: Any) -> None:
@@ -442,21 +438,16 @@ NOT_OPENED = {
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
 
 
-def in_repository(repository: Path, *program: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
-    command = [sys.executable, *program]
-    return subprocess.run(command, cwd=repository, env=environment, text=True, capture_output=True)
-
-
 @pytest.mark.graph
 def test_another_scale_shows_and_replaces_nothing_of_this_one(run: tuple[Path, str]) -> None:
     repository, _ = run
-    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "micro")
-    assert shown.returncode == 0, shown.stderr
-    assert "AT, beam 5" in shown.stdout and "figure_1" in shown.stdout
-    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "demo")
-    assert shown.returncode == 1
-    must_name(shown.stderr, "results/demo/papers")
+    program, here = "workflow_scripts/show_results.py", {"folder": repository, "path": repository}
+    status, shown, errors = python(program, "--scale", "micro", **here)
+    assert status == 0, errors
+    assert "AT, beam 5" in shown and "figure_1" in shown
+    status, _, errors = python(program, "--scale", "demo", **here)
+    assert status == 1
+    must_name(errors, "results/demo/papers")
     model = "results/micro/models/toy-micro/nat-kd/seed1/model.pt"
     status, screen = snakemake(repository, "-n", model, scale="")  # the scale was forgotten
     assert status == 1
@@ -478,10 +469,10 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
         for line in file.read_text().splitlines():
             one = json.loads(line)
             opened.setdefault(" ".join(one["program"]), set()).add(Path(one["path"]))
-    listed = in_repository(repository, "-c", LIST, *RUN, *OTHERS)
-    assert listed.returncode == 0, listed.stderr
+    status, listed, errors = python("-c", LIST, *RUN, *OTHERS, folder=repository, path=repository)
+    assert status == 0, errors
     wrong, programs = [], set()
-    for rule, benchmark, inputs, outputs in json.loads(listed.stdout):
+    for rule, benchmark, inputs, outputs in json.loads(listed):
         if not benchmark:
             continue
         programs.add(rule)

@@ -1,6 +1,5 @@
 """The report as a target: it makes pages and nothing else, or comes last."""
 
-import os
 import shlex
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from nat.papers.cells import Cell
 from nat.report.papers import made_again
 from nat.workflow.graph import Graph
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
-from tests.repository import configured
+from tests.repository import configured, variables
 
 pytestmark = pytest.mark.timeout(1000)
 
@@ -83,14 +82,13 @@ def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     status, screen = snakemake(repository, score.path)
     assert status == 0, screen
     assert translations.exists()
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     function = f'snakemake() {{ {shlex.quote(sys.executable)} -m snakemake "$@"; }}'
     number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score)
     pasted = f"{made_again(load('micro', repository), [number])} -n"
     ended = subprocess.run(
         ["bash", "-c", f"{function}; {pasted}"],
         cwd=repository,
-        env=environment,
+        env=variables(None),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

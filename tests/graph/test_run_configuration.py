@@ -1,7 +1,6 @@
 """A run has one configuration from its start to its end, and takes over what others made."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import pytest
 
 from nat.files import read_json
 from tests.graph.test_graph import OVERVIEW, copy_repository, finished_run, jobs, snakemake
+from tests.repository import python, variables
 
 pytestmark = [pytest.mark.timeout(1000), pytest.mark.graph]
 
@@ -24,11 +24,10 @@ def test_what_is_edited_during_a_run_is_of_the_next(tmp_path: Path) -> None:
     before = recipe.read_text()
     model = f"{MODELS}/nat-kd/seed1/model.pt"
     command = [sys.executable, "-m", "snakemake", "--cores", "2", model]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     with subprocess.Popen(
         [*command, "--config", "scale=micro"],
         cwd=repository,
-        env=environment,
+        env=variables(None),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -61,14 +60,10 @@ def test_a_job_is_repeated_by_the_first_line_of_its_log(
     score.unlink()
     log = repository / "results/micro/logs/translate_and_score/toy-micro/nat-kd/seed1"
     [first] = {path.read_text().splitlines()[0] for path in log.rglob("test*.log")}
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
-    words = [sys.executable, *first.split()[1:]]
     # the program reads nothing of the configuration
     (repository / "config").rename(repository / "away")
-    try:
-        subprocess.run(words, cwd=repository, env=environment, capture_output=True, check=True)
-    finally:
-        (repository / "away").rename(repository / "config")
+    status, _, errors = python(*first.split()[1:], folder=repository, path=repository)
+    assert status == 0, errors
     assert json.loads(score.read_text()) == json.loads(before)
 
 

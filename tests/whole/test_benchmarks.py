@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -20,17 +19,14 @@ def with_logs_afterwards() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-@pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    small = {"model_dim": 16, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
-    monkeypatch.setattr(decoding, "ARCHITECTURE", small)
-    monkeypatch.setattr(decoding, "VOCABULARY_SIZE", 50)
-    return decoding
+SMALL = {"model_dim": 16, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
 
 
 @pytest.mark.parametrize("name", decoding.CASES)
-def test_a_decoding_is_network_and_bookkeeping(benchmark: ModuleType, name: str) -> None:
-    found = benchmark.measure(load().decoding(name), rounds=1, device="cpu")
+def test_a_decoding_is_network_and_bookkeeping(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "ARCHITECTURE", SMALL)
+    monkeypatch.setattr(decoding, "VOCABULARY_SIZE", 50)
+    found = decoding.measure(load().decoding(name), rounds=1, device="cpu")
     assert 0 < found["share"] < 1
     assert found["bookkeeping_milliseconds"] < found["milliseconds"]
 
@@ -39,8 +35,7 @@ def test_a_decoding_is_network_and_bookkeeping(benchmark: ModuleType, name: str)
 def test_a_beam_search_is_held_against_greedy_decoding(
     peaked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = {"model_dim": 16, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
-    monkeypatch.setattr(ctc_beam, "ARCHITECTURE", small)
+    monkeypatch.setattr(ctc_beam, "ARCHITECTURE", SMALL)
     found = ctc_beam.measure(50, peaked, ngrams=True, rounds=3)
     for key in ("greedy", "beam", "ratio"):
         low, median, high = found[key]
@@ -52,9 +47,8 @@ def test_a_student_is_held_against_an_engine() -> None:
     found = deployment.measure(50, rounds=3, tokens=4, architecture=small)
     assert len(found) == 23
     assert found[deployment.REFERENCE]["ratio"] == [1.0, 1.0, 1.0]
-    for each in found.values():
-        for low, median, high in each.values():
-            assert 0 < low <= median <= high
+    for low, median, high in (times for each in found.values() for times in each.values()):
+        assert 0 < low <= median <= high
 
 
 def test_growth_has_time_and_memory_of_each_step(tmp_path: Path) -> None:

@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -35,8 +33,7 @@ from nat.language_model.ngram import NgramModel
 from nat.training.model_file import average, load_model, write_tensors
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.repository import ROOT, python
 
 
 def write_tokens(path: Path) -> None:
@@ -324,12 +321,7 @@ def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
 def test_the_program_that_verifies_names_what_is_damaged(results: Path, damaged: bool) -> None:
     if damaged:
         (results.parent / SCORE.format(1)).write_text('{"value": 2}')
-    run = subprocess.run(
-        [sys.executable, ROOT / "workflow_scripts/verify_results.py"],
-        cwd=results.parent,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == damaged
-    assert (SCORE.format(1) in run.stdout) == (SCORE_AGAIN in run.stderr) == damaged
+    program = ROOT / "workflow_scripts/verify_results.py"
+    status, shown, errors = python(program, folder=results.parent)
+    assert status == damaged
+    assert (SCORE.format(1) in shown) == (SCORE_AGAIN in errors) == damaged

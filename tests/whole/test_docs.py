@@ -6,18 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from nat.configuration import Configuration
 from nat.papers import reports
-from tests.repository import configured
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.repository import ROOT, configured
 
 
 @pytest.mark.parametrize(
@@ -31,19 +27,13 @@ def test_the_page_on_methods_shows_the_files_as_they_are(file: str) -> None:
     assert f"`{file}`:\n\n```{language}\n{code}```\n" in page
 
 
-def with_papers(**papers: Any) -> Configuration:
-    """The configuration of the demo with other papers."""
-    found = configured("demo")
-    return replace(found, files={**found.files, "papers": papers})
-
-
 def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> (
     None
 ):
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
-    found = with_papers(
-        masking=yaml.safe_load("title: Masking" + page.split("title: Masking")[1].split("```")[0])
-    )
+    paper = yaml.safe_load("title: Masking" + page.split("title: Masking")[1].split("```")[0])
+    demo = configured("demo")
+    found = replace(demo, files={**demo.files, "papers": {"masking": paper}})
     shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
     uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
     assert fixed.input != uniform.input

@@ -1,9 +1,7 @@
 """The lock files, what is installed of them, and when the environment is made again."""
 
 import importlib.util
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -12,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from tests.messages import must_name
+from tests.repository import ROOT, python
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ["build.txt", "torch.txt", "cpu.lock", "cuda.lock", "fairseq.txt"]
 LOCKS = [ROOT / "envs" / name for name in NAMES]
 HASHED = [*(lock for lock in LOCKS if lock.name != "torch.txt"), ROOT / "envs/docs.txt"]
@@ -92,8 +90,8 @@ def test_no_compiled_part_of_fairseq_is_needed() -> None:
         f"import sys; sys.modules.update(dict.fromkeys({[f'fairseq.{n}' for n in compiled]}))\n"
         "import nat.fairseq_plugin.launcher"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    status, _, errors = python("-c", program)
+    assert status == 0, errors
 
 
 def test_what_the_project_depends_on_is_pinned() -> None:
@@ -105,22 +103,20 @@ def test_what_the_project_depends_on_is_pinned() -> None:
 
 
 def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, "-c", "import nat; print(nat.__file__)"]
-    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert found.returncode == 0, "make the environment again: make environment"
-    assert Path(found.stdout.strip()).name == "__init__.py"
+    code = "import nat; print(nat.__file__)"
+    status, printed, _ = python("-c", code, folder=tmp_path, path=None)
+    assert status == 0, "make the environment again: make environment"
+    assert Path(printed.strip()).name == "__init__.py"
 
 
 def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text((ROOT / "Snakefile").read_text())
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules/common.smk").write_text((ROOT / "rules/common.smk").read_text())
-    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1"]
-    command += ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert ended.returncode == 1
-    must_name(ended.stderr, tmp_path, "make environment")
+    words = ["--snakefile", tmp_path / "Snakefile", "--directory", tmp_path]
+    status, _, errors = python("-m", "snakemake", "-n", "--cores", "1", *words)
+    assert status == 1
+    must_name(errors, tmp_path, "make environment")
 
 
 def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +20,7 @@ from nat.files import (
 from nat.jobs.train import prepare_checkpoints, remove_checkpoints
 from nat.program import Progress
 from tests.messages import must_name, told
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.repository import ROOT
 
 
 def names(folder: Path) -> list[str]:
@@ -203,13 +203,20 @@ def test_a_training_removes_nothing_that_trainings_do_not_write(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_a_folder_of_a_user_is_not_cleared_for_an_environment(tmp_path: Path, linked: bool) -> None:
-    mine = tmp_path / ("theirs" if linked else ".venv-docs")
-    mine.mkdir()
-    (mine / "notes.txt").touch()
+@pytest.mark.parametrize("name", [".venv-docs", ".venv-latest"])
+def test_a_folder_of_a_user_is_not_cleared_for_an_environment(
+    tmp_path: Path, name: str, linked: bool
+) -> None:
+    mine = tmp_path / ("theirs" if linked else name) / "notes.txt"
+    mine.parent.mkdir()
+    mine.touch()
     if linked:
-        (tmp_path / ".venv-docs").symlink_to(mine)
-    command = ["make", "-f", ROOT / "Makefile", "docs", f"PYTHON={sys.executable}"]
+        (tmp_path / name).symlink_to(mine.parent)
+    (tmp_path / "envs").mkdir()
+    for file in ("Makefile", "envs/latest.py"):
+        shutil.copy(ROOT / file, tmp_path / file)
+    by_make = ["make", "docs", f"PYTHON={sys.executable}"]
+    command = by_make if name == ".venv-docs" else [sys.executable, "envs/latest.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    must_name(ended.stdout, "error", ".venv-docs", "move it away")
-    assert ended.returncode and (mine / "notes.txt").exists()
+    must_name(ended.stdout + ended.stderr, "error", name, "move it away")
+    assert ended.returncode and mine.exists()

@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+from multiprocessing.context import ForkProcess
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from threading import Timer
@@ -24,24 +25,30 @@ def write(path: Path, started: Event, finish: Event) -> None:
 
 
 @pytest.fixture
-def events() -> tuple[Event, Event]:
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "clean"
+
+
+@pytest.fixture
+def first(path: Path) -> tuple[ForkProcess, Event]:
+    """A process that is writing the folder, and what lets it go on."""
     context = multiprocessing.get_context("fork")
-    return context.Event(), context.Event()
+    started, finish = context.Event(), context.Event()
+    process = context.Process(target=write, args=(path, started, finish))
+    process.start()
+    assert started.wait(60)
+    return process, finish
 
 
 def test_a_successor_is_refused_and_does_no_harm(
-    tmp_path: Path, events: tuple[Event, Event]
+    path: Path, first: tuple[ForkProcess, Event]
 ) -> None:
-    started, finish = events
-    path = tmp_path / "clean"
-    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
-    first.start()
-    assert started.wait(60)
+    process, finish = first
     with told("another process", "clean"), atomic_directory(path) as folder:
         (folder / "train.en").write_text("of the second\n")
     finish.set()
-    first.join(60)
-    assert first.exitcode == 0
+    process.join(60)
+    assert process.exitcode == 0
     assert sorted(each.name for each in path.glob("[!.]*")) == ["train.de", "train.en"]
     assert (path / "train.en").read_text() == "of the first\n"
     with atomic_directory(path) as folder:
@@ -52,45 +59,39 @@ def test_a_successor_is_refused_and_does_no_harm(
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_slurm_job_goes_on_where_its_predecessor_has_ended(
     fails: bool,
-    tmp_path: Path,
-    events: tuple[Event, Event],
+    path: Path,
+    first: tuple[ForkProcess, Event],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What it waits for has another name then, or is removed."""
     monkeypatch.setenv("SLURM_JOB_ID", "1")
-    started, finish = events
-    path = tmp_path / "clean"
-    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
-    first.start()
-    assert started.wait(60)
+    process, finish = first
     if fails:
-        (tmp_path / ".clean.partial/train.de").mkdir()  # so that it cannot write this file
+        (path.parent / ".clean.partial/train.de").mkdir()  # so that it cannot write this file
     Timer(0.5, finish.set).start()
     with atomic_directory(path) as folder:
         assert list(folder.iterdir()) == []
         (folder / "train.en").write_text("of the second\n")
-    first.join(60)
-    assert (first.exitcode == 0) != fails
+    process.join(60)
+    assert (process.exitcode == 0) != fails
     assert capsys.readouterr().out.count("waits for another process") == 1
     assert [each.name for each in path.glob("[!.]*")] == ["train.en"]
     assert (path / "train.en").read_text() == "of the second\n"
-    assert [each.name for each in tmp_path.iterdir()] == ["clean"]
+    assert [each.name for each in path.parent.iterdir()] == ["clean"]
 
 
-def test_what_a_killed_process_left_is_no_lock(tmp_path: Path, events: tuple[Event, Event]) -> None:
-    started, _ = events
-    path = tmp_path / "clean"
-    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
-    first.start()
-    assert started.wait(60)
-    first.kill()
-    first.join(60)
-    assert (tmp_path / ".clean.partial/train.en").exists()
+def test_what_a_killed_process_left_is_no_lock(
+    path: Path, first: tuple[ForkProcess, Event]
+) -> None:
+    process, _ = first
+    process.kill()
+    process.join(60)
+    assert (path.parent / ".clean.partial/train.en").exists()
     with atomic_directory(path) as folder:
         (folder / "train.de").write_text("of the second\n")
     assert [each.name for each in path.glob("[!.]*")] == ["train.de"]
-    assert [each.name for each in tmp_path.iterdir()] == ["clean"]
+    assert [each.name for each in path.parent.iterdir()] == ["clean"]
 
 
 def test_a_lock_that_cannot_be_written_is_an_error_of_the_user(

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from nat import artifacts
-from nat.artifact import Artifact
 from tests.messages import must_name
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,13 +75,3 @@ def test_a_file_that_is_no_specification_is_refused(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert told_command == f"python workflow_scripts/score.py {path}"
         must_name(message, "error", path, "snakemake")
-
-
-def test_every_program_knows_every_kind_of_result(tmp_path: Path) -> None:
-    code = "-c 'import nat.job; from nat.artifact import Artifact; print(*Artifact.kinds)'"
-    known = shell(code, "", tmp_path).stdout.split()
-    kinds = {name for name, each in vars(artifacts).items() if isinstance(each, type)}
-    assert {name for name in kinds if issubclass(getattr(artifacts, name), Artifact)} <= {
-        *known,
-        "Artifact",
-    }

@@ -1,16 +1,13 @@
 """What programs import before they work, since torch takes longer than many of them; their end."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.start_up import programs
 from tests.graph.test_graph import copy_repository, counts
+from tests.repository import ROOT, python
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = {
     *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
     *("requests", "snakemake", "onnxruntime", "ctranslate2"),
@@ -32,18 +29,11 @@ NEEDED = {
 """What programs that need some of it import; all others need nothing of it."""
 
 
-def run(program: str, folder: Path = REPOSITORY) -> str:
+def run(code: str, folder: Path = ROOT) -> str:
     """What Python code prints in a process."""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    status, printed, errors = python("-c", code, folder=folder, path=folder)
+    assert status == 0, errors[-2000:]
+    return printed
 
 
 def heavy(program: str) -> set[str]:
@@ -88,8 +78,5 @@ main()
 
 
 def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> None:
-    code = "import sys, nat.fairseq_plugin.launcher; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert not {"sklearn", "pandas", "scipy.stats"} & set(done.stdout.split())
+    imported = run("import sys, nat.fairseq_plugin.launcher; print(*sys.modules)").split()
+    assert not {"sklearn", "pandas", "scipy.stats"} & {*imported}

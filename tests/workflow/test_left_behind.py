@@ -14,6 +14,7 @@ import pytest
 from nat.workflow.left_behind import require_no_survivors
 from tests.graph.test_graph import finished_run, snakemake
 from tests.messages import must_name, told
+from tests.repository import variables
 
 
 def until(what: Callable[[], object]) -> None:
@@ -74,8 +75,9 @@ def test_a_training_that_ends_after_snakemake_was_killed_is_used(
     shutil.rmtree(folder)
     arguments = [f"{TRAINING}/model.pt", "--cores", "2", "--config", "scale=micro"]
     command = [sys.executable, "-m", "snakemake", *arguments]
-    without = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    with subprocess.Popen(command, cwd=repository, env=without, stderr=subprocess.PIPE) as first:
+    with subprocess.Popen(
+        command, cwd=repository, env=variables(None), stderr=subprocess.PIPE
+    ) as first:
         until((folder / "checkpoints/run.json").exists)
         first.kill()
     status, screen = snakemake(repository, f"{TRAINING}/model.pt")

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
-from nat.configuration import Configuration
 from nat.workflow.graph import Graph, inputs_of
 from tests.messages import must_name, told
 from tests.repository import configured
@@ -14,11 +13,6 @@ from tests.repository import configured
 @pytest.fixture(scope="module")
 def graph() -> Graph:
     return Graph(configured("micro"))
-
-
-@pytest.fixture
-def configuration(graph: Graph) -> Configuration:
-    return graph.configuration
 
 
 @pytest.mark.parametrize(
@@ -35,11 +29,8 @@ def configuration(graph: Graph) -> Configuration:
         ("nothing/that/is/made", "docs/results.md"),
     ],
 )
-def test_the_nearest_path_is_told(graph: Graph, path: str, expected: str) -> None:
+def test_the_nearest_path_or_target_is_told(graph: Graph, path: str, expected: str) -> None:
     must_name(graph.why_no_rule(f"results/{path}", ["all", "dims"]), expected)
-
-
-def test_the_nearest_target_is_told(graph: Graph) -> None:
     must_name(graph.why_no_rule("dimz", ["all", "dims"]), "'dimz'", "'dims'")
 
 
@@ -52,12 +43,12 @@ def test_the_nearest_target_is_told(graph: Graph) -> None:
     ],
 )
 def test_what_cannot_be_measured_of_a_system_is_told_before_any_job(
-    configuration: Configuration, artifact: type[Artifact], names: list[Any], file: str, part: str
+    graph: Graph, artifact: type[Artifact], names: list[Any], file: str, part: str
 ) -> None:
     with told(f"config/systems/{file}.yaml", names[0], part):
-        inputs_of(configuration, artifact("micro", "toy-micro", *names))
+        inputs_of(graph.configuration, artifact("micro", "toy-micro", *names))
 
 
-def test_a_corpus_that_the_scale_does_not_have_is_told(configuration: Configuration) -> None:
+def test_a_corpus_that_the_scale_does_not_have_is_told(graph: Graph) -> None:
     with told("scales/micro.yaml", "tasks", "toy-ka-lu"):
-        inputs_of(configuration, Model("micro", "toy-ka-lu", "nat-kd", 1))
+        inputs_of(graph.configuration, Model("micro", "toy-ka-lu", "nat-kd", 1))

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from nat.artifacts import Score
 from nat.configuration import Configuration
 from nat.workflow.graph import inputs_of
@@ -11,7 +13,6 @@ from nat.workflow.together import RULE, Together, rule_kind, together
 from nat.workflow.wiring import Wiring
 from tests.repository import configured
 
-ROOT = Path(__file__).resolve().parents[2]
 CORPUS = "toy-micro"
 
 
@@ -42,34 +43,27 @@ def test_decodings_of_a_model_and_split_for_the_same_papers_share_a_job() -> Non
     assert together(configuration(shards=2), asked) == []
 
 
-def test_decodings_that_consult_the_same_model_share_a_job_of_their_own() -> None:
-    decodings = (
-        "one-pass",
-        "npd3",
-        "npd9",
-        "ctc",
-        "hints-npd9",
-        "ctc-beam20-lm3",
-        "ctc-beam20-lm4",
-    )
-    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
-    found = together(configuration(), asked)
-    assert [(each.consulted, each.decodings) for each in found] == [
-        ((), ("ctc", "one-pass")),
-        (("at-base",), ("hints-npd9", "npd3", "npd9")),  # the same model at this scale
-    ]
-    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
-
-
-def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
-    decodings = ("ctc", "ctc-tuned", "onnx-int8-1-lb1", "onnx-int8-ctc-tuned")
-    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
-    found = together(configuration(), asked)
-    assert [(each.consulted, each.decodings) for each in found] == [
-        ((), ("ctc", "onnx-int8-1-lb1")),
-        (("tuned",), ("ctc-tuned", "onnx-int8-ctc-tuned")),
-    ]
-    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
+@pytest.mark.parametrize(
+    ("decodings", "together_with"),
+    [
+        (
+            "one-pass npd3 npd9 ctc hints-npd9 ctc-beam20-lm3 ctc-beam20-lm4",
+            # the same model at this scale; n-grams of two orders are two models
+            {(): ("ctc", "one-pass"), ("at-base",): ("hints-npd9", "npd3", "npd9")},
+        ),
+        (
+            "ctc ctc-tuned onnx-int8-1-lb1 onnx-int8-ctc-tuned",
+            {(): ("ctc", "onnx-int8-1-lb1"), ("tuned",): ("ctc-tuned", "onnx-int8-ctc-tuned")},
+        ),
+    ],
+)
+def test_decodings_share_a_job_that_consult_the_same_model_and_are_all_tuned_or_none(
+    decodings: str, together_with: dict[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings.split()}
+    jobs = together(configuration(), asked)
+    assert {each.consulted: each.decodings for each in jobs} == together_with
+    assert len({each.rule for each in jobs}) == len({each.place for each in jobs}) == 2
 
 
 def test_seeds_with_the_same_decodings_share_a_rule() -> None:

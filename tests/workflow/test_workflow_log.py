@@ -2,9 +2,6 @@
 
 import io
 import logging
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,7 @@ from snakemake.settings.types import OutputSettings
 
 from snakemake_logger_plugin_nat import LogHandler
 from tests.messages import must_name
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.repository import python
 
 
 def shown(*events: dict[str, Any], text: str | None = None, **settings: bool) -> list[str]:
@@ -132,14 +128,11 @@ rule a:
 
 def test_a_damaged_record_of_snakemake_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(RULE)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "nat"]
+    command = ["-m", "snakemake", "--cores", "1", "--logger", "nat"]
 
     def run(*arguments: str) -> tuple[int, str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        ended = subprocess.run(
-            [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        return ended.returncode, ended.stdout + ended.stderr
+        status, shown, errors = python(*command, *arguments, folder=tmp_path)
+        return status, shown + errors
 
     assert run()[0] == 0
     (record,) = (tmp_path / ".snakemake/metadata").glob("*")
