@@ -79,6 +79,7 @@ def cases() -> dict[str, Case]:
         {"method": "cross_entropy"},
         {**offset, "decoder": {"copy": "soft_index", **without_self}},
     )
+    found["dims, labels of the last pass"] = Case(masks, {**dims, "labels": "last"}, offset)
     found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
     return found
 

@@ -17,14 +17,16 @@ from nat.transformer.model import Transformer
 class Dims(DimsOptions):
     """KL(teacher || student) + hidden_weight * ||e_teacher - e_student|| at masked positions.
 
-    Where the paper is ambiguous: the hidden state of a position is taken, like its label, from the
-    pass that reveals it; its distance is the Euclidean norm, not squared; the temperature applies
-    to the teacher only and does not change the order in which positions are revealed; after pass s
-    of n, floor(s m / n) of m masked positions are revealed, and all of them after the last pass.
+    Where the paper is ambiguous: the hidden state of a position is taken from the same pass as its
+    label; its distance is the Euclidean norm, not squared; the temperature applies to the teacher
+    only and does not change the order in which positions are revealed; after pass s of n,
+    floor(s m / n) of m masked positions are revealed, and all of them after the last pass.
 
-    With a CMLMC as teacher this is the same: a revealed token stays, as the paper says. The
-    published code predicts all positions again in every pass that were masked at first, and takes
-    labels and states of all of them from the last pass.
+    With `labels: revealing`, as in algorithm 1, a position has its label from the pass that reveals
+    it. With `labels: last`, as in the published code (`update_mask` in `cmlm_distill.py`), all of
+    them are from the last pass, in which the teacher sees what it revealed at a position whose
+    label it gives. Here a revealed token stays in both cases, with a CMLMC as well; the code
+    predicts it anew in every pass, which differs only if there are more than two.
 
     U-DiMS (section 4.5) is the same loss on another text, which is distilled from the system of
     `init_from` in two passes, as in `u-dims-cmlm-kd`. Where the paper is ambiguous: these
@@ -62,7 +64,7 @@ class Dims(DimsOptions):
     def label(
         self, teacher: Transformer, context: BatchContext, decoder_input: DecoderInput
     ) -> Tensor:
-        """The teacher's last decoder states, each from the pass that reveals its position.
+        """The teacher's last decoder states, from the passes that `labels` names.
 
         Takes one batched pass per teacher step. The label of a position is the softmax of the
         logits of its state, so only the states are stored. Labels have the probabilities of all
@@ -91,7 +93,8 @@ class Dims(DimsOptions):
             masked = masked & ~revealed
         # the last pass reveals all remaining positions
         states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-        return torch.where(masked[:, :, None], states, labels)
+        labelled = decoder_input.loss_mask if self.labels == "last" else masked
+        return torch.where(labelled[:, :, None], states, labels)
 
 
 METHOD = Dims

@@ -86,12 +86,15 @@ class DimsOptions(ProxyTarget):
         ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
             keeps the teacher fixed. The value in a configuration is for the length of the paper's
             training, see `nat.configuration.systems.training`.
+        labels: pass that the label and state of a position are from: the one that reveals it, as in
+            the paper, or for all positions the last one, as in the published code.
     """
 
     teacher_steps: Count = 2
     temperature: Positive = 0.5
     hidden_weight: NotNegative = 0.7
     ema_decay: Share | None = 0.9992
+    labels: Literal["revealing", "last"] = added("revealing")
 
     distils = True
 

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -19,12 +19,13 @@ LENGTHS = [(3, 7), (4, 1), (2, 2), (5, 3), (1, 8), (6, 0), (3, 5)]
 
 
 def frozen_labels(
-    teacher: Transformer, source: list[int], tokens: list[int], passes: int
+    teacher: Transformer, source: list[int], tokens: list[int], passes: int, labels: str
 ) -> dict[int, Tensor]:
-    """Algorithm 1 of DiMS for one sentence, position by position."""
+    """Algorithm 1 of DiMS for one sentence, position by position; labels of which pass."""
     encoded = teacher.encode(torch.tensor([source]))
     current = list(tokens)
-    left = [place for place, token in enumerate(tokens) if token == MASK]
+    all_masked = [place for place, token in enumerate(tokens) if token == MASK]
+    left = list(all_masked)
     masks = len(left)
     frozen: dict[int, Tensor] = {}
     for number in range(1, passes + 1):
@@ -40,6 +41,8 @@ def frozen_labels(
             current[place] = int(writable[place].argmax())
         left = left[reveal:]
     assert not left and len(frozen) == masks
+    if labels == "last":
+        return {place: states[place] for place in all_masked}
     return frozen
 
 
@@ -54,21 +57,24 @@ def cut(batch: Batch, decoder_input: DecoderInput, row: int) -> tuple[list[int],
 
 @pytest.mark.parametrize("method", [FullMask, RandomMask])
 @pytest.mark.parametrize("passes", [1, 2, 3, 4, 9])
-def test_against_a_slow_reference(method: Any, passes: int) -> None:
+@pytest.mark.parametrize("labels", ["revealing", "last"])
+def test_against_a_slow_reference(
+    method: Any, passes: int, labels: Literal["revealing", "last"]
+) -> None:
     student, teacher = make_model(seed=1), make_model(seed=2)
     batch = make_batch(LENGTHS)
     context = make_context(student, batch, teacher=teacher)
     decoder_input = method()(context)
-    target = Dims(teacher_steps=passes, temperature=0.5, hidden_weight=0.7)
+    target = Dims(teacher_steps=passes, temperature=0.5, hidden_weight=0.7, labels=labels)
     loss = target(context, decoder_input)
-    labels = target.label(teacher, context, decoder_input)
+    label_states = target.label(teacher, context, decoder_input)
     states = context.decode(decoder_input)
     for row in range(len(LENGTHS)):
         source, tokens = cut(batch, decoder_input, row)
         divergence = distance = 0.0
-        frozen = frozen_labels(teacher, source, tokens, passes) if tokens else {}
+        frozen = frozen_labels(teacher, source, tokens, passes, labels) if tokens else {}
         for place, state in frozen.items():
-            torch.testing.assert_close(labels[row, place], state)
+            torch.testing.assert_close(label_states[row, place], state)
             label = F.softmax(state @ teacher.embedding.weight.t() / 0.5, -1)
             found = F.log_softmax(states[row, place] @ student.embedding.weight.t(), -1)
             divergence += (label * (label.log() - found)).sum().item()
