@@ -25,8 +25,9 @@ STATED = {
     "parts/options.py": [("fully_nat", "latent.free_until"), ("fully_nat", "latent.added_to")],
     "targets/cmlmc.py": [("dims", "target.mean_over")],
     "targets/ctc.py": [("fully_nat", "target.smoothing_over")],
-    "targets/dims.py": [("dims", "target.labels_from"), ("dims", "text.made")],
+    "targets/dims.py": [("dims", "target.labels"), ("dims", "text.made")],
     "targets/dims_imputer.py": [("dims", "target.alignments")],
+    "targets/options.py": [("dims", "target.labels")],
     "targets/hints.py": [],  # weights that are zero by default: the values are not published
     "transformer/architecture.py": [
         ("dims", "initialisation"),
