@@ -14,7 +14,7 @@ STATED = {
     "decoding/mask_correct.py": [("dims", "decoding.deduplicate")],
     "decoding/mask_predict.py": [("dims", "decoding.deduplicate")],
     "decoding/options.py": [("fully_nat", "decoding.word_bonus")],
-    "decoding/prefix_search.py": [
+    "decoding/ctc_beam.py": [
         ("fully_nat", "decoding.language_model.end"),
         ("fully_nat", "decoding.word_bonus"),
     ],
