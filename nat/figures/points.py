@@ -16,7 +16,6 @@ from nat.papers.cells import Cell, place, shown
 from nat.papers.description import PaperPart
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
-from nat.papers.texts import analysed
 from nat.papers.values import Record
 
 Content = dict[str, Any]
@@ -148,7 +147,7 @@ def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[
             continue
         keys = figure.keys[cell.column]
         with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
-            content = {name: analysed(reader, cell, key) for name, key in keys.items()}
+            content = {name: reader.analysed(cell, key) for name, key in keys.items()}
             try:
                 own_records = list(RECORDS[figure.described.kind](content))
             except (LookupError, TypeError, ValueError) as error:

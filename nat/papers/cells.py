@@ -90,6 +90,23 @@ class Cell(NamedTuple):
         return (*names, self.measure, self.setting, self.partner)
 
 
+class Compared(NamedTuple):
+    """Cells of one mean that a claim compares, and those that they are shown over."""
+
+    own: tuple[Cell, ...]
+    over: tuple[Cell, ...] = ()
+
+    @property
+    def first(self) -> Cell:
+        """The first of them; all have its address."""
+        return self.own[0]
+
+    @property
+    def label(self) -> str:
+        """Their name in the claim."""
+        return self.first.row
+
+
 def place(cell: Cell) -> tuple[Any, ...]:
     """Place where cells are shown as one mean."""
     return cell.report, cell.row, cell.column, cell.x, cell.category, cell.point, cell.axis

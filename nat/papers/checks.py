@@ -1,31 +1,12 @@
 """Checks: what a claim compares, as cells, and what follows from that without results."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from nat.measures.known import AGAINST_ALL
-from nat.measures.significance import pearson
-from nat.papers.cells import Cell
+from nat.papers.cells import Cell, Compared
 
 MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
-
-
-class Compared(NamedTuple):
-    """Cells of one mean that a claim compares, and those that they are shown over."""
-
-    own: tuple[Cell, ...]
-    over: tuple[Cell, ...] = ()
-
-    @property
-    def first(self) -> Cell:
-        """The first of them; all have its address."""
-        return self.own[0]
-
-    @property
-    def label(self) -> str:
-        """Their name in the claim."""
-        return self.first.row
 
 
 @dataclass(frozen=True)
@@ -100,24 +81,3 @@ def decisive(check: Check) -> Check:
         for side in check.sides
     )
     return replace(check, sides=tuple(map(Compared, own)))
-
-
-def published_difference(check: Check) -> float | None:
-    """The paper's own difference, if it prints the numbers behind its claim."""
-    values = [side.first.published for side in check.sides]
-    known = [value for value in values if isinstance(value, int | float)]
-    if len(known) < len(values):
-        return None
-    if check.kind == "correlation":
-        return pearson(known[::2], known[1::2])
-    numbers = dict(zip(check.sides, known, strict=True))
-    pairs = [(numbers[one], other) for one, other in check.pairs]
-    differences = [
-        left - (numbers[right] if isinstance(right, Compared) else right) for left, right in pairs
-    ]
-    if check.kind == "gains":
-        named = differences.pop(check.named_gain)
-        differences = [named - other for other in differences]
-    if check.kind == MAJORITY:
-        return sum(differences) / len(differences)
-    return differences[-1] if check.kind == "trend" else min(differences)

@@ -23,16 +23,18 @@ from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
 from nat.measures.known import AGAINST_ALL, MEASURES
-from nat.papers.cells import OWN, Cell, place, with_published
-from nat.papers.checks import MAJORITY, Check, Compared
+from nat.papers.cells import Cell, Compared
+from nat.papers.checks import MAJORITY, Check
 from nat.papers.coordinates import Chosen, Resolver, product
-from nat.papers.description import Case, Claim, Side
-from nat.papers.published import is_own
+from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
+from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
 from nat.papers.verdicts import states_an_effect
 
 CLAIMS = "claims"
 """The report that the cells of claims belong to."""
+NOWHERE = "no table or figure (key 'in')"
+"""The source of a claim that names none, which has no rows."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _STEPS = re.compile(r"(.+), ([0-9]+) steps?")
 _PARTS = re.compile(r"\b(table|figure)s? (\w+)")
@@ -46,10 +48,9 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
         UserError: for a cell that does not exist; names the file and the claim.
     """
     resolver = Resolver(configuration, paper)
-    sources: dict[str, _Source] = {}
     resolved: list[Check] = []
     for name, claim in resolver.paper.claims.items():
-        judged = list(_Claim(resolver, name, claim, sources).checks())
+        judged = list(_Claim(resolver, name, claim).checks())
         if claim.majority:
             sides = tuple(side for each in judged for side in each.sides)
             judged = [replace(judged[0], case="", kind=MAJORITY, sides=sides)]
@@ -71,103 +72,62 @@ def _decided_against_all(configuration: Configuration, check: Check) -> bool:
     )
 
 
-class _Source:
-    """A table or figure that claims refer to.
-
-    Attributes:
-        cells: its own coordinates.
-        named: coordinates of its rows, series and points, by label.
-        points: labels of its points or rows, in order.
-        tasks: of its columns or panels, in order.
-    """
-
-    def __init__(self, resolver: Resolver, name: str, at: str) -> None:
-        parts = relation(resolver.configuration, resolver.name)
-        if name not in parts:
-            raise resolver.unknown(at, "table or figure in 'in':", name, parts)
-        self.name, part = name, parts[name]
-        self.shown = part.cells
-        own = [cell for cell in self.shown if cell.role == OWN]
-        self.cells = dict(part.levels)
-        measures = {cell.measure for cell in own if cell.derived is None}
-        if "measure" not in resolver.defaults and len(measures) == 1:  # no other could be meant
-            self.cells.setdefault("measure", *measures)
-        self.tasks = list(dict.fromkeys(cell.task for cell in own))
-        self.named, self.points = part.named, part.points
-        # what is shown over others is a difference, not the number of its address
-        overs = {place(cell) for cell in self.shown if cell.role != OWN}
-        printed = [e for e in own if place(e) not in overs or MEASURES[e.measure].relative]
-        for each in part.described.quotes:
-            quoted = (cell for cell in parts[f"table {each}"].cells if cell.role == OWN)
-            printed += [cell for cell in quoted if is_own(cell.origin) and cell.system]
-        self._printed = {self._key(e, e.row): e for e in reversed(printed) if e.printed}
-
-    @staticmethod
-    def _key(cell: Cell, called: str) -> tuple[str, ...]:
-        return cell.address if cell.system else (called, cell.task, cell.measure)
-
-    def published(self, cell: Cell, called: str) -> Cell:
-        """A cell with the value that the paper prints for it here."""
-        return with_published(cell, self._printed.get(self._key(cell, called)))
-
-
 class _Claim:
     """Resolves the cases and sides of one claim."""
 
-    def __init__(
-        self, resolver: Resolver, name: str, claim: Claim, sources: dict[str, _Source]
-    ) -> None:
-        self.resolver, self.name, self.claim, self.sources = resolver, name, claim, sources
+    def __init__(self, resolver: Resolver, name: str, claim: Claim) -> None:
+        self.resolver, self.name, self.claim = resolver, name, claim
         self.at = f"claims.{name}"
+        self.parts = relation(resolver.configuration, resolver.name)
+        self.nowhere = Expanded(resolver, NOWHERE, TablePart.model_construct())
         self.place = claim.source
         if "source" not in claim.model_fields_set:
-            parts = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
-            self.place = next((each for each in parts if each in resolver.paper.parts), None)
+            named = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
+            self.place = next((each for each in named if each in self.parts), None)
 
     def checks(self) -> Iterator[Check]:
         """Resolve the judgement of each case."""
         for case in self.claim.each or [Case()]:
-            both = self.claim.given() | case.given()
-            source = self._source(case)
-            if "task" not in both and source is not None:
-                both["task"] = source.tasks[0] if len(source.tasks) == 1 else source.tasks
+            both, tasks = self.claim.given() | case.given(), self._source(case).tasks
+            if "task" not in both and tasks:
+                both["task"] = tasks[0] if len(tasks) == 1 else tasks
             for chosen, varied in product(both):
                 parts = [case.label] if case.label else []
                 if self.claim.label or varied:
                     parts.append(self.resolver.label(self.claim.label, chosen, varied, self.at))
                 yield self._check(case, ", ".join(parts), chosen)
 
-    def _source(self, *given: Case | Side) -> _Source | None:
+    def _source(self, *given: Case | Side) -> Expanded:
+        """The table or figure that the first of these names, else the claim."""
         name = next((each.source for each in given if each.source), self.place)
         if name is None:
-            return None
-        if name not in self.sources:
-            self.sources[name] = _Source(self.resolver, name, self.at)
-        return self.sources[name]
+            return self.nowhere
+        return self.parts[
+            self.resolver.known(self.at, "table or figure in 'in':", name, self.parts)
+        ]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:
         claim, kind = self.claim, self.claim.choice
         number, margin = None, str(claim.margin)
         if kind == "compare":
-            left, relation, right, margin = claim.comparison
+            left, relation_, right, margin = claim.comparison
             sides = [self._side(left, case, chosen)]
-            other = self._bound(right, case)
-            if isinstance(other, int | float) or _NUMBER.fullmatch(right):
-                number = float(right if isinstance(other, str | Side) else other)
+            other = float(right) if _NUMBER.fullmatch(right) else self._bound(right, case)
+            if isinstance(other, int | float):
+                number = float(other)
             else:
                 sides.append(self._side(right, case, chosen))
         else:
-            several = {"gains": self._gains, "correlation": self._correlation}
             options = getattr(claim, kind)
-            relation = options.relation
-            sides = list(several.get(kind, self._several)(options, case, chosen))
+            relation_ = options.relation
+            sides = list(self._sides(options, case, chosen))
         size = float(margin.rstrip("%"))
         labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
-        unknown = kind in ("largest", "gains") and relation not in labels
+        unknown = kind in ("largest", "gains") and relation_ not in labels
         if unknown or (kind in ("trend", "largest", "gains") and len(labels) < 2):
-            raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation, labels)
+            raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation_, labels)
         counted = all(MEASURES[side.first.measure].counted for side in sides)
-        if relation in ("about", "flat") and not counted and size <= 0:
+        if relation_ in ("about", "flat") and not counted and size <= 0:
             text = "no interval lies within no margin; give one, as ± 1"
             raise self.resolver.error(self.at, text)
         return Check(
@@ -176,42 +136,38 @@ class _Claim:
             text=claim.claim,
             source=claim.origin,
             kind=kind,
-            relation=relation,
+            relation=relation_,
             margin=size / 100 if margin.endswith("%") else size,
             share=margin.endswith("%"),
             sides=tuple(sides),
             number=number,
         )
 
-    def _several(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
-        """The sides of a trend, or of which one is the largest."""
+    def _sides(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
+        """The sides of a check of several, in the order that `Check` describes."""
+        resolver = self.resolver
+        if isinstance(options, Correlation):
+            for name in options.over:
+                for measured in (options.of, options.other):
+                    yield self._side(name, case, chosen | measured.given(), name)
+            return
         source = self._source(case)
-        for item in options.of or (source.points if source is not None else []):
+        for item in options.of or source.points:
             if isinstance(item, str):
                 yield self._side(item, case, chosen)
                 continue
             for own, varied in product(item.given()):
-                label = self.resolver.label(item.label, own, varied, self.at)
-                called = None if own.get("system") else label
-                yield self._cells(own, label, called, source, chosen)
-
-    def _gains(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
-        """By turns those of a system and of the other system."""
-        for item in options.of:
-            where = {**case.where, **item.where}
-            inner = Case(source=item.source or case.source, where=where)
-            for own, varied in product(item.given()):
                 label = ""
-                if item.label or varied:
-                    label = self.resolver.label(item.label, own, varied, self.at)
-                for name in (options.system, options.over):
-                    yield self._side(name, inner, chosen | own, label)
-
-    def _correlation(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
-        """By turns those of one measure and of the other."""
-        for name in options.over:
-            for measured in (options.of, options.other):
-                yield self._side(name, case, chosen | measured.given(), name)
+                if item.label or varied or not isinstance(options, Gains):
+                    label = resolver.label(item.label, own, varied, self.at)
+                if isinstance(options, Gains):
+                    where = {**case.where, **item.where}
+                    inner = Case(source=item.source or case.source, where=where)
+                    for name in (options.system, options.over):
+                        yield self._side(name, inner, chosen | own, label)
+                else:
+                    called = None if own.get("system") else label
+                    yield self._cells(own, label, called, source, chosen)
 
     def _bound(self, name: str, case: Case) -> str | float | Side:
         """Look a name up in the case, the claim and the paper, in this order."""
@@ -235,14 +191,14 @@ class _Claim:
         return self._cells(own, label, called, self._source(side, case), chosen)
 
     def _cells(
-        self, own: Chosen, label: str, called: str | None, source: _Source | None, chosen: Chosen
+        self, own: Chosen, label: str, called: str | None, source: Expanded, chosen: Chosen
     ) -> Compared:
         """The cells of a side, by the coordinates that it gives and the row that it is called."""
         resolver, at = self.resolver, f"{self.at}: '{label}'"
         # The system of a case is only for templates; the name of a side determines its system.
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         row = self._row(called, source, chosen | own) if called is not None else {}
-        base = {"system": resolver.defaults.get("system")} | (source.cells if source else {})
+        base = {"system": resolver.defaults.get("system")} | source.shared
         labels = {"report": CLAIMS, "row": label, "column": self.name}
         cells = resolver.numbers({**base, **row, **chosen, **own}, at, **labels)
         over: list[Cell] = []
@@ -250,19 +206,18 @@ class _Claim:
             name = self.claim.over
             if name is None:
                 raise resolver.missing(self.at, "over")
-            known = {} if source is None else source.named
             same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-            row = known.get(name, {"system": name})
+            row = source.named.get(name, {"system": name})
             there = {**base, **chosen, **row, **same}
             over = resolver.numbers(there, f"{self.at}: '{name}'", **(labels | {"row": name}))
         cells, over = ([self._timed(source, cell) for cell in each] for each in (cells, over))
-        if source is not None:
-            cells = [source.published(cell, str(called)) for cell in cells]
-        return Compared(tuple(cells), tuple(over))
+        return Compared(
+            tuple(source.with_printed(cell, str(called)) for cell in cells), tuple(over)
+        )
 
-    def _row(self, called: str, source: _Source | None, asked: Chosen) -> Chosen:
+    def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""
-        resolver, known = self.resolver, {} if source is None else source.named
+        resolver, known = self.resolver, source.named
         if called in known:
             row = known[called]
             for key, value in asked.items():
@@ -277,15 +232,14 @@ class _Claim:
             return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
         raise resolver.unknown(self.at, "name", called, [*known, *resolver.paper.systems])
 
-    def _timed(self, source: _Source | None, cell: Cell) -> Cell:
+    def _timed(self, source: Expanded, cell: Cell) -> Cell:
         """A latency as it was measured among those of the table or figure of the claim."""
         if not isinstance(cell.source, Latency):
             return cell
         place = cell.corpus, cell.seed, cell.setting
-        for each in source.shown if source is not None else []:
+        for each in source.cells:
             same = (each.corpus, each.seed, each.setting) == place
             if same and isinstance(each.source, Latency) and cell.part in each.source.names:
                 return cell._replace(source=each.source)
-        where = "no table or figure (key 'in')" if source is None else source.name
-        text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
+        text = f"{source.name} shows no latency of {cell.part} in the setting '{cell.setting}'"
         raise self.resolver.error(f"{self.at}: '{cell.row}'", text)

@@ -27,8 +27,7 @@ from nat.measures.significance import (
     resample,
     resampled_medians,
 )
-from nat.papers.cells import Cell
-from nat.papers.checks import Compared
+from nat.papers.cells import Cell, Compared
 from nat.papers.reader import Reader
 
 OfSeed = tuple[float, np.ndarray | None]

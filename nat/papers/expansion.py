@@ -5,6 +5,7 @@ What claims can name in them follows from the same lines. Figures: `nat.papers.f
 """
 
 import itertools
+from functools import cached_property
 from typing import Any
 
 from nat.artifacts import step_of
@@ -12,10 +13,20 @@ from nat.data.splits import sides
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
 from nat.papers import published
-from nat.papers.cells import COMPUTED, OVER, STUDENT, TEACHER, Cell, Derivation, with_published
+from nat.papers.cells import (
+    COMPUTED,
+    OVER,
+    OWN,
+    STUDENT,
+    TEACHER,
+    Cell,
+    Derivation,
+    place,
+    with_published,
+)
 from nat.papers.coordinates import Chosen, Heading, Resolver, product
 from nat.papers.description import Line, PaperPart
-from nat.papers.published import Published
+from nat.papers.published import Published, is_own
 
 TEXT = "text"
 """The only column of a table of texts."""
@@ -31,6 +42,7 @@ class Expanded:
         named: coordinates that claims find under the labels of rows, series and points.
         points: labels of the points or, of a table, of the rows that are run, in order.
         keys: see `nat.papers.resolved.ResolvedPart`.
+        quoted: of a figure, the cells of the tables whose printed values it draws.
     """
 
     def __init__(self, resolver: Resolver, name: str, described: PaperPart) -> None:
@@ -43,6 +55,7 @@ class Expanded:
         self.named: dict[str, Chosen] = {}
         self.points: list[str] = []
         self.keys: dict[str, dict[str, str]] = {}
+        self.quoted: list[Cell] = []
 
     def numbers(self, at: str, here: Chosen, other: Chosen | None, **labels: Any) -> list[Cell]:
         """The cells at given coordinates, and those at other ones that they are shown over."""
@@ -65,6 +78,38 @@ class Expanded:
     def filled(self, key: str, chosen: Chosen) -> str:
         """A template with the variables of a line and of what it is in."""
         return self.resolver.filled(key, self.resolver.defaults | self.levels | chosen, self.at)
+
+    # What claims find
+
+    @cached_property
+    def tasks(self) -> list[str]:
+        """Tasks of its columns or panels, in order."""
+        return list(dict.fromkeys(cell.task for cell in self.cells if cell.role == OWN))
+
+    @cached_property
+    def shared(self) -> Chosen:
+        """Its own coordinates, and the measure of all its cells if this is the same."""
+        measures = {each.measure for each in self.cells if each.role == OWN and not each.derived}
+        if "measure" in self.resolver.defaults or len(measures) != 1:
+            return self.levels
+        return {"measure": measures.pop(), **self.levels}
+
+    @cached_property
+    def _printed(self) -> dict[tuple[str, ...], Cell]:
+        """Cells with printed values, those that are only quoted by row."""
+        # what is shown over others is a difference, not the number of its address
+        overs = {place(cell) for cell in self.cells if cell.role == OVER}
+        printed = [e for e in self.cells if place(e) not in overs or MEASURES[e.measure].relative]
+        printed += [cell for cell in self.quoted if is_own(cell.origin) and cell.system]
+        return {_identity(cell, cell.row): cell for cell in reversed(printed) if cell.printed}
+
+    def with_printed(self, cell: Cell, called: str) -> Cell:
+        """A cell of a claim with the value that the paper prints for it here."""
+        return with_published(cell, self._printed.get(_identity(cell, called)))
+
+
+def _identity(cell: Cell, called: str) -> tuple[str, ...]:
+    return cell.address if cell.system else (called, cell.task, cell.measure)
 
 
 def lines_of(resolver: Resolver, number: str) -> list[Published]:

@@ -6,15 +6,14 @@ undecided. How many updates a training takes is only judged where early stopping
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from nat.measures.known import MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation, pearson
 from nat.papers import values
-from nat.papers.cells import QUOTED
-from nat.papers.checks import MAJORITY, Check, Compared, decisive, published_difference
+from nat.papers.cells import QUOTED, Compared
+from nat.papers.checks import MAJORITY, Check, decisive
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedClaims
@@ -44,15 +43,12 @@ class _Missing(Exception):
 
 
 def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
-    """Judge every claim of a paper from the results below a folder.
+    """Judge every claim of a paper from the results below a folder; damaged ones are UserErrors.
 
     Returns:
         One record per judgement: the verdict, the difference it rests on with its interval and the
         smallest difference that the test could have seen, the difference in the claim's own
         measure, the numbers behind it, the paper's own difference, the seeds, and the files.
-
-    Raises:
-        UserError: for damaged results.
     """
     reader = Reader(root)
     names = {"paper": claims.paper, "scale": claims.scale}
@@ -62,7 +58,10 @@ def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
 def _record(check: Check, reader: Reader) -> Record:
     deciding, cells = decisive(check), check.cells
     own_cells = [cell for side in check.sides for cell in side.own]
-    record: Record = {
+    outcome, own = _outcome(deciding, reader), dict.fromkeys(("ours", "low", "high"))
+    if deciding is not check:
+        own = _outcome(check, reader)
+    return {
         "claim": check.claim,
         "case": check.case,
         "text": check.text,
@@ -74,25 +73,11 @@ def _record(check: Check, reader: Reader) -> Record:
         "margin": check.margin,
         "bound": bound(check),
         "check": check.kind,
-        "published": values.rounded(published_difference(check)),
-    }
-    try:
-        record |= _outcome(deciding, reader)
-    except _Missing as missing:
-        was_run = all(reader.ran(cell) for cell in cells if cell.source is not None)
-        record |= {
-            "verdict": UNJUDGED if was_run else NOT_RUN,
-            **dict.fromkeys(("ours", "low", "high", "detectable")),
-            **dict.fromkeys(("numbers", "interval", "seeds", "sources"), ""),
-            "reason": str(missing),
-        }
-    own: Record = {}
-    with suppress(_Missing):
-        own = _outcome(check, reader) if deciding is not check else {}
-    return record | {
-        "in_own_measure": own.get("ours"),
-        "low_in_own_measure": own.get("low"),
-        "high_in_own_measure": own.get("high"),
+        "published": values.rounded(_published(check)),
+        **outcome,
+        "in_own_measure": own["ours"],
+        "low_in_own_measure": own["low"],
+        "high_in_own_measure": own["high"],
     }
 
 
@@ -106,26 +91,32 @@ def bound(check: Check) -> str:
 
 
 def _outcome(check: Check, reader: Reader) -> Record:
-    """Judge the differences of a check.
-
-    Raises:
-        _Missing: if there are none.
-    """
+    """Judge the differences of a check, or say why it has none."""
     counted = MEASURES[check.sides[0].first.measure].counted
-    if check.kind == "correlation":
-        numbers, seeds, value, at = _correlation(check, reader)
-        judged = [Judged(value, region(check.relation, check.margin), at)]
-        needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
-    else:
-        differences = _differences(check, reader)
-        estimates, shown = _judged(check, differences)
-        value, at, numbers = shown.value, shown.interval, _numbers(check, differences)
-        judged = [
-            Judged(each.value, region(check.relations, margin), _intervals(each, counted))
-            for each, margin in estimates
-        ]
-        needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
-        seeds, sources = differences[0].seeds, [p for each in differences for p in each.sources]
+    try:
+        if check.kind == "correlation":
+            numbers, seeds, value, at = _correlation(check, reader)
+            judged = [Judged(value, region(check.relation, check.margin), at)]
+            needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
+        else:
+            differences = _differences(check, reader)
+            estimates, shown = _judged(check, differences)
+            value, at, numbers = shown.value, shown.interval, _numbers(check, differences)
+            judged = [
+                Judged(each.value, region(check.relations, margin), _intervals(each, counted))
+                for each, margin in estimates
+            ]
+            needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
+            seeds = differences[0].seeds
+            sources = [path for each in differences for path in each.sources]
+    except _Missing as missing:
+        was_run = all(reader.ran(cell) for cell in check.cells if cell.source is not None)
+        return {
+            "verdict": UNJUDGED if was_run else NOT_RUN,
+            **dict.fromkeys(("ours", "low", "high", "detectable")),
+            **dict.fromkeys(("numbers", "interval", "seeds", "sources"), ""),
+            "reason": str(missing),
+        }
     interval = at(LEVEL)
     without = COUNTED if counted else NO_INTERVAL
     least = detectable(judged, needed) if interval or not counted else None
@@ -160,6 +151,22 @@ def _judged(
     return pairs, min(estimates, key=lambda each: each.value)
 
 
+def _published(check: Check) -> float | None:
+    """The paper's own difference, if it prints the numbers behind its claim."""
+    values = [side.first.published for side in check.sides]
+    known = [value for value in values if isinstance(value, int | float)]
+    if len(known) < len(values):
+        return None
+    if check.kind == "correlation":
+        return pearson(known[::2], known[1::2])
+    printed = dict(zip(check.sides, known, strict=True))
+    differences = []
+    for one, other in check.pairs:
+        left, right = printed[one], printed[other] if isinstance(other, Compared) else other
+        differences.append(Difference(left, right, Estimate((left - right,)), (), ()))
+    return _judged(check, differences)[1].value
+
+
 def _differences(check: Check, reader: Reader) -> list[Difference]:
     """The differences of the pairs of a check; what is only quoted has the printed number."""
     for side in check.sides if check.sides[0].first.measure == "updates" else ():
@@ -188,11 +195,9 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
 
 def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
     """Find the reason for which sides have no numbers of a common seed."""
-    for side in sides:
-        if reason := values.why_missing(side.own, side.over, reader):
-            plain = reason in (NOT_RUN, QUOTED, values.NOT_AVAILABLE)
-            return _Missing(f"{side.label}: {reason}" if plain else reason)
-    return _Missing("no seed that both have")
+    reasons = {side.label: values.why_missing(side.own, side.over, reader) for side in sides}
+    told = (f"{label}: {reason}" for label, reason in reasons.items() if reason)
+    return _Missing(next(told, "no seed that both have"))
 
 
 def _correlation(
@@ -207,14 +212,12 @@ def _correlation(
     for side in check.sides:
         numbers: dict[int, list[float]] = {}
         for cell in side.own:  # of a random decoding several of one seed
-            number = reader.number(cell).value if reader.ran(cell) else None
-            if number is not None:
+            if (number := reader.number(cell).value) is not None:
                 numbers.setdefault(cell.seed, []).append(number)
         by_seed.append({seed: sum(each) / len(each) for seed, each in numbers.items()})
     seeds = sorted(set(by_seed[0]).intersection(*by_seed))
     if not seeds:
-        without = [side for side, each in zip(check.sides, by_seed, strict=True) if not each]
-        raise _missing(without, reader)
+        raise _missing(check.sides, reader)
     means = [sum(each[seed] for seed in seeds) / len(seeds) for each in by_seed]
     first, second = means[::2], means[1::2]
     try:
@@ -244,25 +247,20 @@ def digits_of(measure: str) -> tuple[int, int]:
 
 
 def _numbers(check: Check, differences: Sequence[Difference]) -> str:
-    """Write the numbers behind the differences of a check."""
-    digits, _ = digits_of(check.sides[0].first.measure)
-    labels, first = [side.label for side in check.sides], differences[0]
-    if check.kind == "compare":
-        right = f"{' '.join(labels[1:])} {first.right:.{digits}f}".strip()
-        return f"{labels[0]} {first.left:.{digits}f} against {right}"
+    """Write the numbers behind the differences of a check, and which of them is shown."""
     if check.kind == MAJORITY:
         wanted = region(check.relation, check.margin)
         held = sum(wanted.contains(each.value) for each in differences)
         return f"{held} of {len(differences)} cases, mean"
-    if check.kind == "gains":
-        numbers = [signed(each.value, digits) for each in differences]
-        labels = labels[::2]
-    elif check.kind == "trend":
-        *steps, whole = differences
-        numbers = [f"{each:.{digits}f}" for each in (whole.right, *(e.left for e in steps))]
-    else:
-        numbers = [f"{each:.{digits}f}" for each in (first.left, *(e.right for e in differences))]
-        labels = [check.relation, *(label for label in labels if label != check.relation)]
-    shown = "from first to last" if check.kind == "trend" else LEAST
-    pairs = zip(labels, numbers, strict=True)
-    return f"{', '.join(f'{label} {number}' for label, number in pairs)}; {shown}"
+    digits, _ = digits_of(check.sides[0].first.measure)
+    numbers: dict[Compared | float, str] = {}
+    for (one, other), each in zip(check.pairs, differences, strict=True):
+        if check.kind == "gains":
+            numbers[one] = signed(each.value, digits)
+        else:
+            numbers |= {one: f"{each.left:.{digits}f}", other: f"{each.right:.{digits}f}"}
+    order = sorted(numbers, key=[*check.sides, *numbers].index)
+    named = [f"{getattr(each, 'label', '')} {numbers[each]}".strip() for each in order]
+    if check.kind == "compare":
+        return " against ".join(named)
+    return f"{', '.join(named)}; {'from first to last' if check.kind == 'trend' else LEAST}"

@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nat.errors import told_of
 from nat.measures import results
 from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
 from nat.measures.results import Number
-from nat.options import cached_method
+from nat.options import cached_method, require_at
 from nat.papers.cells import Cell, training_of
 
 NOT_RUN = "not run"
@@ -35,17 +36,21 @@ class Reader:
         return results.read(self.root / path, part)
 
     def number(self, cell: Cell) -> Number:
-        """Read the number of a cell; of a relative measure what is compared, as the latency."""
-        known = MEASURES[cell.measure]
+        """Read the number of a cell, or the reason why it has none.
+
+        Of a relative measure it is the number that is compared, such as the latency.
+        """
+        if not self.ran(cell):
+            return Number(None, reason=cell.reason or NOT_RUN)
+        known, name = MEASURES[cell.measure], cell.measure
         numbers = self.numbers(cell.path, cell.part)
-        if cell.measure in ("l_target", "l_mple") and "target_bleu" in numbers:
+        if name in ("l_target", "l_mple") and "target_bleu" in numbers:
             # Huang et al. 2022, equation 10, of which beta is the setting of the cell
             value = -float(cell.setting) * (numbers["target_bleu"].value or 0.0)
-            if cell.measure == "l_mple":
+            if name == "l_mple":
                 held_out = self.numbers(cell.path, VALIDATION)
-                value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))
+                value += sum(held_out[each].value or 0.0 for each in ("l_nat", "l_input"))
             return Number(value)
-        name = cell.measure
         if known.relative:
             name = {LATENCY: "latency", TRAINING: "parameters"}[known.source]
         if name not in numbers and known.source == SCORE:
@@ -61,3 +66,14 @@ class Reader:
         if record is None or not (self.root / record.path).exists():
             return None
         return self.numbers(record.path, TRAINING).get(measure, NOTHING).value
+
+    def analysed(self, cell: Cell, key: str) -> Any:
+        """Read a part of an analysis by keys such as `map.cosines`; of one that is not, a hint.
+
+        Keys that begin with `measures` are those of the numbers of the split.
+        """
+        content = self.file(cell.path)
+        of_split = {**content.get("splits", {}).get(cell.split, {})}
+        of_split["measures"] = content["measures"].get(cell.split, {})
+        with told_of(f"{cell.path}, split {cell.split}: "):
+            return require_at(of_split, key)

@@ -19,7 +19,7 @@ from nat.configuration.files import file_of
 from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.known import MEASURES
-from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
+from nat.papers import claims, hyper_parameters, published, samples, settings, tables
 from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
@@ -37,7 +37,7 @@ FORMATS: dict[Form, tuple[str, ...]] = {
 TABLES: dict[str, ModuleType] = {
     "grid": tables,
     "samples": samples,
-    "texts": texts,
+    "texts": tables,
     "settings": hyper_parameters,
 }
 """The module of each kind of table."""

@@ -9,10 +9,11 @@ about the configuration. `deviations.yaml` says where we differ, and why.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from fnmatch import filter as matching
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from nat.configuration import Configuration
 from nat.configuration.configuration import has_decoding
@@ -53,6 +54,9 @@ FIELDS = Stated._fields[:-1]
 COLUMNS = ("paper", "where", *FIELDS[1:], "note")
 Names = Annotated[list[Text], Field(min_length=1), Unique]
 Values = Annotated[list[Any], Field(min_length=1)]
+Patterns = Annotated[
+    Names, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+]
 
 
 class AboutRows(StrictModel):
@@ -63,13 +67,13 @@ class AboutRows(StrictModel):
     `same_as` has a system or decoding whose value ours must be.
     """
 
-    paper: Text | Names | None = None
-    experiments: Text | Names | None = None
-    system: Text | Names | None = None
-    task: Text | Names | None = None
-    key: Text | Names | None = None
-    value: Text | Names | None = None
-    source: Text | Names | None = None
+    paper: Patterns = []
+    experiments: Patterns = []
+    system: Patterns = []
+    task: Patterns = []
+    key: Patterns = []
+    value: Patterns = []
+    source: Patterns = []
     reason: Text = ""
     ours: Any = None
     tasks: Names | None = None
@@ -129,39 +133,33 @@ class StatedSettings:
             self.rows = [Stated._make((row[0], *row[2:-1], line)) for line, row in lines]
             written = read_yaml(root, MAP) | read_yaml(root, DEVIATIONS)
             self.map = read_model(SettingsMap, written, f"{MAP} or {DEVIATIONS}")
-        self._lines: dict[str, dict[str, set[int]]] = {field: {} for field in FIELDS}
-        for row in self.rows:
-            for field, value in zip(FIELDS, map(str, row), strict=False):
-                self._lines[field].setdefault(value, set()).add(row.line)
         self.idle: list[str] = []
         self.entries: dict[str, dict[int, AboutRows]] = {}
         for key in ("outside", "systems", "decodings", "values", "deviations"):
             self.entries[key] = self._first(key)
 
     def _first(self, key: str) -> dict[int, AboutRows]:
+        """The first entry of a list that is about each row."""
         first: dict[int, AboutRows] = {}
-        everything, outside = {row.line for row in self.rows}, self.entries.get("outside", {})
-        of_method = {line for line, each in outside.items() if each.reason == "method"}
+        known = {field: {getattr(row, field) for row in self.rows} for field in FIELDS}
+        outside = {line: each.reason for line, each in self.entries.get("outside", {}).items()}
         for number, entry in enumerate(getattr(self.map, key)):
             where = f"{DEVIATIONS if key == 'deviations' else MAP}: key '{key}.{number}'"
-            lines = everything
+            rows = self.rows
             if key == "deviations":
-                lines = of_method if entry.ours else everything - outside.keys()
-            for field in entry.model_fields_set.intersection(FIELDS):
-                given = getattr(entry, field)
-                patterns = [given] if isinstance(given, str) else given
-                known, fitting = self._lines[field], set[int]()
+                wanted = "method" if entry.ours else None
+                rows = [row for row in rows if outside.get(row.line) == wanted]
+            for field in FIELDS:
+                patterns = getattr(entry, field)
+                fitting = {each for one in patterns for each in matching(known[field], one)}
                 for pattern in patterns:
-                    form = re.compile(".*".join(map(re.escape, pattern.split("*"))))
-                    of_pattern = [known[value] for value in known if form.fullmatch(value)]
-                    fitting = fitting.union(*of_pattern)
-                    if not of_pattern:
-                        near = hint(pattern, known)
+                    if not matching(known[field], pattern):
+                        near = hint(pattern, known[field])
                         self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
-                lines = lines & fitting
-            if lines <= first.keys():
+                rows = [row for row in rows if not patterns or getattr(row, field) in fitting]
+            if first.keys() >= {row.line for row in rows}:
                 self.idle.append(f"{where}: counts for no row; correct, move or remove it")
-            first = dict.fromkeys(lines, entry) | first
+            first = {row.line: entry for row in rows} | first
         return first
 
     def verdict(self, row: Stated) -> Verdict:

@@ -6,7 +6,7 @@ comes from. The others are for reading, and made from the same records.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,25 +39,13 @@ class TableText:
     columns: list[tuple[str, str]]
     rows: list[list[str]]
     notes: list[str]
-    signatures: list[str] = field(default_factory=list)
     prose: bool = False
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
 
     @property
     def labels(self) -> int:
         """Number of the columns with labels of rows: their group, if they have any, and name."""
         return 2 if self.columns[0][0] == "" else 1
-
-
-def with_groups(
-    groups: Sequence[str], rows: Sequence[list[str]]
-) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """Put the group of each row before it, where it changes; return its column, too, if any."""
-    if not any(groups):
-        return [], list(rows)
-    before = ["", *groups]
-    starts = [group if group != last else "" for group, last in zip(groups, before, strict=False)]
-    return [("", "")], [[start, *row] for start, row in zip(starts, rows, strict=True)]
 
 
 def given(value: Any) -> bool:
@@ -69,11 +57,6 @@ def signed(value: float, digits: int) -> str:
     """Write a difference with its sign; no sign before zero."""
     text = f"{value:+.{digits}f}"
     return text[1:] if float(text) == 0 else text.replace("-", MINUS)
-
-
-def p_value(value: float) -> str:
-    """Write a p-value; one that rounds to zero is not zero."""
-    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
 
 
 def superscript(number: int) -> str:
@@ -104,7 +87,7 @@ def markdown(table: TableText) -> str:
     side = "left" if table.prose else "right"
     align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
     grid = markdown_grid(table.rows, [heading(column) for column in table.columns], align)
-    notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
+    notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes)
     return (
         f"**{escape_markdown(table.title)}** ({escape_markdown(table.origin)})\n\n{grid}\n{notes}\n"
     )
@@ -139,7 +122,7 @@ def latex(table: TableText) -> str:
     grid = frame.style.hide(axis="index").to_latex(
         column_format="l" * table.labels + column * others, hrules=True, multicol_align="c"
     )
-    notes = r" \\ ".join(map(escape_latex, table.notes + table.signatures))
+    notes = r" \\ ".join(map(escape_latex, table.notes))
     # signatures of sacreBLEU have no space to break a line at
     notes = notes.replace("|", r"|\allowbreak{}")
     return "\n".join(

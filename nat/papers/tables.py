@@ -1,14 +1,15 @@
-"""Tables of numbers: a pivot of the cells of a table, with what the paper prints beside ours."""
+"""Tables of numbers, or of texts of analyses, with what the paper prints beside ours."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
-from nat.papers.cells import QUOTED, shown
-from nat.papers.checks import Compared
+from nat.papers.cells import QUOTED, Cell, Compared, shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
@@ -22,10 +23,8 @@ from nat.papers.table_formats import (
     STAR,
     TableText,
     given,
-    p_value,
     signed,
     superscript,
-    with_groups,
 )
 from nat.papers.values import NOT_AVAILABLE, Record
 
@@ -34,70 +33,77 @@ TESTED = (
     *("sacrebleu", "tokenised_bleu"),
     *("multi_reference_bleu", "multi_reference_tokenised_bleu"),
 )
+TEXT = "text"
+"""Key of the text of a record, where a table shows no numbers."""
 
 
 def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table: a row for each row, with parts of a column where something is published.
 
     Raises:
-        UserError: for damaged results.
+        UserError: for damaged results, and if an analysis has not the text that is asked of it.
     """
     records, footnotes = _records(table, root), table.described.footnotes
-    intervals = [label for label, line in table.columns.items() if line.interval]
     at = {(each["row"], each["column"]): each for each in records}
-    unavailable = []
     columns: list[tuple[str, str]] = []
-    for label in dict.fromkeys(label for _, label in at):
+    unavailable = []
+    for label, line in table.columns.items():
         of_column = [each for each in records if each["column"] == label]
         statuses = {each["status"] for each in of_column}
-        if table.columns[label].hidden:
-            continue
+        parts = [key for key in (PUBLISHED, DIFFERENCE) if any(given(e[key]) for e in of_column)]
         if NOT_AVAILABLE in statuses and "run" not in statuses:
-            unavailable.append(label)
-            continue
-        parts = [""]
-        if any(given(each["published"]) for each in of_column):
-            parts = [OURS, PUBLISHED]
-            parts += [DIFFERENCE] * any(given(each["difference"]) for each in of_column)
-        columns += [(label, part) for part in parts]
+            unavailable += [label] * (not line.hidden)
+        elif not line.hidden:
+            columns += [(label, part) for part in ([OURS, *parts] if parts else [""])]
+    intervals = [label for label, line in table.columns.items() if line.interval]
     compares = any(given(each["published"]) for each in records)
     marks: dict[tuple[str, str], str] = {}
     for number, each in enumerate(footnotes, 1):
         place = each.row or "", each.column or ""
         marks[place] = marks.get(place, "") + superscript(number)
-    lines: dict[str, list[str]] = {}
-    for row in dict.fromkeys(row for row, _ in at):
-        lines[row] = [row + marks.get((row, ""), "")]
-        for label, part in columns:
-            text = _text(at[row, label], part, label in intervals, compares)
+    rows: list[list[str]] = []
+    group = ""
+    for label in dict.fromkeys(row for row, _ in at):
+        texts = [label + marks.get((label, ""), "")]
+        for column, part in columns:
+            text = _text(at[label, column], part, column in intervals, compares)
             # a footnote on a cell is about its published value, or ours where a column has none
-            marked = part == (PUBLISHED if (label, PUBLISHED) in columns else part)
-            lines[row].append(text + marks.get((row, label), "") * marked)
-    groups = {row: at[row, columns[0][0]]["group"] if columns else "" for row in lines}
-    grouped, rows_ = with_groups(list(groups.values()), list(lines.values()))
-    notes = [*_notes(records, unavailable, intervals, compares), *table.described.notes]
-    notes += [f"{superscript(number)} {each.text}" for number, each in enumerate(footnotes, 1)]
+            marked = part == (PUBLISHED if (column, PUBLISHED) in columns else part)
+            texts.append(text + marks.get((label, column), "") * marked)
+        its = next(each["group"] for each in records if each["row"] == label)
+        rows.append([its if its != group else "", *texts])
+        group = its
+    labels = [("", ""), ("system", "")]
+    if not any(each["group"] for each in records):
+        labels, rows = labels[1:], [row[1:] for row in rows]
     signed_by = (each for each in records if each["signature"])
     signatures = (f"{measure_of(e['measure']).label}: {e['signature']}" for e in signed_by)
-    headings = [(label + marks.get(("", label), ""), part) for label, part in columns]
+    notes = [*_notes(records, unavailable, intervals, compares), *table.described.notes]
+    notes += [f"{superscript(number)} {each.text}" for number, each in enumerate(footnotes, 1)]
     return TableText(
         title=table.title,
         origin=table.origin,
         records=records,
-        columns=[*grouped, ("system", ""), *headings],
-        rows=rows_,
-        notes=notes,
-        signatures=list(dict.fromkeys(signatures)),
-        names=("",) * len(grouped) + ("system", *(label for label, _ in columns)),
+        columns=[*labels, *((name + marks.get(("", name), ""), part) for name, part in columns)],
+        rows=rows,
+        notes=[*notes, *dict.fromkeys(signatures)],
+        prose=table.described.kind == "texts",
+        names=[name for name, _ in (*labels, *columns)],
     )
 
 
 def _records(table: ResolvedPart, root: Path) -> list[Record]:
-    """The records of a table, with the tests of rows against their baselines."""
+    """The records of a table: with texts, or with the tests of rows against their baselines."""
     reader, groups = Reader(root), shown(table.cells)
     by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}
-    plain, records = values.records(table.scale, groups, reader), []
-    for (own, _), each in zip(groups.values(), plain, strict=True):
+    records = []
+    made = values.records(table.scale, groups, reader)
+    for (own, _), each in zip(groups.values(), made, strict=True):
+        record = {"paper": table.paper, "table": table.number, **each}
+        if table.described.kind == "texts":
+            with told_of(f"config/papers/{table.paper}.yaml: tables.{table.number}: "):
+                records.append(record | _analysed(own, table.keys, reader))
+            continue
         baseline = by_cell.get((own[0].baseline, own[0].column), [])
         texts = {(cell.corpus, cell.split) for cell in (*own, *baseline)}
         test = None
@@ -107,9 +113,7 @@ def _records(table: ResolvedPart, root: Path) -> list[Record]:
         of_test = test.estimate if test and interval else None
         records.append(
             {
-                "paper": table.paper,
-                "table": table.number,
-                **each,
+                **record,
                 "baseline": own[0].baseline,
                 "baseline_difference": values.rounded(of_test.value) if of_test else None,
                 "p_value": values.rounded(of_test.p_value) if of_test else None,
@@ -119,6 +123,23 @@ def _records(table: ResolvedPart, root: Path) -> list[Record]:
     return records
 
 
+def _analysed(own: Sequence[Cell], keys: dict[str, dict[str, str]], reader: Reader) -> Record:
+    """The text that an analysis found, in place of a number; of the first seed that ran."""
+    none = {"difference": None, "ours": None, TEXT: ""}
+    cell = next((cell for cell in own if reader.ran(cell)), None)
+    if cell is None:
+        return none | {"status": QUOTED if own[0].reason == QUOTED else NOT_RUN}
+    key = keys[cell.row][TEXT]
+    value: Any = reader.analysed(cell, key)
+    parts = value if isinstance(value, list) else [value]
+    if any(isinstance(part, list | dict) for part in parts):
+        several = "is no text but has parts; name one of them in the key of the row"
+        raise UserError(f"'{key}' {several}")
+    text = f"{value:.1f}" if isinstance(value, float) else " ".join(map(str, parts))
+    ran = {"status": "run", "remark": "", "seeds": str(cell.seed), "sources": cell.path}
+    return none | ran | {TEXT: text}
+
+
 def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     """Write a cell in a part of its column."""
     measure = measure_of(record["measure"])
@@ -126,11 +147,9 @@ def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     is_difference = is_over or record.get("derived") == "difference"
     if part == PUBLISHED:
         value = record["published"]
-        if value is None or value == "":
-            return NOTHING
-        if isinstance(value, str) or not is_difference:
-            return str(record["printed"])
-        return signed(value, max(published.decimals(record["printed"]), 0))
+        if isinstance(value, float) and is_difference:
+            return signed(value, max(published.decimals(record["printed"]), 0))
+        return str(record["printed"] or NOTHING)
     mark = DAGGER if compares and record["stand_in"] else ""
     mark += DOUBLE_DAGGER if record.get(values.UNSTEADY) else ""
     if part == DIFFERENCE:
@@ -141,6 +160,8 @@ def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     if record["status"] != "run":  # why something was not run is said in a note
         known = record["status"] in (QUOTED, NOT_AVAILABLE)
         return NOTHING if known else str(record["status"]).partition(":")[0]
+    if TEXT in record:
+        return str(record[TEXT]) + mark
     ours = record["ours"]
     text = signed(ours, digits) if is_difference else f"{ours:.{digits}f}"
     if given(record["spread"]):
@@ -179,66 +200,40 @@ def _notes(
     spread = [each for each in ran if given(each["spread"])]
     if spread:
         notes.append(f"±: standard deviation over {values.what_spreads_are_over(spread)}.")
-    notes += _tests(ran) + _definitions(ran) + values.notes_on_times(ran)
+    if tested := [each for each in ran if given(each.get("p_value"))]:
+        how = "; ".join(dict.fromkeys(each["test"] for each in tested))
+        pairs = dict.fromkeys(f"{each['row']} against {each['baseline']}" for each in tested)
+        notes.append(f"{STAR} p < {LEVEL:g} ({how}). Tested: {'; '.join(pairs)}.")
+    notes += _definitions(ran) + values.notes_on_times(ran)
     if any(each.get(values.UNSTEADY) for each in ran):
         notes.append(f"{DOUBLE_DAGGER} {values.NOT_STEADY}.")
-    missing = [
-        (each, each["status"].removeprefix(f"{NOT_RUN}: "))
+    missing = f"{NOT_RUN}: "
+    reasons = [
+        (each, each["status"].removeprefix(missing))
         for each in records
-        if each["status"].startswith(f"{NOT_RUN}: ") and each["column"] not in unavailable
+        if each["status"].startswith(missing) and each["column"] not in unavailable
     ]
-    notes += [f"{NOT_RUN.capitalize()}: {each}" for each in values.with_places(missing, records)]
+    notes += [f"{NOT_RUN.capitalize()}: {each}" for each in values.with_places(reasons, records)]
     notes += [f"{label}: not available on this corpus." for label in unavailable]
-    lost = [
+    remarks = [
         (each, f"{each['not_decoded']} sentences were not decoded, scored as empty")
         for each in ran
         if each["not_decoded"]
     ]
-    remarks = [(each, each["remark"]) for each in records if each["remark"]]
-    return notes + values.with_places(lost, records) + values.with_places(remarks, records)
-
-
-def _tests(ran: Sequence[Record]) -> list[str]:
-    """A note on all comparisons with baselines, by one BLEU; the CSV has the test of each."""
-    with_test = [each for each in ran if given(each["p_value"])]
-    measures = {each["measure"] for each in with_test}
-    tested = next((measure for measure in TESTED if measure in measures), "")
-    with_test = [each for each in with_test if each["measure"] == tested]
-    if not with_test:
-        return []
-    pairs: dict[str, list[str]] = {}
-    for each in with_test:
-        gain = signed(each["baseline_difference"], measure_of(tested).digits)
-        text = f"{each['column']} {gain} ({p_value(each['p_value'])})"
-        pairs.setdefault(f"{each['row']} against {each['baseline']}", []).append(text)
-    all_ = "; ".join(f"{pair}: {', '.join(texts)}" for pair, texts in pairs.items())
-    how = "; ".join(dict.fromkeys(each["test"] for each in with_test))
-    return [f"{STAR} p < {LEVEL:g} against the baseline ({how}). All comparisons: {all_}."]
+    remarks += [(each, each["remark"]) for each in records if each["remark"]]
+    return notes + values.with_places(remarks, records)
 
 
 def _definitions(ran: Sequence[Record]) -> list[str]:
-    """Define the measures of a table, under the names that its reader sees.
-
-    These are the headings of the columns, unless they name something else, such as a task.
-    """
-    columns: dict[str, set[str]] = {}
-    for each in ran:
-        columns.setdefault(each["column"], set()).add(each["measure"])
-    measures = dict.fromkeys(each["measure"] for each in ran)
-    headed = len(measures) > 1 and all(len(of_column) == 1 for of_column in columns.values())
-    named: dict[str, list[str]] = {}
-    for measure in measures:
-        known = measure_of(measure)
-        names = [known.label]
-        if headed:
-            names = [column for column, of_column in columns.items() if of_column == {measure}]
-        text = known.definition
-        if known.unit in ("bits", "nats") and not any(known.unit in name for name in names):
-            text = f"in {known.unit}, {text}"
-        others = {each.get("over") for each in ran if each["measure"] == measure}
+    """Define the measures of a table; of a relative one with the row that all are relative to."""
+    notes = []
+    for name in dict.fromkeys(each["measure"] for each in ran):
+        measure = measure_of(name)
+        text = measure.definition
+        others = {each.get("over") for each in ran if each["measure"] == name}
         rows = {each["row"] for each in ran if each["system"] in others}
-        if known.relative and len(others) == len(rows) == 1:
+        if measure.relative and len(others) == len(rows) == 1:
             text = text.replace("the other system", *rows)
-        if known.definition:
-            named.setdefault(text, []).extend(names)
-    return [f"{'; '.join(dict.fromkeys(names))}: {text}." for text, names in named.items()]
+        unit = f"in {measure.unit}, " if measure.unit in ("bits", "nats") else ""
+        notes += [f"{measure.label}: {unit}{text}."] * bool(text)
+    return notes

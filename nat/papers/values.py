@@ -4,9 +4,10 @@ A record stands for the cells that are shown as one mean. It says where they are
 measured, and what the paper prints there.
 """
 
+import itertools
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nat.measures import significance
@@ -14,8 +15,7 @@ from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
 from nat.measures.results import Number
 from nat.measures.significance import Interval, pearson
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Groups
-from nat.papers.checks import Compared
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Compared, Groups
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 
@@ -63,8 +63,10 @@ def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
 
 def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
     """Make the record of one mean, or of its difference from what it is shown over."""
-    cell = own[0]
-    made = {
+    cell, number = own[0], mean(own, reader)
+    if over:
+        number |= {"signature": "", **_over(number["status"], own, over, reader)}
+    return {
         **{key: getattr(cell, key) for key in ("group", "row", "column", "x", "category")},
         "scale": scale,
         "task": cell.task,
@@ -74,17 +76,15 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         "split": cell.split if cell.model else "",
         "measure": cell.measure,
         "unit": measure_of(cell.measure).unit,
-        **mean(own, reader),
+        **number,
         "published": cell.published,
         "printed": cell.printed,
         "published_source": cell.origin,
         "stand_in": cell.stand_in,
         **_times([*own, *over], reader),
+        **({"over": over[0].model} if over else {}),
+        "difference": _from_published(number["ours"], cell, cell.stand_in),
     }
-    if over:
-        made |= {"over": over[0].model, "signature": "", **_over(made["status"], own, over, reader)}
-    made["difference"] = _from_published(made["ours"], cell, cell.stand_in)
-    return made
 
 
 def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
@@ -98,8 +98,9 @@ def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         if status in ("run", NOT_AVAILABLE):
             status = why_missing(own, over, reader) or NOT_RUN
         return {**NO_NUMBER, "status": status}
-    both = mean([cell for cell in own if cell.seed in minus.seeds], reader)
-    remarks = _without((*own, *over), minus.seeds, "which was not run for both")
+    of_both = [cell for cell in (*own, *over) if cell.seed in minus.seeds]
+    both = mean([cell for cell in of_both if cell in own], reader)
+    remarks = _without((*own, *over), of_both, "which was not run for both")
     return {
         "status": "run",
         **_number(minus.value, minus.estimate.by_seed, minus.interval),
@@ -124,23 +125,17 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     repeats; with several, `spread` is their standard deviation (n - 1) instead. `status` is "run",
     or says why there is no number; `remark` says what is wrong with one.
     """
-    numbers = {cell: reader.number(cell) for cell in cells if reader.ran(cell)}
-    relative = measure_of(cells[0].measure).relative
-    values = [each.value for each in numbers.values() if each.value is not None and not relative]
-    if not values:
-        told = next((each.reason for each in numbers.values() if each.reason), "")
-        reason = cells[0].reason or told or (NOT_AVAILABLE if numbers else NOT_RUN)
+    numbers = {cell: reader.number(cell) for cell in cells}
+    there = {cell: each for cell, each in numbers.items() if each.value is not None}
+    if not there or measure_of(cells[0].measure).relative:
+        reason = why_missing(cells, (), reader) or NOT_AVAILABLE
         known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
         is_state = known or cells[0].source is not None
         return NOTHING | ({"status": reason} if is_state else {"remark": reason})
-    there = {cell: each for cell, each in numbers.items() if each.value is not None}
+    values = [each.value for each in there.values() if each.value is not None]
     seeds = list(dict.fromkeys(cell.seed for cell in there))
     *_, last = there.values()
-    lost = [cell for cell in cells if cell.seed in seeds and cell not in there]
-    remarks = _without(cells, seeds, "which was not run")
-    if lost:  # draws of a random decoding
-        names = ", ".join(f"{cell.decoding} of seed {cell.seed}" for cell in lost)
-        remarks.append(f"without {names}, which was not run")
+    remarks = _without(cells, there, "which was not run")
     for flag in dict.fromkeys(flag for each in there.values() for flag in each.flags):
         of = [cell.seed for cell, each in there.items() if flag in each.flags]
         everywhere = {*of} == {*seeds}
@@ -160,24 +155,28 @@ def _listed(parts: Iterable[Any]) -> str:
     return " ".join(map(str, parts))
 
 
-def _without(cells: Iterable[Cell], seeds: Sequence[int], why: str) -> list[str]:
-    """A remark on the seeds that a number does not rest on, if there are any."""
-    missing = dict.fromkeys(str(cell.seed) for cell in cells if cell.seed not in seeds)
-    return [f"without seed {', '.join(missing)}, {why}"] if missing else []
+def _without(cells: Iterable[Cell], kept: Collection[Cell], why: str) -> list[str]:
+    """A remark on the seeds, or draws of a seed, that a number does not rest on, if any."""
+    seeds = {cell.seed for cell in kept}
+    missing = dict.fromkeys(
+        f"{cell.decoding} of seed {cell.seed}" if cell.seed in seeds else f"seed {cell.seed}"
+        for cell in cells
+        if cell not in kept
+    )
+    return [f"without {', '.join(missing)}, {why}"] if missing else []
 
 
 def why_missing(own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> str:
-    """Tell why cells have no number, or what they are shown over has none.
+    """Tell why cells, or those that they are shown over, have no number; empty if both have one.
 
     Raises:
         UserError: if a file is damaged.
     """
-    if not (own[0].source and measure_of(own[0].measure).relative):
-        alone = mean(own, reader)
-        return "" if alone["status"] == "run" else alone["remark"] or str(alone["status"])
-    for cell in (*own, *over):
-        if reason := reader.number(cell).reason if reader.ran(cell) else NOT_RUN:
-            return reason
+    for cells in filter(None, (own, over)):
+        numbers = [reader.number(cell) for cell in cells]
+        if all(each.value is None for each in numbers):
+            reasons = [each.reason or NOT_AVAILABLE for each in numbers]
+            return next((each for each in reasons if each != NOT_RUN), NOT_RUN)
     return ""
 
 
@@ -221,12 +220,12 @@ def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any =
     if missing or not common:
         none = f"{NOT_RUN}: no seed that all have from which it is computed"
         return made | {"status": [*missing, none][0]}
-    left_out = dict.fromkeys(seed for of in of_parts for seed in of if seed not in common)
+    left_out = dict.fromkeys(f"seed {e}" for of in of_parts for e in of if e not in common)
     apart = [each[UNSTEADY] for each in parts if each.get(UNSTEADY)]
     if left_out:
         parts = [_derived(each, scale, groups, reader, common) for each in derived.of]
         why = "which was not run for all from which it is computed"
-        made["remark"] = f"without seed {', '.join(left_out)}, {why}"
+        made["remark"] = f"without {', '.join(left_out)}, {why}"
     value = computed(derived.operation, [each["ours"] for each in parts])
     sources = dict.fromkeys(path for each in parts for path in each["sources"].split())
     return {
@@ -363,24 +362,22 @@ def notes_on_times(ran: Sequence[Record]) -> list[str]:
 def with_places(texts: Iterable[tuple[Record, str]], records: Iterable[Record]) -> list[str]:
     """Make notes of texts on records, each once, with the columns or rows that it is about.
 
-    Of a row, columns are named where the text is not about all that we run of it.
+    Columns are named if the text is about all that we run in them. Of other rows, columns are named
+    where it is not about all that we run of the row.
     """
     run = [each for each in records if each["status"] not in (QUOTED, NOT_AVAILABLE)]
     of_row, of_column = (Counter(each[key] for each in run) for key in ("row", "column"))
-    by_text: dict[str, dict[str, list[str]]] = {}
+    about: dict[str, dict[str, list[str]]] = {}
     for each, text in texts:
-        by_text.setdefault(text, {}).setdefault(each["row"], []).append(each["column"])
+        about.setdefault(text, {}).setdefault(each["row"], []).append(each["column"])
     notes = []
-    for text, rows in by_text.items():
-        of = Counter(column for columns in rows.values() for column in columns)
-        partly = [row for row, columns in rows.items() if len(columns) < of_row[row]]
-        alike = len(partly) == len(rows) and len({*map(tuple, rows.values())}) == 1
-        whole = all(of[column] == of_column[column] for column in of)
-        named = "; ".join(of) + ("" if whole else f", for {'; '.join(rows)}")
-        if len(rows) == 1 or not (whole or alike):  # names of columns may have commas
-            named = "; ".join(
-                f"{row} ({'; '.join(columns)})" if row in partly else row
-                for row, columns in rows.items()
-            )
-        notes.append(f"{named}: {text}.")
+    for text, rows in about.items():
+        columns = Counter(itertools.chain.from_iterable(rows.values()))
+        named = list(columns)
+        if any(columns[column] < of_column[column] for column in columns):
+            named = [
+                row if len(of) == of_row[row] else f"{row} ({'; '.join(of)})"
+                for row, of in rows.items()
+            ]
+        notes.append(f"{'; '.join(named)}: {text}.")
     return notes

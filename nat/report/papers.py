@@ -129,7 +129,6 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
         of_group = [Entry(group, look="" if texts[0] else "again")] * (labels > 1)
         rows.append([*of_group, Entry(texts[labels - 1], look="label"), *own])
     columns = [heading(column) or "group" for column in table.columns]
-    notes = notes + table.signatures
     return replace(section, text=table.origin, columns=columns, rows=rows, notes=notes)
 
 

@@ -14,7 +14,7 @@ import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.measures.results import read
 from nat.papers import claim_formats, reports
-from nat.papers.checks import Compared
+from nat.papers.cells import Compared
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED

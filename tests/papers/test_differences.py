@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
-from nat.papers.cells import Cell
-from nat.papers.checks import Compared
+from nat.papers.cells import Cell, Compared
 from nat.papers.differences import difference
 from nat.papers.reader import Reader
 from tests.made_up_run import cells, write_latencies, write_numbers

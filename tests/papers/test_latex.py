@@ -26,7 +26,7 @@ def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> No
     inputs = []
     for number in found.paper(paper).tables:
         table = made_up_run.make_table(found, paper, number)
-        table.signatures.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
+        table.notes.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
         text = table_formats.latex(table)
         assert text.isascii()
         (tmp_path / f"{number}.tex").write_text(text)

@@ -19,8 +19,7 @@ TABLE = TableText(
         ["group", "A&B_c|d", "−27.50 ± 1.20*† [26.1, 28.3]", "<27.5²"],
         ["", "α → Δ", "2.00‡", "–"],
     ],
-    notes=["† a note", "¹ another"],
-    signatures=["sacreBLEU: nrefs:1|case:mixed"],
+    notes=["† a note", "¹ another", "sacreBLEU: nrefs:1|case:mixed"],
 )
 
 

@@ -99,7 +99,7 @@ def test_numbers_that_are_computed_from_others(
         ("A en, A de, B en, B de", "A; B"),
         ("C de", "C (de)"),
         ("A en, A de, C de", "A; C (de)"),
-        ("A en, B en", "en, for A; B"),
+        ("A en, B en", "A (en); B (en)"),
         ("A en, B en, C en", "en"),
     ],
 )
