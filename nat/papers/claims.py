@@ -24,11 +24,11 @@ from nat.configuration import Configuration
 from nat.data.references import are_complete
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.papers.cells import Cell, Compared
-from nat.papers.checks import MAJORITY, Check
 from nat.papers.coordinates import Chosen, Resolver, product
 from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
+from nat.papers.resolved import MAJORITY, Check
 from nat.papers.verdicts import states_an_effect
 
 CLAIMS = "claims"
@@ -79,7 +79,7 @@ class _Claim:
         self.resolver, self.name, self.claim = resolver, name, claim
         self.at = f"claims.{name}"
         self.parts = relation(resolver.configuration, resolver.name)
-        self.nowhere = Expanded(resolver, NOWHERE, TablePart.model_construct())
+        self.nowhere = Expanded(resolver, NOWHERE, TablePart.model_construct(title=""))
         self.place = claim.source
         if "source" not in claim.model_fields_set:
             named = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))

@@ -151,6 +151,9 @@ class Resolver:
         own = self.paper.systems.get(str(name))
         if own is None:
             return None
+        above = itertools.takewhile(lambda each: each != name, self.paper.systems)
+        if own.like is not None:
+            self.known(f"systems.{name}.like", "system above it:", own.like, [*above])
         keys = dict(self.system(own.like, task) or {})
         for change in (own, own.tasks.get(str(task))):
             keys |= {} if change is None else change.model_dump(exclude_unset=True)

@@ -24,14 +24,14 @@ from nat.options import Seeds, StrictModel, Text, hint
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
 Texts = Annotated[list[Text], Field(min_length=1)]
+# without a line break, which would break the row of a Markdown table
 OneLine = StringConstraints(strip_whitespace=True, pattern="^.*$")
-"""Without a line break, which would break the row of a Markdown table."""
 Label = Annotated[Text, OneLine]
 Number = int | float
+# of a table or figure, as the wildcard `number` of the Snakefile takes it
 PartName = Annotated[str, Field(pattern=r"^\w+$")]
-"""Of a table or figure, as the wildcard `number` of the Snakefile takes it."""
+# a number of decoding steps, or all others
 Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$")]
-"""A number of decoding steps, or all others."""
 
 
 class PaperModel(StrictModel):
@@ -108,16 +108,6 @@ class PrintedSystem(PaperModel):
     baseline: Text | None = None
     draws: Annotated[list[int], Field(min_length=2)] | None = None
     tasks: dict[str, "PrintedSystem"] = {}
-
-
-def _like_those_above(systems: dict[str, PrintedSystem]) -> dict[str, PrintedSystem]:
-    above: list[str] = []
-    for name, system in systems.items():
-        if system.like is not None and system.like not in above:
-            near = hint(system.like, above)
-            raise ValueError(f"'{name}.like': no '{system.like}' above it; {near}")
-        above.append(name)
-    return systems
 
 
 class Operation(OneOf):
@@ -282,15 +272,15 @@ def _only(what: str, given: Collection[str], known: Sequence[str]) -> None:
             raise ValueError(f"{what} has no key '{key}'; {hint(key, known)}")
 
 
+FigureKind = Literal[
+    "lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"
+]
+
+
 class TablePart(PaperPart):
     """A table of numbers, of sample sentences, of texts of analyses, or of settings."""
 
     kind: Literal["grid", "samples", "texts", "settings"] = "grid"
-
-
-FigureKind = Literal[
-    "lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"
-]
 
 
 class FigurePart(PaperPart):
@@ -395,7 +385,7 @@ class Paper(PaperModel):
     description: Text = ""
     seeds: Seeds | None = None
     cells: Defaults = Coordinates()
-    systems: Annotated[dict[Text, PrintedSystem], AfterValidator(_like_those_above)] = {}
+    systems: dict[Text, PrintedSystem] = {}
     where: dict[str, Text | Number | Side] = {}
     tables: dict[PartName, TablePart] = {}
     figures: dict[PartName, FigurePart] = {}
@@ -405,7 +395,5 @@ class Paper(PaperModel):
     @property
     def parts(self) -> dict[str, PaperPart]:
         """Tables and figures by names such as `table 3`."""
-        tables: dict[str, PaperPart] = {
-            f"table {name}": table for name, table in self.tables.items()
-        }
-        return tables | {f"figure {name}": figure for name, figure in self.figures.items()}
+        kinds: dict[str, dict[str, Any]] = {"table": self.tables, "figure": self.figures}
+        return {f"{kind} {name}": part for kind in kinds for name, part in kinds[kind].items()}

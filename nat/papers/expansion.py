@@ -5,6 +5,7 @@ What claims can name in them follows from the same lines. Figures: `nat.papers.f
 """
 
 import itertools
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -152,15 +153,12 @@ class ExpandedTable(Expanded):
             quoted = [Heading(label, {}, given=row) for label in row.quoted or ()]
             self.rows += quoted or resolver.headings([row], f"{self.at}.rows")
         resolver.no_repetition(f"{self.at}.rows", [row.label for row in self.rows])
-        self.published = published.join(
-            self.lines,
-            {row.label: not row.given.ours_only for row in self.rows if not row.given.quoted},
-            {
-                each.label: None if each.given.hidden else not each.given.ours_only
-                for each in self.columns
-            },
-            f"{resolver.file}: {self.at}",
-        )
+        ours = {row.label: not row.given.ours_only for row in self.rows if not row.given.quoted}
+        shown: published.Needed = {
+            each.label: None if each.given.hidden else not each.given.ours_only
+            for each in self.columns
+        }
+        self.published = published.join(self.lines, ours, shown, f"{resolver.file}: {self.at}")
         at = 0
         for label in dict.fromkeys(line.row for line in self.lines):
             known = [row.label for row in self.rows]
@@ -178,20 +176,17 @@ class ExpandedTable(Expanded):
     def _check_labels(self) -> None:
         """Refuse labels that the table names and does not have."""
         rows, columns = ([line.label for line in each] for each in (self.rows, self.columns))
-        notes, described = self.described.footnotes, self.described
-        named: dict[str, tuple[list[str], list[str]]] = {
-            "baseline": (
-                [*described.baseline],
-                [row.chosen.get("system", "") for row in self.rows],
-            ),
-            "groups": ([*described.groups], [line.group for line in self.lines]),
-            "footnotes.row": ([each.row for each in notes if each.row], rows),
-            "footnotes.column": ([each.column for each in notes if each.column], columns),
-            "rows.columns": ([name for r in self.rows for name in r.given.columns or ()], columns),
+        described, systems = self.described, [row.chosen.get("system", "") for row in self.rows]
+        known: dict[str, tuple[Iterable[str | None], Collection[str]]] = {
+            "baseline": (described.baseline, systems),
+            "groups": (described.groups, [line.group for line in self.lines]),
+            "footnotes.row": ((each.row for each in described.footnotes), rows),
+            "footnotes.column": ((each.column for each in described.footnotes), columns),
+            "rows.columns": ((name for r in self.rows for name in r.given.columns or ()), columns),
         }
-        for key, (labels, known) in named.items():
-            for label in labels:
-                self.resolver.known(f"{self.at}.{key}", "name", label, known)
+        for key, (labels, there) in known.items():
+            for label in filter(None, labels):
+                self.resolver.known(f"{self.at}.{key}", "name", label, there)
 
     def _group(self, row: Heading) -> str:
         """The group of a row: its own, its system if the steps vary, or the printed one."""
@@ -222,26 +217,23 @@ class ExpandedTable(Expanded):
     def _cells(self) -> None:
         """Resolve all cells: first those that are measured, last derived rows."""
         everything = list(itertools.product(self.rows, self.columns))
-        groups = {row.label: self._group(row) for row in self.rows}
-        baselines = {row.label: self._baseline(row) for row in self.rows}
         resolved: dict[tuple[str, str], list[Cell]] = {}
 
-        def level(pair: tuple[Heading, Heading]) -> list[bool]:
+        def derived(pair: tuple[Heading, Heading]) -> list[bool]:
             return [line.given.derived is not None for line in pair]
 
-        for row, column in sorted(everything, key=level):
-            labels: Chosen = {"row": row.label, "column": column.label, "group": groups[row.label]}
-            if any(level((row, column))):
-                cells = [self._computed(row, column, resolved)._replace(**labels, baseline="")]
+        for row, column in sorted(everything, key=derived):
+            at = row.label, column.label
+            labels = {"row": row.label, "column": column.label, "group": self._group(row)}
+            if any(derived((row, column))):
+                cells = [self._computed(row, column, resolved)._replace(**labels)]
             else:
-                cells = self._measured(row, column, labels, baselines[row.label])
-            printed = self.published.get((row.label, column.label))
-            resolved[row.label, column.label] = [with_published(each, printed) for each in cells]
-        self.cells = [
-            cell for row, column in everything for cell in resolved[row.label, column.label]
-        ]
+                cells = self._measured(row, column, labels)
+            resolved[at] = [with_published(each, self.published.get(at)) for each in cells]
+        of = (resolved[row.label, column.label] for row, column in everything)
+        self.cells = list(itertools.chain.from_iterable(of))
 
-    def _measured(self, row: Heading, column: Heading, labels: Chosen, baseline: str) -> list[Cell]:
+    def _measured(self, row: Heading, column: Heading, labels: Chosen) -> list[Cell]:
         """Cells in a row and a column: measured, or only quoted."""
         at = f"{self.at}: row '{row.label}', column '{column.label}'"
         here = self.merged(at, column.chosen, row.chosen)
@@ -251,7 +243,7 @@ class ExpandedTable(Expanded):
         if row.given.quoted or column.label not in (row.given.columns or [column.label]):
             here, over = here | {"system": None}, None
         if over is None:
-            return self.numbers(at, here, None, **labels, baseline=baseline)
+            return self.numbers(at, here, None, **labels, baseline=self._baseline(row))
         known = {each.label: each.chosen for each in self.rows if is_run(each)}
         name = self.resolver.known(at, "row in 'over':", self.filled(over, here), known)
         same = {"measure": here["measure"]} if of_row else {}
@@ -259,7 +251,7 @@ class ExpandedTable(Expanded):
         return self.numbers(at, here, other, **labels)
 
     def _computed(
-        self, row: Heading, column: Heading, resolved: dict[tuple[str, str], list[Cell]]
+        self, row: Heading, column: Heading, resolved: Mapping[tuple[str, str], list[Cell]]
     ) -> Cell:
         """A cell that is computed from others."""
         of_row = row.given.derived is not None
@@ -267,26 +259,23 @@ class ExpandedTable(Expanded):
         assert derived is not None
         operation = derived.choice
         named = getattr(derived, operation)
+        like = 0
         if derived.among is not None:
             among = itertools.chain.from_iterable(derived.among.items())
-            of = [(label, column.label) for label in (named, *among)]
+            of, like = [(label, column.label) for label in (named, *among)], 2
         elif operation == "correlation":
-            of = [
-                (label, each)
-                for label in derived.over or self.points
-                for each in (column.label, named)
-            ]
+            rows = derived.over or self.points
+            of = [(label, each) for label in rows for each in (column.label, named)]
         else:
             of = [(label, column.label) if of_row else (row.label, label) for label in named]
-        known = [*itertools.chain.from_iterable(resolved)]
+        known = {*itertools.chain.from_iterable(resolved)}
         for labels in of:
-            unknown = [label for label in labels if label not in known]
             if labels not in resolved:
                 at = f"{self.at}.{'rows' if of_row else 'columns'}.derived"
-                raise self.resolver.unknown(at, "earlier label", [*unknown, *labels][0], {*known})
+                unknown = next((each for each in labels if each not in known), labels[0])
+                raise self.resolver.unknown(at, "earlier label", unknown, known)
         operation = f"absolute_{operation}" if derived.absolute else operation
-        like = resolved[of[0] if derived.among is None else of[2]][0]
-        measure = operation if operation in DERIVED else like.measure
+        measure = operation if operation in DERIVED else resolved[of[like]][0].measure
         cell = Cell(self.name, "", "", measure, resolved[of[0]][0].task, reason=COMPUTED)
         return cell._replace(derived=Derivation(operation, tuple(of)))
 

@@ -6,17 +6,17 @@ undecided. How many updates a training takes is only judged where early stopping
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from nat.measures.known import MEASURES, SPEED_UP
+from nat.measures.known import AGAINST_ALL, MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation, pearson
 from nat.papers import values
 from nat.papers.cells import QUOTED, Compared
-from nat.papers.checks import MAJORITY, Check, decisive
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedClaims
+from nat.papers.resolved import MAJORITY, Check, ResolvedClaims
 from nat.papers.table_formats import MINUS, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record
@@ -56,10 +56,14 @@ def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
 
 
 def _record(check: Check, reader: Reader) -> Record:
-    deciding, cells = decisive(check), check.cells
+    deciding, own = check, dict.fromkeys(("ours", "low", "high"))
     own_cells = [cell for side in check.sides for cell in side.own]
-    outcome, own = _outcome(deciding, reader), dict.fromkeys(("ours", "low", "high"))
-    if deciding is not check:
+    if check.against_all:
+        sides = (
+            tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own)
+            for side in check.sides
+        )
+        deciding = replace(check, sides=tuple(map(Compared, sides)))
         own = _outcome(check, reader)
     return {
         "claim": check.claim,
@@ -69,12 +73,12 @@ def _record(check: Check, reader: Reader) -> Record:
         "measure": deciding.sides[0].first.measure,
         "own_measure": check.sides[0].first.measure,
         "corpus": " ".join(dict.fromkeys(cell.corpus for cell in own_cells if cell.corpus)),
-        "stand_in": next((cell.stand_in for cell in cells if cell.stand_in), ""),
+        "stand_in": next((cell.stand_in for cell in check.cells if cell.stand_in), ""),
         "margin": check.margin,
         "bound": bound(check),
         "check": check.kind,
         "published": values.rounded(_published(check)),
-        **outcome,
+        **_outcome(deciding, reader),
         "in_own_measure": own["ours"],
         "low_in_own_measure": own["low"],
         "high_in_own_measure": own["high"],

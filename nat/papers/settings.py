@@ -6,6 +6,7 @@ each setting of training, text, decoding and measuring that a paper or its code 
 about the configuration. `deviations.yaml` says where we differ, and why.
 """
 
+import itertools
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -21,7 +22,7 @@ from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import Overrides
 from nat.errors import UserError
-from nat.options import StrictModel, Text, Unique, at, hint
+from nat.options import StrictModel, Text, at, hint
 from nat.papers.published import rows_of
 
 ROWS = "config/published/settings.csv"
@@ -52,10 +53,10 @@ class Stated(NamedTuple):
 
 FIELDS = Stated._fields[:-1]
 COLUMNS = ("paper", "where", *FIELDS[1:], "note")
-Names = Annotated[list[Text], Field(min_length=1), Unique]
-Values = Annotated[list[Any], Field(min_length=1)]
 Patterns = Annotated[
-    Names, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+    list[Text],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(min_length=1),
 ]
 
 
@@ -76,8 +77,8 @@ class AboutRows(StrictModel):
     source: Patterns = []
     reason: Text = ""
     ours: Any = None
-    tasks: Names | None = None
-    one_of: Values | None = None
+    tasks: Patterns = []
+    one_of: list[Any] = []
     same_as: Text | None = None
 
 
@@ -150,13 +151,12 @@ class StatedSettings:
                 wanted = "method" if entry.ours else None
                 rows = [row for row in rows if outside.get(row.line) == wanted]
             for field in FIELDS:
-                patterns = getattr(entry, field)
-                fitting = {each for one in patterns for each in matching(known[field], one)}
-                for pattern in patterns:
-                    if not matching(known[field], pattern):
-                        near = hint(pattern, known[field])
-                        self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
-                rows = [row for row in rows if not patterns or getattr(row, field) in fitting]
+                fitting = {each: matching(known[field], each) for each in getattr(entry, field)}
+                for pattern in (each for each in fitting if not fitting[each]):
+                    near = hint(pattern, known[field])
+                    self.idle.append(f"{where}: unknown {field} '{pattern}'; {near}")
+                values = list(itertools.chain(*fitting.values()))
+                rows = [row for row in rows if not fitting or getattr(row, field) in values]
             if first.keys() >= {row.line for row in rows}:
                 self.idle.append(f"{where}: counts for no row; correct, move or remove it")
             first = {row.line: entry for row in rows} | first
@@ -166,23 +166,17 @@ class StatedSettings:
         """Hold a row against the configuration."""
         outside, deviation = (self.entries[key].get(row.line) for key in ("outside", "deviations"))
         if deviation and deviation.ours:
-            return Verdict(
-                row, DEVIATION, {(row.task, row.system): deviation.ours}, deviation.reason
-            )
+            of_method = {(row.task, row.system): deviation.ours}
+            return Verdict(row, DEVIATION, of_method, deviation.reason)
         if outside:
             return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        ours = {
-            (task, name): self.value(row, task, name)
-            for task in self.tasks(row)
-            for name in self.named(row)
-        }
-        differing = {
-            at_: value for at_, value in ours.items() if not self._agrees(row, *at_, value)
-        }
+        pairs = itertools.product(self.tasks(row), self.named(row))
+        ours = {(task, name): self.value(row, task, name) for task, name in pairs}
+        differing = {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
         if row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value):
-            stated, all_ours = read_value(f"[{row.value}]", ""), list(ours.values())
-            all_known = all(value in stated for value in all_ours)
-            differing = {} if all_known and all(value in all_ours for value in stated) else ours
+            stated, found = read_value(f"[{row.value}]", ""), list(ours.values())
+            alike = all(each in stated for each in found) and all(each in found for each in stated)
+            differing = {} if alike else ours
         if deviation:
             return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
         return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
@@ -271,7 +265,7 @@ def check(configuration: Configuration) -> None:
             without effect; names the file, and key or line.
     """
     compared = at_paper_scale(configuration)
-    map_, here, outside = compared.map, compared.configuration, compared.entries["outside"]
+    map_, here = compared.map, compared.configuration
 
     def known(what: str, where: str, names: Iterable[str], all_: Collection[str]) -> None:
         for name in names:
@@ -279,20 +273,21 @@ def check(configuration: Configuration) -> None:
                 raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, all_)}")
 
     for row in compared.rows:
-        known("paper", f"{ROWS} line {row.line}", [row.paper], map_.tasks)
-        known("source", f"{ROWS} line {row.line}", [row.source], SOURCES)
-        if row.line not in outside:
-            known("task", f"{ROWS} line {row.line}", [row.task], ["all", *map_.tasks[row.paper]])
+        where = f"{ROWS} line {row.line}"
+        known("paper", where, [row.paper], map_.tasks)
+        known("source", where, [row.source], SOURCES)
+        if row.line not in compared.entries["outside"]:
+            known("task", where, [row.task], ["all", *map_.tasks[row.paper]])
             if not compared.named(row):
-                raise UserError(f"{ROWS} line {row.line}: {MAP} does not say what it is about")
+                raise UserError(f"{where}: {MAP} does not say what it is about")
     for paper, tasks in map_.tasks.items():
         known("task", f"{MAP}: key 'tasks.{paper}'", tasks.values(), here.tasks)
     known("reason", f"{MAP}: key 'outside'", (e.reason for e in map_.outside), map_.reasons)
     for each in map_.systems:
         known("system", f"{MAP}: key 'systems'", each.ours or (), here.systems)
-        known("task", f"{MAP}: key 'systems'", each.tasks or (), here.tasks)
+        known("task", f"{MAP}: key 'systems'", each.tasks, here.tasks)
     decodings = (name for each in map_.decodings for name in each.ours or ())
-    unknown = [name for name in decodings if not has_decoding(here, name)]
+    unknown = (name for name in decodings if not has_decoding(here, name))
     known("decoding", f"{MAP}: key 'decodings'", unknown, here.decodings)
     stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
     known("key", f"{MAP}: key 'keys'", map_.keys, stated)

@@ -18,9 +18,9 @@ from nat.measures.results import read_file
 from nat.options import cached_method
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell, training_of
-from nat.papers.checks import Check
 from nat.papers.coordinates import heading
 from nat.papers.reports import Target
+from nat.papers.resolved import Check
 from nat.papers.values import Record
 from nat.report.page import COMPLETE, NOTHING, Entry, share
 

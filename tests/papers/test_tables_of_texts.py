@@ -46,13 +46,14 @@ def configuration(root: Path, *rows: Any) -> Any:
 def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
     plain = configuration(root, *ROWS)
     made = made_up_run.make_table(plain, "paper", "1")
-    assert made.columns == [("system", ""), ("ours", ""), ("published", "")]  # no groups
+    columns = [("system", ""), ("text", "ours"), ("text", "published")]
+    assert made.columns == columns  # no groups
     assert made.rows == [
         ["SAT", "not run", "a, b"],
         ["RecoverSAT", "–", "a, c"],
-        ["HRT", "b → d ⇒ a, c", "a"],
-        ["tokens", "x y@@ z", "–"],
-        ["share", "12.3", "–"],
+        ["HRT", "b → d ⇒ a, c†", "a"],
+        ["tokens", "x y@@ z†", "–"],
+        ["share", "12.3†", "–"],
     ]
     files = [each.path for each in reports.files(plain, ("paper", "table", "1"))]
     assert files == [path_of("sat-mixed"), path_of("hrt")]
