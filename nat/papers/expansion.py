@@ -153,7 +153,9 @@ class ExpandedTable(Expanded):
             quoted = [Heading(label, {}, given=row) for label in row.quoted or ()]
             self.rows += quoted or resolver.headings([row], f"{self.at}.rows")
         resolver.no_repetition(f"{self.at}.rows", [row.label for row in self.rows])
-        ours = {row.label: not row.given.ours_only for row in self.rows if not row.given.quoted}
+        ours: published.Needed = {
+            row.label: not row.given.ours_only for row in self.rows if not row.given.quoted
+        }
         shown: published.Needed = {
             each.label: None if each.given.hidden else not each.given.ours_only
             for each in self.columns
@@ -224,7 +226,7 @@ class ExpandedTable(Expanded):
 
         for row, column in sorted(everything, key=derived):
             at = row.label, column.label
-            labels = {"row": row.label, "column": column.label, "group": self._group(row)}
+            labels: Chosen = {"row": row.label, "column": column.label, "group": self._group(row)}
             if any(derived((row, column))):
                 cells = [self._computed(row, column, resolved)._replace(**labels)]
             else:

@@ -58,68 +58,61 @@ def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
     ]
 
 
+SAME_TASK = [TASK, {"task": TASK}]
+OTHER_OVER = [{"task": TASK, "over": "NATT"}]
+ONE_STEP_ONLY = {"system": "cmlm-kd", "decoding": {"1": "x"}}
+NO_DRAW = {"system": "cmlm-kd", "decoding": CMLM["1"], "draws": [1, 2]}
+
+
 @pytest.mark.parametrize(
-    ("row", "names"),
+    ("row", "changes", "names"),
     [
-        ({"system": "nat-kt"}, ["row 'r'", "En-De", "nat-kt", "nat-kd"]),
-        ({"decoding": "one-pas"}, ["row 'r'", "one-pas", "one-pass"]),
-        ({"decoding": None}, ["row 'r'", "'decoding'"]),
-        ({"system": None}, ["row 'r'", "'system'"]),
-        ({"measure": "latency", "setting": "gpu-1"}, ["gpu-1"]),
-        ({"measure": "speed_up", "setting": "cpu-1"}, ["row 'r'", "'over'"]),
-        ({"split": "tset"}, ["split", "tset", "test"]),
-        ({"system": "nat-{txt}"}, ["nat-{txt}", "'txt'", "text"]),
-        ({"label": "s"}, ["rows", "label 's'"]),
-        ({"baseline": "ss"}, ["rows", "baseline", "'ss'", "'s'"]),
-        ({"columns": ["En-D"]}, ["rows", "columns", "En-D", "En-De"]),
-        ({"over": "ss", "measure": "parameter_share"}, ["over", "'ss'", "'s'"]),
+        ({"system": "nat-kt"}, {}, ["row 'r'", "En-De", "nat-kt", "nat-kd"]),
+        ({"decoding": "one-pas"}, {}, ["row 'r'", "one-pas", "one-pass"]),
+        ({"decoding": None}, {}, ["row 'r'", "'decoding'"]),
+        ({"system": None}, {}, ["row 'r'", "'system'"]),
+        ({"measure": "latency", "setting": "gpu-1"}, {}, ["gpu-1"]),
+        ({"measure": "speed_up", "setting": "cpu-1"}, {}, ["row 'r'", "'over'"]),
+        ({"split": "tset"}, {}, ["split", "tset", "test"]),
+        ({"system": "nat-{txt}"}, {}, ["nat-{txt}", "'txt'", "text"]),
+        ({"label": "NAT"}, {}, ["rows", "label 'NAT'"]),
+        ({"baseline": "NATT"}, {}, ["rows", "baseline", "'NATT'", "'NAT'"]),
+        ({"columns": ["En-D"]}, {}, ["rows", "columns", "En-D", "En-De"]),
+        ({"over": "NATT", "measure": "parameter_share"}, {}, ["over", "'NATT'", "'NAT'"]),
+        ({"derived": {"difference": ["NAT", "NATT"]}}, {}, ["rows", "derived", "NATT", "NAT"]),
+        ({"derived": {"correlation": "NATT"}}, {}, ["rows", "derived", "NATT", "NAT"]),
+        # of the table
+        ({}, {"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
+        ({}, {"columns": SAME_TASK}, ["columns", "label 'WMT14 En-De'"]),
+        ({}, {"columns": OTHER_OVER}, ["over", "NATT", "NAT"]),
+        ({}, {"baseline": {"nat-kt": "NAT"}}, ["baseline", "nat-kt", "nat-kd"]),
+        ({}, {"footnotes": [{"row": "NATT", "text": "x"}]}, ["footnotes", "row", "NATT", "NAT"]),
+        ({}, {"footnotes": [{"column": "En", "text": "x"}]}, ["footnotes", "column", "'En'"]),
+        ({}, {"kind": "samples"}, ["rows", "'nat-kd'", "baseline"]),
+        # of the systems of the paper
+        ({"system": "A"}, {"systems": {"A": ONE_STEP_ONLY}}, ["tables.1", "'decoding'"]),
+        ({"system": "A"}, {"systems": {"A": {"system": "cmlmm-{text}"}}}, ["cmlmm-kd", "cmlm-kd"]),
+        ({"system": "A"}, {"systems": {"A": NO_DRAW}}, ["'A'", "{draw}"]),
     ],
 )
-def test_mistakes_of_a_row(tmp_path: Path, row: dict[str, Any], names: list[str]) -> None:
-    changed = {**NAT, "label": "r", **row}
+def test_mistakes_of_a_table(
+    tmp_path: Path, row: dict[str, Any], changes: Any, names: list[str]
+) -> None:
+    plain = {**NAT, "task": TASK} if changes.get("kind") == "samples" else NAT
+    decoding = {} if "systems" in changes else {"decoding": "one-pass"}
+    changed = {"label": "r", "system": "nat-kd", "steps": 4, **decoding, **row}
     changed = {key: value for key, value in changed.items() if value is not None}
+    rows = [changed, plain] if row else [plain]
     column = {"label": "En-De", "task": TASK, "with": {"text": "kd"}}
-    with told(FILE, "tables.1", *names):
-        table(tmp_path, changed, {**NAT, "label": "s"}, columns=[column])
-
-
-@pytest.mark.parametrize(
-    ("changes", "names"),
-    [
-        ({"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
-        ({"columns": [TASK, {"task": TASK}]}, ["columns", "label 'WMT14 En-De'"]),
-        ({"columns": [{"task": TASK, "over": "NATT"}]}, ["over", "NATT", "NAT"]),
-        ({"baseline": {"nat-kt": "NAT"}}, ["baseline", "nat-kt", "nat-kd"]),
-        ({"footnotes": [{"row": "NATT", "text": "x"}]}, ["footnotes", "row", "NATT", "NAT"]),
-        ({"footnotes": [{"column": "En", "text": "x"}]}, ["footnotes", "column", "'En'"]),
-        ({"kind": "samples"}, ["rows", "'nat-kd'", "baseline"]),
-    ],
-)
-def test_mistakes_of_a_table(tmp_path: Path, changes: dict[str, Any], names: list[str]) -> None:
-    with told(FILE, "tables.1", *names):
-        table(tmp_path, {**NAT, "task": TASK}, **changes)
-
-
-@pytest.mark.parametrize("derived", [{"difference": ["NAT", "NATT"]}, {"correlation": "NATT"}])
-def test_what_a_row_cannot_be_derived_from(tmp_path: Path, derived: Any) -> None:
-    rows = [{**NAT, "task": TASK}, {"label": "x", "derived": derived}]
-    with told(FILE, "tables.1.rows", "derived", "NATT", "NAT"):
-        table(tmp_path, *rows, columns=["sacrebleu"])
-
-
-@pytest.mark.parametrize(
-    ("system", "names"),
-    [
-        ({"like": "CMLMM"}, ["systems", "A.like", "CMLMM"]),
-        ({"system": "cmlm-kd", "decoding": {"1": "x"}}, ["tables.1", "'decoding'"]),
-        ({"system": "cmlmm-{text}"}, ["tables.1", "cmlmm-kd", "cmlm-kd"]),
-        ({"system": "nat-kd", "decoding": CMLM["n"]}, ["tables.1", "nat-kd", "mask-predict-4-lb5"]),
-        ({"system": "cmlm-kd", "decoding": CMLM["1"], "draws": [1, 2]}, ["'A'", "{draw}"]),
-    ],
-)
-def test_mistakes_of_the_systems_of_a_paper(tmp_path: Path, system: Any, names: list[str]) -> None:
-    systems = {"A": system, "B": {"like": "A"}, "CMLM": SYSTEMS["CMLM"]}
+    described = {} if changes.get("kind") == "samples" else {"columns": [column]}
     with told(FILE, *names):
+        table(tmp_path, *rows, **{**described, **changes})
+
+
+@pytest.mark.parametrize("like", ["CMLMM", "A", "CMLM"])
+def test_a_system_is_like_one_above_it(tmp_path: Path, like: str) -> None:
+    systems = {"A": {"like": like}, "CMLM": SYSTEMS["CMLM"]}
+    with told(FILE, "systems.A.like", f"'{like}'"):
         table(tmp_path, {"system": "A", "steps": 4}, systems=systems)
 
 
