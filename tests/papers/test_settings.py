@@ -69,14 +69,6 @@ def test_a_changed_configuration_is_noticed(
     assert any(other.verdict(row).kind is None for row in rows)
 
 
-def test_rows_are_held_against_the_decodings_that_tables_show(settings: StatedSettings) -> None:
-    rows = [row for row in settings.rows if row.paper == "hints" and row.key[:9] == "decoding."]
-    assert {name for row in rows for name in settings.named(row)} == {"hints-npd9-sum"}
-    tuned = [row for row in settings.rows if row.value == "tuned on validation"]
-    assert {row.paper for row in tuned} == {"mple"} and len(tuned) == 4
-    assert all(settings.verdict(row).kind == CHECKED for row in tuned)
-
-
 @pytest.mark.parametrize(
     ("value", "key"), [("many", "expected.tokens.train"), ("2, 4", "betas"), ("many", "dropout")]
 )
@@ -154,7 +146,6 @@ def test_a_new_paper_needs_few_lines_and_none_where_nothing_is_stated(tmp_path: 
         (["paper,wher,key"], ["line 1", "expected paper,where"]),
         ([HEADER, DROPOUT.replace(",paper", ",code")], ["'code'"]),
         ([HEADER, DROPOUT.replace("bow", "bwo")], ["mean 'bow'"]),
-        ([*LINES, DROPOUT.replace("wmt14", "wmt41")], ["mean 'wmt14-en-de'"]),
         ([*LINES, BEAM.replace("BoW-NAT", "BoW")], ["line 5", MAP]),
     ],
 )
@@ -172,14 +163,11 @@ OURS_OF_ALL = {**ABOUT_BOW, "ours": ["hints-kd"]}
     [
         ("outside", [{**BAG, "reason": "methods"}], ["'outside'", "mean 'method'"]),
         ("tasks", {"bow": {"wmt14-en-de": "wmt14-en-d"}}, ["'tasks.bow'", "mean 'wmt14-en-de'"]),
-        ("systems", [{**ABOUT_BOW, "our": ["a"]}], ["'systems.0.our'"]),
         ("systems", [{**ABOUT_BOW, "ours": ["hints-k"]}], ["'systems'", "mean 'hints-kd'"]),
         ("systems", [{**OURS_OF_ALL, "tasks": ["wmt14-en-d"]}], ["mean 'wmt14-en-de'"]),
         ("systems", [OURS_OF_ALL, {**OURS_OF_ALL, "key": "drop"}], ["'systems.1'", "'dropout'"]),
-        ("systems", [OURS_OF_ALL, {"key": "dropout", "ours": ["hints-kd"]}], ["'systems.1'"]),
         ("decodings", [{**ABOUT_BOW, "ours": ["mask-predict4"]}], ["mask-predict-{steps}"]),
         ("keys", {"dropuot": "recipe.dropout"}, ["'dropuot'", "mean 'dropout'"]),
-        ("keys", {"dropout": "resipe.dropout"}, ["'keys'", "mean 'recipe'"]),
         ("deviations", [{"system": "BoW", "reason": "r"}], ["'deviations.0'", "mean 'BoW-NAT'"]),
         ("deviations", [{**DIFFERING, "ours": "0.1"}], ["'deviations.0'"]),  # a key has the value
         ("deviations", [{**BAG, "reason": "r"}], ["'deviations.0'"]),  # the row is outside
