@@ -14,7 +14,7 @@ majority of them; `nat.papers.judgements` judges.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -22,9 +22,11 @@ from typing import Any
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
+from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
+from nat.options import hint
 from nat.papers.cells import Cell, Compared
-from nat.papers.coordinates import Chosen, Resolver, product
+from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
 from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
@@ -48,9 +50,10 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
         UserError: for a cell that does not exist; names the file and the claim.
     """
     resolver = Resolver(configuration, paper)
-    resolved: list[Check] = []
+    parts, resolved = relation(configuration, paper), list[Check]()
     for name, claim in resolver.paper.claims.items():
-        judged = list(_Claim(resolver, name, claim).checks())
+        with told_of(f"{resolver.file}: claims.{name}: "):
+            judged = list(_Claim(resolver, name, claim, parts).checks())
         if claim.majority:
             sides = tuple(side for each in judged for side in each.sides)
             judged = [replace(judged[0], case="", kind=MAJORITY, sides=sides)]
@@ -75,10 +78,10 @@ def _decided_against_all(configuration: Configuration, check: Check) -> bool:
 class _Claim:
     """Resolves the cases and sides of one claim."""
 
-    def __init__(self, resolver: Resolver, name: str, claim: Claim) -> None:
-        self.resolver, self.name, self.claim = resolver, name, claim
-        self.at = f"claims.{name}"
-        self.parts = relation(resolver.configuration, resolver.name)
+    def __init__(
+        self, resolver: Resolver, name: str, claim: Claim, parts: Mapping[str, Expanded]
+    ) -> None:
+        self.resolver, self.name, self.claim, self.parts = resolver, name, claim, parts
         self.nowhere = Expanded(resolver, NOWHERE, TablePart.model_construct(title=""))
         self.place = claim.source
         if "source" not in claim.model_fields_set:
@@ -94,7 +97,7 @@ class _Claim:
             for chosen, varied in product(both):
                 parts = [case.label] if case.label else []
                 if self.claim.label or varied:
-                    parts.append(self.resolver.label(self.claim.label, chosen, varied, self.at))
+                    parts.append(self.resolver.label(self.claim.label, chosen, varied))
                 yield self._check(case, ", ".join(parts), chosen)
 
     def _source(self, *given: Case | Side) -> Expanded:
@@ -102,9 +105,7 @@ class _Claim:
         name = next((each.source for each in given if each.source), self.place)
         if name is None:
             return self.nowhere
-        return self.parts[
-            self.resolver.known(self.at, "table or figure in 'in':", name, self.parts)
-        ]
+        return self.parts[known("table or figure in 'in':", name, self.parts)]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:
         claim, kind = self.claim, self.claim.choice
@@ -123,13 +124,13 @@ class _Claim:
             sides = list(self._sides(options, case, chosen))
         size = float(margin.rstrip("%"))
         labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
-        unknown = kind in ("largest", "gains") and relation_ not in labels
-        if unknown or (kind in ("trend", "largest", "gains") and len(labels) < 2):
-            raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation_, labels)
+        if kind in ("largest", "gains"):
+            known(f"label in '{kind}':", relation_, labels)
+        if kind in ("trend", "largest", "gains") and len(labels) < 2:
+            raise UserError(f"'{kind}' compares two or more, found {', '.join(labels)}")
         counted = all(MEASURES[side.first.measure].counted for side in sides)
         if relation_ in ("about", "flat") and not counted and size <= 0:
-            text = "no interval lies within no margin; give one, as ± 1"
-            raise self.resolver.error(self.at, text)
+            raise UserError("no interval lies within no margin; give one, as ± 1")
         return Check(
             claim=self.name,
             case=label,
@@ -159,7 +160,7 @@ class _Claim:
             for own, varied in product(item.given()):
                 label = ""
                 if item.label or varied or not isinstance(options, Gains):
-                    label = resolver.label(item.label, own, varied, self.at)
+                    label = resolver.label(item.label, own, varied)
                 if isinstance(options, Gains):
                     where = {**case.where, **item.where}
                     inner = Case(source=item.source or case.source, where=where)
@@ -178,68 +179,69 @@ class _Claim:
         """The cells that a name refers to in a case."""
         resolver, bound = self.resolver, self._bound(name, case)
         if isinstance(bound, int | float):
-            raise resolver.error(self.at, f"'{name}' is a number, expected a row or a system")
+            raise UserError(f"'{name}' is a number, expected a row or a system")
         side = Side(of=bound) if isinstance(bound, str) else bound
         words, own = resolver.defaults | chosen, side.given()
         if isinstance(side.system, str) and "system" in chosen:
             own["system"] = side.system.replace("{system}", chosen["system"])
         called = None if side.system else name
         if side.of is not None:
-            called = resolver.filled(side.of, words, self.at)
+            called = filled(side.of, words)
         if label is None:
-            label = resolver.filled(name, words, self.at)
+            label = filled(name, words)
         return self._cells(own, label, called, self._source(side, case), chosen)
 
     def _cells(
         self, own: Chosen, label: str, called: str | None, source: Expanded, chosen: Chosen
     ) -> Compared:
         """The cells of a side, by the coordinates that it gives and the row that it is called."""
-        resolver, at = self.resolver, f"{self.at}: '{label}'"
+        resolver = self.resolver
         # The system of a case is only for templates; the name of a side determines its system.
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         row = self._row(called, source, chosen | own) if called is not None else {}
         base = {"system": resolver.defaults.get("system")} | source.shared
         labels = {"report": CLAIMS, "row": label, "column": self.name}
-        cells = resolver.numbers({**base, **row, **chosen, **own}, at, **labels)
         over: list[Cell] = []
-        if MEASURES[cells[0].measure].relative:  # in the same setting
-            name = self.claim.over
-            if name is None:
-                raise resolver.missing(self.at, "over")
-            same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-            row = source.named.get(name, {"system": name})
-            there = {**base, **chosen, **row, **same}
-            over = resolver.numbers(there, f"{self.at}: '{name}'", **(labels | {"row": name}))
-        cells, over = ([self._timed(source, cell) for cell in each] for each in (cells, over))
-        return Compared(
-            tuple(source.with_printed(cell, str(called)) for cell in cells), tuple(over)
-        )
+        with told_of(f"'{label}': "):
+            cells = resolver.numbers({**base, **row, **chosen, **own}, **labels)
+            if MEASURES[cells[0].measure].relative:  # in the same setting
+                name = self.claim.over
+                if name is None:
+                    raise missing("over")
+                same: Chosen = {e: own[e] for e in ("measure", "task", "setting") if e in own}
+                row = source.named.get(name, {"system": name})
+                there = {**base, **chosen, **row, **same}
+                over = resolver.numbers(there, **(labels | {"row": name}))
+            cells, over = ([_timed(source, cell) for cell in each] for each in (cells, over))
+        printed = (source.with_printed(cell, str(called)) for cell in cells)
+        return Compared(tuple(printed), tuple(over))
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""
-        resolver, known = self.resolver, source.named
-        if called in known:
-            row = known[called]
+        paper, rows = self.resolver.paper, source.named
+        if called in rows:
             for key, value in asked.items():
-                if row.get(key, value) != value:
-                    others = [label for label, own in known.items() if own.get(key) == value]
-                    at = f"{self.at}: '{called}' has the {key} {row[key]}, not {value}"
-                    raise resolver.unknown(at, "row", called, others or known)
-            return row
-        if called in resolver.paper.systems or called in resolver.configuration.systems:
+                its = rows[called].get(key, value)
+                if its != value:
+                    others = [label for label, own in rows.items() if own.get(key) == value]
+                    near = hint(called, others or rows)
+                    raise UserError(f"'{called}' has the {key} {its}, not {value}; {near}")
+            return rows[called]
+        if called in paper.systems or called in self.resolver.configuration.systems:
             return {"system": called}
         if steps := _STEPS.fullmatch(called):
             return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
-        raise resolver.unknown(self.at, "name", called, [*known, *resolver.paper.systems])
+        return {"system": known("name", called, [*rows, *paper.systems])}
 
-    def _timed(self, source: Expanded, cell: Cell) -> Cell:
-        """A latency as it was measured among those of the table or figure of the claim."""
-        if not isinstance(cell.source, Latency):
-            return cell
-        place = cell.corpus, cell.seed, cell.setting
-        for each in source.cells:
-            same = (each.corpus, each.seed, each.setting) == place
-            if same and isinstance(each.source, Latency) and cell.part in each.source.names:
-                return cell._replace(source=each.source)
-        text = f"{source.name} shows no latency of {cell.part} in the setting '{cell.setting}'"
-        raise self.resolver.error(f"{self.at}: '{cell.row}'", text)
+
+def _timed(source: Expanded, cell: Cell) -> Cell:
+    """A latency as it was measured among those of the table or figure of a claim."""
+    if not isinstance(cell.source, Latency):
+        return cell
+    place = cell.corpus, cell.seed, cell.setting
+    for each in source.cells:
+        same = (each.corpus, each.seed, each.setting) == place
+        if same and isinstance(each.source, Latency) and cell.part in each.source.names:
+            return cell._replace(source=each.source)
+    text = f"{source.name} shows no latency of {cell.part} in the setting '{cell.setting}'"
+    raise UserError(text)

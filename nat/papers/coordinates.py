@@ -60,8 +60,34 @@ def heading(task: str) -> str:
     return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
 
 
+def known(what: str, name: str, names: Collection[str]) -> str:
+    """A name that must be known; else the error hints at the nearest that is."""
+    if name not in names:
+        raise UserError(f"unknown {what} '{name}'; {hint(name, names)}")
+    return name
+
+
+def missing(key: str) -> UserError:
+    """The error of a coordinate that nothing gives."""
+    return UserError(f"no '{key}' is given; write the key '{key}' there")
+
+
+def no_repetition(labels: Iterable[str]) -> None:
+    """Refuse repeated labels."""
+    for label, number in Counter(labels).items():
+        if number > 1:
+            raise UserError(f"the label '{label}' is used twice; labels must differ")
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """Replace the variables of a template."""
+    for name in re.findall(r"\{(\w+)\}", template):
+        known(f"variable of '{template}'", name, values)
+    return re.sub(r"\{(\w+)\}", lambda match: _text(values[match[1]]), template)
+
+
 class Resolver:
-    """Resolves coordinates of one paper; in messages, `at` is a key of its file."""
+    """Resolves coordinates of one paper; who calls it tells of which part of its file."""
 
     def __init__(self, configuration: Configuration, name: str) -> None:
         self.configuration, self.name = configuration, name
@@ -70,43 +96,17 @@ class Resolver:
         self.defaults = self.paper.cells.given()
         self.published = published.read(configuration.root, name)
 
-    # Mistakes
-
-    def error(self, at: str, text: str) -> UserError:
-        """The error of a key."""
-        return UserError(f"{self.file}: {at}: {text}")
-
-    def unknown(self, at: str, what: str, name: str, known: Iterable[str]) -> UserError:
-        """The error of a name that does not exist, with the nearest that does."""
-        return self.error(at, f"unknown {what} '{name}'; {hint(name, known)}")
-
-    def known(self, at: str, what: str, name: str, known: Collection[str]) -> str:
-        """A name that must be known."""
-        if name not in known:
-            raise self.unknown(at, what, name, known)
-        return name
-
-    def missing(self, at: str, key: str) -> UserError:
-        """The error of a coordinate that nothing gives."""
-        return self.error(at, f"no '{key}' is given; write the key '{key}' there")
-
-    def no_repetition(self, at: str, labels: Sequence[str]) -> None:
-        """Refuse repeated labels."""
-        for label, number in Counter(labels).items():
-            if number > 1:
-                raise self.error(at, f"the label '{label}' is used twice; labels must differ")
-
     # Words
 
-    def label(self, template: str | None, chosen: Chosen, varied: Sequence[str], at: str) -> str:
+    def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
         """Write the label of a row, column or case: its system, and all that was varied."""
         words = {key: self.word(key, value) for key, value in chosen.items() if value is not None}
         if template is not None:
-            return self.filled(template, words, at)
+            return filled(template, words)
         names = [key for key in dict.fromkeys(["system", *varied]) if key in words]
         names += [key for key in ("measure", "task") if key in words and not names][:1]
         if not names:
-            raise self.missing(at, "label")
+            raise missing("label")
         return ", ".join(words[key] for key in names)
 
     def word(self, key: str, value: Any) -> str:
@@ -117,30 +117,22 @@ class Resolver:
             return MEASURES[value].label
         return f"{value} step{'s' * (value != 1)}" if key == "steps" else _text(value)
 
-    def filled(self, template: str, values: Mapping[str, Any], at: str) -> str:
-        """Replace the variables of a template."""
+    def headings(self, given: Iterable[str | Line], key: str, along: str = "") -> list[Heading]:
+        """Expand the rows, columns, panels or series that a part has under a key.
 
-        def value(match: re.Match[str]) -> str:
-            return _text(values[self.known(at, f"variable of '{template}'", match[1], values)])
-
-        return re.sub(r"\{(\w+)\}", value, template)
-
-    def headings(self, given: Iterable[str | Line], at: str, along: str = "") -> list[Heading]:
-        """Expand rows, columns, panels or series; a name alone is a measure or a task.
-
-        A coordinate that runs along an axis does not vary between series.
+        A name alone is a measure or a task. What runs along an axis does not vary between series.
         """
         headings = []
-        tasks = all_tasks(self.configuration)
-        for line in given:
-            if isinstance(line, str):
-                self.known(at, "measure or task", line, [*MEASURES, *tasks])
-                line = Line(**{"measure" if line in MEASURES else "task": line})
-            coordinates = {key: each for key, each in line.given().items() if key != along}
-            for chosen, varied in product(coordinates):
-                label = self.label(line.label, chosen, varied, at)
-                headings.append(Heading(label, chosen, varied, line))
-        self.no_repetition(at, [each.label for each in headings])
+        with told_of(f"{key}: "):
+            for line in given:
+                if isinstance(line, str):
+                    known("measure or task", line, [*MEASURES, *all_tasks(self.configuration)])
+                    line = Line(**{"measure" if line in MEASURES else "task": line})
+                coordinates = {key: each for key, each in line.given().items() if key != along}
+                for chosen, varied in product(coordinates):
+                    label = self.label(line.label, chosen, varied)
+                    headings.append(Heading(label, chosen, varied, line))
+            no_repetition(each.label for each in headings)
         return headings
 
     # Systems
@@ -151,42 +143,45 @@ class Resolver:
         own = self.paper.systems.get(str(name))
         if own is None:
             return None
-        above = itertools.takewhile(lambda each: each != name, self.paper.systems)
         if own.like is not None:
-            self.known(f"systems.{name}.like", "system above it:", own.like, [*above])
+            above = itertools.takewhile(lambda each: each != name, self.paper.systems)
+            with told_of(f"systems.{name}.like: "):
+                known("system above it:", own.like, [*above])
         keys = dict(self.system(own.like, task) or {})
         for change in (own, own.tasks.get(str(task))):
             keys |= {} if change is None else change.model_dump(exclude_unset=True)
         return PrintedSystem.model_construct(**keys)
 
-    def configured(self, name: str, chosen: Chosen, at: str) -> str:
+    def configured(self, name: str, chosen: Chosen) -> str:
         """The name of a system in `config/systems`, checked to exist."""
         printed = self.system(name, chosen.get("task"))
         if printed is not None and printed.system is None:
-            raise self.missing(f"systems.{name}", "system")
-        system = self.filled(str(printed.system) if printed else name, chosen, at)
-        if system not in self.configuration.systems:
-            known = [*self.paper.systems, *self.configuration.systems]
-            raise self.unknown(at, "system", system, known)
-        return system
+            raise missing(f"systems.{name}.system")
+        system, systems = str(printed.system) if printed else name, self.configuration.systems
+        system = filled(system, chosen)
+        return (
+            system
+            if system in systems
+            else known("system", system, [*self.paper.systems, *systems])
+        )
 
-    def _decodings(self, chosen: Chosen, printed: PrintedSystem, at: str) -> list[str]:
+    def _decodings(self, chosen: Chosen, printed: PrintedSystem) -> list[str]:
         """Decodings of a cell, its own or those of its system: one for each draw."""
         template = chosen.get("decoding") or printed.decoding or self.defaults.get("decoding")
         chosen = self.defaults | chosen
         if isinstance(template, dict):
             template = template.get(str(chosen.get("steps")), template.get("n"))
         if template is None or ("{steps}" in template and "steps" not in chosen):
-            raise self.missing(at, "decoding" if template is None else "steps")
+            raise missing("decoding" if template is None else "steps")
         if printed.draws is None:
-            return [self.filled(template, chosen, at)]
+            return [filled(template, chosen)]
         if "{draw}" not in template:
-            raise self.error(at, f"'draws' of '{chosen['system']}': no '{{draw}}' in '{template}'")
-        return [self.filled(template, chosen | {"draw": draw}, at) for draw in printed.draws]
+            raise UserError(f"'draws' of '{chosen['system']}': no '{{draw}}' in '{template}'")
+        return [filled(template, chosen | {"draw": draw}) for draw in printed.draws]
 
     # Cells
 
-    def numbers(self, chosen: Chosen, at: str, **labels: Any) -> list[Cell]:
+    def numbers(self, chosen: Chosen, **labels: Any) -> list[Cell]:
         """The cells at given coordinates, one for each seed and draw, with further fields.
 
         The system is None where nothing is run. Unknown names and missing coordinates are errors.
@@ -194,29 +189,27 @@ class Resolver:
         here = self.defaults | chosen
         for key in ("measure", "task", "system"):
             if key not in here:
-                raise self.missing(at, key)
-        name = self.known(at, "measure", self.filled(here["measure"], here, at), MEASURES)
+                raise missing(key)
+        name = known("measure", filled(here["measure"], here), MEASURES)
         measure, cell = MEASURES[name], Cell(measure=name, task=here["task"], **labels)
         if here["system"] is None:
             return [cell._replace(reason=QUOTED)]
         own: Chosen = {"setting": measure.setting} if measure.setting else {}
         for key in ("split", "setting", "partner"):
             if key in measure.coordinates or key in own:
-                own[key] = self.filled(here.get(key) or own.get(key, ""), here, at)
+                own[key] = filled(here.get(key) or own.get(key, ""), here)
                 if not own[key]:
-                    raise self.missing(at, key)
+                    raise missing(key)
         if "partner" in own:
-            own["partner"] = self.configured(own["partner"], here, at)
-        cell = cell._replace(system=self.configured(here["system"], here, at), **own)
+            own["partner"] = self.configured(own["partner"], here)
+        cell = cell._replace(system=self.configured(here["system"], here), **own)
         decodings = [""]
         if "decoding" in measure.coordinates:
             printed = self.system(here["system"], here["task"]) or PrintedSystem()
-            decodings = self._decodings(chosen, printed, at)
+            decodings = self._decodings(chosen, printed)
         cells = [cell._replace(decoding=decoding) for decoding in decodings]
-        with told_of(f"{self.file}: {at}: "):
-            missing = self._cannot_run(cells)
-        if missing:
-            return [cells[0]._replace(reason=missing)]
+        if reason := self._cannot_run(cells):
+            return [cells[0]._replace(reason=reason)]
         seeds = self.paper.seeds or self.configuration.scale_settings.seeds
         return [self._sourced(each._replace(seed=seed)) for seed in seeds for each in cells]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from nat.artifacts import step_of
 from nat.data.splits import sides
+from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
 from nat.papers import published
@@ -25,7 +26,16 @@ from nat.papers.cells import (
     place,
     with_published,
 )
-from nat.papers.coordinates import Chosen, Heading, Resolver, product
+from nat.papers.coordinates import (
+    Chosen,
+    Heading,
+    Resolver,
+    filled,
+    known,
+    missing,
+    no_repetition,
+    product,
+)
 from nat.papers.description import Line, PaperPart
 from nat.papers.published import Published, is_own
 
@@ -48,7 +58,6 @@ class Expanded:
 
     def __init__(self, resolver: Resolver, name: str, described: PaperPart) -> None:
         self.resolver, self.name, self.described = resolver, name, described
-        self.at = name.replace(" ", "s.")
         self.levels = described.cells.given()
         self.rows: list[Heading] = []
         self.columns: list[Heading] = []
@@ -58,27 +67,27 @@ class Expanded:
         self.keys: dict[str, dict[str, str]] = {}
         self.quoted: list[Cell] = []
 
-    def numbers(self, at: str, here: Chosen, other: Chosen | None, **labels: Any) -> list[Cell]:
+    def numbers(self, here: Chosen, other: Chosen | None, **labels: Any) -> list[Cell]:
         """The cells at given coordinates, and those at other ones that they are shown over."""
         labels["report"] = self.name
-        cells = self.resolver.numbers(here, at, **labels)
+        cells = self.resolver.numbers(here, **labels)
         if cells[0].system and other is not None:
-            cells += self.resolver.numbers(other, at, **labels, role=OVER)
+            cells += self.resolver.numbers(other, **labels, role=OVER)
         elif cells[0].system and MEASURES[cells[0].measure].relative:
-            raise self.resolver.missing(at, "over")
+            raise missing("over")
         return cells
 
-    def merged(self, at: str, *levels: Chosen) -> Chosen:
+    def merged(self, *levels: Chosen) -> Chosen:
         """The coordinates of the table or figure with those of lines, which must not conflict."""
         merged: Chosen = {}
         for key, value in itertools.chain.from_iterable(each.items() for each in levels):
             if merged.setdefault(key, value) != value:
-                raise self.resolver.error(at, f"the key '{key}' is given differently")
+                raise UserError(f"the key '{key}' is given differently")
         return self.levels | merged
 
     def filled(self, key: str, chosen: Chosen) -> str:
         """A template with the variables of a line and of what it is in."""
-        return self.resolver.filled(key, self.resolver.defaults | self.levels | chosen, self.at)
+        return filled(key, self.resolver.defaults | self.levels | chosen)
 
     # What claims find
 
@@ -116,10 +125,10 @@ def _identity(cell: Cell, called: str) -> tuple[str, ...]:
 def lines_of(resolver: Resolver, number: str) -> list[Published]:
     """The published values of a table; one of a table that there is not is a UserError."""
     tables = resolver.paper.tables
-    known = [f"table{each}" for each, table in tables.items() if table.kind != "samples"]
+    names = [f"table{each}" for each, table in tables.items() if table.kind != "samples"]
     for line in resolver.published:
-        if line.use != published.NONE and line.table not in known:
-            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, known)}")
+        if line.use != published.NONE and line.table not in names:
+            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, names)}")
     return [line for line in resolver.published if line.table == f"table{number}" and line.columns]
 
 
@@ -133,10 +142,14 @@ class ExpandedTable(Expanded):
 
     def __init__(self, resolver: Resolver, number: str) -> None:
         super().__init__(resolver, f"table {number}", resolver.paper.tables[number])
+        with told_of(f"{resolver.file}: tables.{number}: "):
+            self._expand(number)
+
+    def _expand(self, number: str) -> None:
         if self.described.kind == "samples":
             self._samples()
         elif self.described.kind != "settings":
-            self.lines = lines_of(resolver, number)
+            self.lines = lines_of(self.resolver, number)
             self._lines()
             self._check_labels()
             self._cells()
@@ -148,11 +161,12 @@ class ExpandedTable(Expanded):
         """
         resolver, texts = self.resolver, self.described.kind == "texts"
         columns = [Line(label=TEXT)] if texts else self.described.columns
-        self.columns = resolver.headings(columns, f"{self.at}.columns")
+        self.columns = resolver.headings(columns, "columns")
         for row in self.described.rows:
             quoted = [Heading(label, {}, given=row) for label in row.quoted or ()]
-            self.rows += quoted or resolver.headings([row], f"{self.at}.rows")
-        resolver.no_repetition(f"{self.at}.rows", [row.label for row in self.rows])
+            self.rows += quoted or resolver.headings([row], "rows")
+        with told_of("rows: "):
+            no_repetition(row.label for row in self.rows)
         ours: published.Needed = {
             row.label: not row.given.ours_only for row in self.rows if not row.given.quoted
         }
@@ -160,12 +174,12 @@ class ExpandedTable(Expanded):
             each.label: None if each.given.hidden else not each.given.ours_only
             for each in self.columns
         }
-        self.published = published.join(self.lines, ours, shown, f"{resolver.file}: {self.at}")
+        self.published = published.join(self.lines, ours, shown)
         at = 0
         for label in dict.fromkeys(line.row for line in self.lines):
-            known = [row.label for row in self.rows]
-            if label in known:
-                at = known.index(label)
+            labels = [row.label for row in self.rows]
+            if label in labels:
+                at = labels.index(label)
             else:
                 self.rows.insert(at, Heading(label, {}, given=Line(quoted=[label])))
             at += 1
@@ -179,16 +193,16 @@ class ExpandedTable(Expanded):
         """Refuse labels that the table names and does not have."""
         rows, columns = ([line.label for line in each] for each in (self.rows, self.columns))
         described, systems = self.described, [row.chosen.get("system", "") for row in self.rows]
-        known: dict[str, tuple[Iterable[str | None], Collection[str]]] = {
+        named: dict[str, tuple[Iterable[str | None], Collection[str]]] = {
             "baseline": (described.baseline, systems),
             "groups": (described.groups, [line.group for line in self.lines]),
             "footnotes.row": ((each.row for each in described.footnotes), rows),
             "footnotes.column": ((each.column for each in described.footnotes), columns),
             "rows.columns": ((name for r in self.rows for name in r.given.columns or ()), columns),
         }
-        for key, (labels, there) in known.items():
+        for key, (labels, there) in named.items():
             for label in filter(None, labels):
-                self.resolver.known(f"{self.at}.{key}", "name", label, there)
+                known(f"name in '{key}':", label, there)
 
     def _group(self, row: Heading) -> str:
         """The group of a row: its own, its system if the steps vary, or the printed one."""
@@ -213,7 +227,7 @@ class ExpandedTable(Expanded):
         labels = [each.label for each in others if each.chosen == alike]
         labels += [each.label for each in others if each.label == wanted]
         if given is not None and not labels:
-            self.resolver.known(f"{self.at}.rows", "baseline", given, [*self.named])
+            known("baseline in 'rows':", given, [*self.named])
         return next(iter(labels), "")
 
     def _cells(self) -> None:
@@ -227,30 +241,30 @@ class ExpandedTable(Expanded):
         for row, column in sorted(everything, key=derived):
             at = row.label, column.label
             labels: Chosen = {"row": row.label, "column": column.label, "group": self._group(row)}
-            if any(derived((row, column))):
-                cells = [self._computed(row, column, resolved)._replace(**labels)]
-            else:
-                cells = self._measured(row, column, labels)
+            with told_of(f"row '{row.label}', column '{column.label}': "):
+                if any(derived((row, column))):
+                    cells = [self._computed(row, column, resolved)._replace(**labels)]
+                else:
+                    cells = self._measured(row, column, labels)
             resolved[at] = [with_published(each, self.published.get(at)) for each in cells]
         of = (resolved[row.label, column.label] for row, column in everything)
         self.cells = list(itertools.chain.from_iterable(of))
 
     def _measured(self, row: Heading, column: Heading, labels: Chosen) -> list[Cell]:
         """Cells in a row and a column: measured, or only quoted."""
-        at = f"{self.at}: row '{row.label}', column '{column.label}'"
-        here = self.merged(at, column.chosen, row.chosen)
+        here = self.merged(column.chosen, row.chosen)
         measure = MEASURES.get((self.resolver.defaults | here).get("measure", ""))
         of_row = row.given.over if measure is not None and measure.relative else None
         over = of_row or column.given.over
         if row.given.quoted or column.label not in (row.given.columns or [column.label]):
             here, over = here | {"system": None}, None
         if over is None:
-            return self.numbers(at, here, None, **labels, baseline=self._baseline(row))
-        known = {each.label: each.chosen for each in self.rows if is_run(each)}
-        name = self.resolver.known(at, "row in 'over':", self.filled(over, here), known)
+            return self.numbers(here, None, **labels, baseline=self._baseline(row))
+        rows = {each.label: each.chosen for each in self.rows if is_run(each)}
+        name = known("row in 'over':", self.filled(over, here), rows)
         same = {"measure": here["measure"]} if of_row else {}
-        other = self.levels | column.chosen | known[name] | same
-        return self.numbers(at, here, other, **labels)
+        other = self.levels | column.chosen | rows[name] | same
+        return self.numbers(here, other, **labels)
 
     def _computed(
         self, row: Heading, column: Heading, resolved: Mapping[tuple[str, str], list[Cell]]
@@ -270,12 +284,10 @@ class ExpandedTable(Expanded):
             of = [(label, each) for label in rows for each in (column.label, named)]
         else:
             of = [(label, column.label) if of_row else (row.label, label) for label in named]
-        known = {*itertools.chain.from_iterable(resolved)}
-        for labels in of:
-            if labels not in resolved:
-                at = f"{self.at}.{'rows' if of_row else 'columns'}.derived"
-                unknown = next((each for each in labels if each not in known), labels[0])
-                raise self.resolver.unknown(at, "earlier label", unknown, known)
+        labels = {*itertools.chain.from_iterable(resolved)}
+        for each in of:
+            for label in each if each not in resolved else ():
+                known("earlier label in 'derived':", label, labels)
         operation = f"absolute_{operation}" if derived.absolute else operation
         measure = operation if operation in DERIVED else resolved[of[like]][0].measure
         cell = Cell(self.name, "", "", measure, resolved[of[0]][0].task, reason=COMPUTED)
@@ -283,18 +295,18 @@ class ExpandedTable(Expanded):
 
     def _samples(self) -> None:
         """Expand a table of samples: of each system, its baseline's cells and its own."""
-        resolver, at = self.resolver, f"{self.at}.rows"
+        resolver = self.resolver
         lines = [(row, each) for row in self.described.rows for each, _ in product(row.given())]
         for row, chosen in lines:
             name = chosen.get("system", "")
             printed = resolver.system(name, None)
             if printed is None or printed.baseline is None:
-                raise resolver.error(at, f"'{name}' has no baseline to be compared with")
+                raise UserError(f"rows: '{name}' has no baseline to be compared with")
             words = chosen | {"baseline": printed.baseline}
-            label = resolver.label(row.label or "{baseline}, {task}", words, (), at)
+            label = resolver.label(row.label or "{baseline}, {task}", words, ())
             for column, system in ((TEACHER, printed.baseline), (STUDENT, name)):
                 here = self.levels | chosen | {"system": system}
-                self.cells += self.numbers(at, here, None, row=label, column=column)
+                self.cells += self.numbers(here, None, row=label, column=column)
         for cell in self.cells:
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"

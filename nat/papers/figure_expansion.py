@@ -4,9 +4,10 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from nat.errors import UserError, told_of
 from nat.measures.known import MEASURES
 from nat.papers.cells import OVER, Cell, place, with_published
-from nat.papers.coordinates import Chosen, Heading, Resolver, product
+from nat.papers.coordinates import Chosen, Heading, Resolver, filled, known, missing, product
 from nat.papers.expansion import Expanded
 from nat.papers.published import is_own
 
@@ -19,14 +20,17 @@ class ExpandedFigure(Expanded):
 
     def __init__(self, resolver: Resolver, number: str, tables: Mapping[str, Expanded]) -> None:
         super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])
+        with told_of(f"{resolver.file}: figures.{number}: "):
+            self._expand(tables)
+
+    def _expand(self, tables: Mapping[str, Expanded]) -> None:
         described, kind = self.described, self.described.kind
-        at, numbers = f"{self.at}.quotes", map(str, described.quotes)
-        quotes = [resolver.known(at, "table", each, tables) for each in numbers]
+        quotes = [known("table in 'quotes':", str(each), tables) for each in described.quotes]
         self.quoted = [cell for each in quotes for cell in tables[each].cells if cell.printed]
-        self.columns = resolver.headings(described.panels, f"{self.at}.panels")
+        self.columns = self.resolver.headings(described.panels, "panels")
         if kind in ("lines", "bars", "curves"):
             along = described.x.of if kind != "curves" else ""
-            self.rows = resolver.headings(described.series, f"{self.at}.series", along)
+            self.rows = self.resolver.headings(described.series, "series", along)
         if described.analysis:
             for panel in self.columns:
                 self._mark(panel.label, panel)
@@ -51,16 +55,18 @@ class ExpandedFigure(Expanded):
         self, row: str, panel: Heading, *levels: Chosen, over: str | None = None, **labels: Any
     ) -> None:
         """Add the cells of a point, and those of the system `over` that they are shown over."""
-        at = f"{self.at}: series '{row}', panel '{panel.label}'"
-        here = self.merged(at, panel.chosen, *levels)
-        other = None if over is None else here | {"system": over}
-        self.cells += self.numbers(at, here, other, row=row, column=panel.label, **labels)
+        with told_of(f"series '{row}', panel '{panel.label}': "):
+            here = self.merged(panel.chosen, *levels)
+            other = None if over is None else here | {"system": over}
+            self.cells += self.numbers(here, other, row=row, column=panel.label, **labels)
 
     def _points(self) -> None:
         """Expand lines and bars; categories have places in the order in which they occur."""
         bars = self.described.kind == "bars"
         for series in self.rows:
-            for name, chosen in self._along(series, bars):
+            with told_of(f"series '{series.label}': "):
+                points = self._along(series, bars)
+            for name, chosen in points:
                 self.named.setdefault(name if bars else f"{name:g}", chosen)
                 axis = {"category": name} if bars else {"x": name}
                 for panel in self.columns:
@@ -76,37 +82,37 @@ class ExpandedFigure(Expanded):
 
     def _along(self, series: Heading, bars: bool) -> list[tuple[Any, Chosen]]:
         """The points of a series: number or category on the axis, and coordinates."""
-        axis, at = self.described.x, f"{self.at}: series '{series.label}'"
+        axis = self.described.x
         values = series.given.given().get(axis.of, axis.values)
         points = []
         if series.given.points is not None:
             for point in series.given.points:
                 points.append((point.category if bars else point.x, point.given()))
         elif values is None:
-            raise self.resolver.missing(at, axis.of)
+            raise missing(axis.of)
         else:
             for value in values if isinstance(values, list) else [values]:
                 word = value if axis.of == "steps" else self.resolver.word(axis.of, value)
                 template = axis.category or f"{{{axis.of}}}"
-                name = self.resolver.filled(template, {axis.of: word}, at) if bars else value
+                name = filled(template, {axis.of: word}) if bars else value
                 points.append((name, {axis.of: value}))
         if series.given.style == "level" and len(points) > 1:
-            raise self.resolver.error(at, f"style 'level' has one point, not {len(points)}")
+            raise UserError(f"style 'level' has one point, not {len(points)}")
         for name, _ in points:
             on_axis = isinstance(name, int | float) and (name > 0 or not axis.log)
             if not (name if bars else on_axis):
-                raise self.resolver.error(at, f"found '{name}', which has no place on the axis")
+                raise UserError(f"found '{name}', which has no place on the axis")
         return [(name, series.chosen | own) for name, own in points]
 
     def _scatter(self) -> None:
         """Expand a scatter plot: each point has cells along both axes."""
-        axes, at = {"y": self.described.y, "x": self.described.x}, f"{self.at}.series"
+        axes = {"y": self.described.y, "x": self.described.x}
         everything = list(itertools.product(self.columns, self.described.series))
         for series in self.described.series:
             own: list[Any] = [series.label or series.system]
             labels = series.quoted if series.quoted and not series.label else own
             if not all(isinstance(label, str) for label in labels):
-                raise self.resolver.missing(at, "label")
+                raise missing("label")
             self.rows += [Heading(str(label), {}, given=series) for label in labels]
         for panel, series in everything:
             row = str(series.label or series.system)
@@ -114,7 +120,7 @@ class ExpandedFigure(Expanded):
             for number, (chosen, varied) in enumerate(points):
                 words = chosen | ({"system": None} if series.system == row else {})
                 named = series.point is not None or varied
-                name = self.resolver.label(series.point, words, varied, at) if named else ""
+                name = self.resolver.label(series.point, words, varied) if named else ""
                 for key, axis in axes.items():
                     its: Chosen = {"category": name, "point": number, "axis": key}
                     self._mark(row, panel, chosen, axis.given(), over=axis.over, **its)
@@ -124,10 +130,10 @@ class ExpandedFigure(Expanded):
                 for quoted, (key, axis) in itertools.product(series.quoted or (), axes.items()):
                     printed = [cell for cell in self.quoted if cell.column == axis.column]
                     values = {cell.row: cell for cell in reversed(printed)}
-                    self.resolver.known(at, "quoted row", quoted, values)
+                    known("quoted row", quoted, values)
                     here = self.levels | panel.chosen | axis.given() | {"system": None}
                     where = {"row": series.label or quoted, "column": panel.label}
-                    cells = self.numbers(self.at, here, None, **where, category=quoted, axis=key)
+                    cells = self.numbers(here, None, **where, category=quoted, axis=key)
                     self.cells += [with_published(cell, values[quoted]) for cell in cells]
 
 

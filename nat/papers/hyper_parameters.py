@@ -15,7 +15,7 @@ from nat.configuration.files import PAPER_SCALE
 from nat.errors import UserError, told_of
 from nat.options import require_at
 from nat.papers import published
-from nat.papers.coordinates import Resolver
+from nat.papers.coordinates import Resolver, no_repetition
 from nat.papers.description import Line
 from nat.papers.expansion import lines_of
 from nat.papers.resolved import ResolvedPart
@@ -32,28 +32,21 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
         UserError: for a system, setting or published value that does not exist.
     """
     configuration = resolver.configuration
-    table, at = resolver.paper.tables[number], f"tables.{number}"
-    columns = [
-        (str(each.label or each.system), str(each.system))
-        if isinstance(each, Line)
-        else (each, each)
-        for each in table.columns
-    ]
-    labels, scales = [label for label, _ in columns], (configuration.scale, PAPER_SCALE)
-    resolver.no_repetition(f"{at}.columns", labels)
-    printed = published.join(
-        lines_of(resolver, number),
-        {str(row.label): not row.ours_only for row in table.rows},
-        dict.fromkeys(labels, True),
-        f"{resolver.file}: {at}",
-    )
+    table = resolver.paper.tables[number]
+    given = (e if isinstance(e, Line) else Line(label=e, system=e) for e in table.columns)
+    columns = [(str(each.label or each.system), str(each.system)) for each in given]
+    labels = [label for label, _ in columns]
+    no_repetition(labels)
+    ours_too: published.Needed = {str(row.label): not row.ours_only for row in table.rows}
+    needed: published.Needed = dict.fromkeys(labels, True)
+    printed = published.join(lines_of(resolver, number), ours_too, needed)
     records = []
     for row, (label, name) in itertools.product(table.rows, columns):
         here = {**resolver.defaults, **table.cells.given(), "system": name}
-        system = resolver.configured(name, here, at)
-        with told_of(f"{resolver.file}: {at}: row '{row.label}': "):
-            effective = (_effective(configuration, system, scale) for scale in scales)
-            values = [_value(each, str(row.key)) for each in effective]
+        system = resolver.configured(name, here)
+        with told_of(f"row '{row.label}': "):
+            scales = (configuration.scale, PAPER_SCALE)
+            values = [_value(configuration, system, scale, str(row.key)) for scale in scales]
         ours, at_paper_scale = (row.names.get(value, value) for value in values)
         value = printed.get((str(row.label), label))
         theirs = stated = value.printed if value is not None else ""
@@ -78,6 +71,19 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
     return records
 
 
+def _value(configuration: Configuration, system: str, scale: str, key: str) -> str:
+    """Write a setting; `not used` where the method of a system has no such option."""
+    try:
+        value = require_at(_effective(configuration, system, scale), key)
+    except UserError:
+        if key.startswith(("input.", "target.")):
+            return NOT_USED
+        raise
+    several = value if isinstance(value, list) else [value]
+    written = (f"{each:g}" if isinstance(each, float) else str(each) for each in several)
+    return NONE if value is None else ", ".join(written)
+
+
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
@@ -89,24 +95,6 @@ def _effective(configuration: Configuration, system: str, scale: str) -> dict[st
     if "epochs" in recipe:
         recipe["updates"] = f"{recipe['epochs']:g} epochs"
     return training
-
-
-def _value(training: dict[str, Any], key: str) -> str:
-    """Write a setting; `not used` where the method of a system has no such option."""
-    try:
-        return _text(require_at(training, key))
-    except UserError:
-        if key.startswith(("input.", "target.")):
-            return NOT_USED
-        raise
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return NONE
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _compared(text: str) -> float | str:

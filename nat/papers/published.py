@@ -129,15 +129,15 @@ Needed = dict[str, bool | None]
 """Labels of ours, and whether the paper must have a value there (False: none; None: it may)."""
 
 
-def join(lines: Sequence[Published], rows: Needed, columns: Needed, where: str) -> Joined:
-    """Put the values of a table, whose file and key is `where`, at our rows and columns."""
+def join(lines: Sequence[Published], rows: Needed, columns: Needed) -> Joined:
+    """Put the values of a table at our rows and columns."""
     for line in lines:
         if line.use == QUOTED and line.row in rows:
-            raise line.refuse(f"row '{line.row}' of {where} is run; set 'use' to ours")
+            raise line.refuse(f"row '{line.row}' is run; set 'use' to ours")
         labels = [*line.columns, *([line.row] if line.use == OURS else [])]
         for label, known in zip(labels, [columns] * len(line.columns) + [rows], strict=False):
             if label not in known:
-                raise line.refuse(f"{where} has no '{label}'; {hint(label, known)}")
+                raise line.refuse(f"the table has no '{label}'; {hint(label, known)}")
     joined = {(line.row, column): line for line in lines for column in line.columns}
     printed = [{*labels} for labels in zip(*joined, strict=True)]
     for key, known, there in zip(("rows", "columns"), (rows, columns), printed, strict=False):
@@ -145,7 +145,7 @@ def join(lines: Sequence[Published], rows: Needed, columns: Needed, where: str) 
             if needed is not None and needed != (label in there):
                 has = "no value" if needed else "a value"
                 raise UserError(
-                    f"{where}.{key}: {lines[0].file} has {has} for '{label}', whose key "
+                    f"{key}: {lines[0].file} has {has} for '{label}', whose key "
                     f"'ours_only' is {str(not needed).lower()}; {hint(label, sorted(there))}"
                 )
     return joined

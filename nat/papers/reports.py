@@ -16,7 +16,7 @@ from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCur
 from nat.configuration import Configuration
 from nat.configuration.command_line import chosen
 from nat.configuration.files import file_of
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables
@@ -24,6 +24,7 @@ from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
+from nat.papers.values import Record
 
 Form = Literal["table", "figure", "claims"]
 Target = tuple[str, Form, str]
@@ -84,11 +85,11 @@ class Site(Artifact, path="results/{run}/report/index.html"):
 def targets(configuration: Configuration) -> list[Target]:
     """List every report of every paper."""
     every: list[Target] = []
-    for paper in configuration.papers:
-        content = configuration.paper(paper)
-        every += [(paper, "table", number) for number in content.tables]
-        every += [(paper, "figure", number) for number in content.figures]
-        every += [(paper, "claims", "")] if content.claims else []
+    for name in configuration.papers:
+        paper = configuration.paper(name)
+        every += [(name, "table", number) for number in paper.tables]
+        every += [(name, "figure", number) for number in paper.figures]
+        every += [(name, "claims", "")] * bool(paper.claims)
     return every
 
 
@@ -171,7 +172,10 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         if MEASURES[cell.measure].of_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
-    of_settings = part.described.kind == "settings"
+    stated: list[Record] = []
+    if part.described.kind == "settings":
+        with told_of(f"{part.resolver.file}: tables.{number}: "):
+            stated = hyper_parameters.settings(part.resolver, number)
     return ResolvedPart(
         paper=paper,
         number=number,
@@ -183,7 +187,7 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         columns={column.label: column.given for column in part.columns},
         cells=part.cells,
         keys=part.keys,
-        settings=hyper_parameters.settings(part.resolver, number) if of_settings else [],
+        settings=stated,
     )
 
 
@@ -218,17 +222,16 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         configuration.paper(paper)
     places = []
     for target in targets(configuration):
-        paper, form, _ = target
-        path = Path(Report(configuration.run, *target).path).with_suffix("")
-        made = configuration.root / f"{path}.{FORMATS[form][0]}"
-        if (papers and paper not in papers) or not made.exists():
+        made, *others = Report(configuration.run, *target).files
+        if (papers and target[0] not in papers) or not (configuration.root / made).exists():
             continue
-        if "md" in FORMATS[form]:
-            text = made.with_suffix(".md").read_text(encoding="utf-8")
+        for path in (configuration.root / each for each in others if each.endswith(".md")):
+            text = path.read_text(encoding="utf-8")
             rows = [len(line) for line in text.splitlines() if line.startswith("|")]
             console.width = max(console.width, *rows, 0)  # lines of a wide table wrap whole
             console.print(Markdown(text))
-        places.append(f"{path}.{{{','.join(FORMATS[form])}}}")
+        stem = made.rpartition(".")[0]
+        places.append(f"{stem}.{{{','.join(FORMATS[target[1]])}}}")
     if not places:
         folder = f"results/{configuration.run}/papers"
         folders = " or ".join(f"{folder}/{paper}" for paper in sorted(papers)) or folder

@@ -66,7 +66,7 @@ def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     [
         ({"rows": [{**RATE, "key": "recipe.learning_rat"}]}, ["row 'rate'", "learning_rate"]),
         ({"columns": ["DiMZ"]}, ["DiMZ", "DiMS"]),
-        ({"columns": ["DiMS", "DiMS"]}, ["columns", "label 'DiMS'"]),
+        ({"columns": ["DiMS", "DiMS"]}, ["label 'DiMS'"]),
         ({"rows": ROWS[:2]}, ["rows", "'momentum'", "config/published/paper.csv"]),
     ],
 )

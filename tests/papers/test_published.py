@@ -47,7 +47,7 @@ def test_groups_are_the_papers_or_ours(tmp_path: Path) -> None:
         return {each.row: each.group for each in resolved(tmp_path, text, **changes)}["NAT"]
 
     assert (group(), group(groups={"printed": "ours"})) == ("printed", "ours")
-    with told("config/papers/paper.yaml", "tables.1.groups", "printd", "printed"):
+    with told("config/papers/paper.yaml", "tables.1", "groups", "printd", "printed"):
         group(groups={"printd": "ours"})
 
 
@@ -75,13 +75,15 @@ def test_mistakes_are_named_by_their_line(
 
 def test_rows_and_columns_of_ours_need_a_partner(tmp_path: Path) -> None:
     row = {"label": "NAT 2", "system": "nat-raw", "decoding": "one-pass"}
-    with told("config/papers/paper.yaml", "tables.1.rows", FILE, "'NAT 2'", "ours_only", "'NAT'"):
+    with told(
+        "config/papers/paper.yaml", "tables.1", "rows", FILE, "'NAT 2'", "ours_only", "'NAT'"
+    ):
         resolved(tmp_path, rows=[*ROWS, row])
     resolved(tmp_path, rows=[*ROWS, {**row, "ours_only": True}])
-    with told("tables.1.rows", FILE, "'NAT'", "ours_only"):
+    with told("tables.1", "rows", FILE, "'NAT'", "ours_only"):
         resolved(tmp_path, rows=[{**ROWS[0], "ours_only": True}, ROWS[1]])
     columns = [*PAPER["tables"]["1"]["columns"], {"label": "chrF", "task": TASK, "measure": "chrf"}]
-    with told("tables.1.columns", FILE, "'chrF'", "ours_only"):
+    with told("tables.1", "columns", FILE, "'chrF'", "ours_only"):
         resolved(tmp_path, columns=columns)
 
 

@@ -79,8 +79,8 @@ NO_DRAW = {"system": "cmlm-kd", "decoding": CMLM["1"], "draws": [1, 2]}
         ({"baseline": "NATT"}, {}, ["rows", "baseline", "'NATT'", "'NAT'"]),
         ({"columns": ["En-D"]}, {}, ["rows", "columns", "En-D", "En-De"]),
         ({"over": "NATT", "measure": "parameter_share"}, {}, ["over", "'NATT'", "'NAT'"]),
-        ({"derived": {"difference": ["NAT", "NATT"]}}, {}, ["rows", "derived", "NATT", "NAT"]),
-        ({"derived": {"correlation": "NATT"}}, {}, ["rows", "derived", "NATT", "NAT"]),
+        ({"derived": {"difference": ["NAT", "NATT"]}}, {}, ["derived", "NATT", "NAT"]),
+        ({"derived": {"correlation": "NATT"}}, {}, ["derived", "NATT", "NAT"]),
         # of the table
         ({}, {"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
         ({}, {"columns": SAME_TASK}, ["columns", "label 'WMT14 En-De'"]),
