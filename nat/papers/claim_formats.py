@@ -13,16 +13,16 @@ from nat.papers.reader import NOT_RUN
 from nat.papers.resolved import ResolvedClaims
 from nat.papers.table_formats import (
     NOTHING,
-    escape_markdown,
+    TableText,
     given,
-    markdown_grid,
+    markdown,
     signed,
     write_records,
 )
 from nat.papers.values import Record
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 
-DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
+DEVIATION = "A setting at the scale of the papers that differs from the one stated"
 VERDICTS = {
     **{HOLDS: "hold", UNDECIDED: UNDECIDED, FAILS: "do not hold"},
     **{UNJUDGED: UNJUDGED, NOT_RUN: NOT_RUN},
@@ -56,9 +56,22 @@ AGAINST_ALL = (
 )
 
 
-def write(claims: ResolvedClaims, records: list[Record], csv: Path) -> None:
+def write(claims: ResolvedClaims, records: Sequence[Record], csv: Path) -> None:
     """Write `csv`, and Markdown beside it, each atomically."""
-    atomic_write_text(csv.with_suffix(".md"), markdown(claims, records))
+    rows = [list(lines(record).values()) for record in records]
+    before = ["", *(row[0] for row in rows)]
+    for row, previous in zip(rows, before, strict=False):
+        row[0] *= row[0] != previous  # printed once, before the first of its cases
+    table = TableText(
+        title=f"{claims.title}, claims",
+        origin=f"{claims.about}: {summary(records)}",
+        records=records,
+        columns=[(name, "") for name in COLUMNS],
+        rows=rows,
+        notes=notes(records) + [f"{DEVIATION}: {each}" for each in claims.deviations],
+        prose=True,
+    )
+    atomic_write_text(csv.with_suffix(".md"), markdown(table))
     write_records(records, csv)
 
 
@@ -116,19 +129,3 @@ def notes(records: Sequence[Record]) -> list[str]:
     texts += [f"{name}: {text}." for name, text in NO_INTERVALS.items() if name in methods]
     texts += [AGAINST_ALL] * any(record["measure"] != record["own_measure"] for record in ran)
     return texts + values.not_comparable(ran)
-
-
-def markdown(claims: ResolvedClaims, records: Sequence[Record]) -> str:
-    """Write the judgements in GitHub's Markdown, below their number by verdict."""
-    rows = [list(lines(record).values()) for record in records]
-    # The claim is printed once, before the first of its cases.
-    previous = ""
-    for row in rows:
-        row[0], previous = ("" if row[0] == previous else row[0]), row[0]
-    grid = markdown_grid(rows, list(COLUMNS), ["left"] * len(COLUMNS))
-    below = "".join(f"\n- {escape_markdown(note)}" for note in notes(records))
-    if claims.deviations:
-        below += f"\n\n**{DEVIATIONS}**\n"
-        below += "".join(f"\n- {escape_markdown(each)}" for each in claims.deviations)
-    head = f"**{claims.title}, claims** ({claims.about}): {summary(records)}"
-    return f"{head}\n\n{grid}\n{below}\n"

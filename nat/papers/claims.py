@@ -22,11 +22,11 @@ from typing import Any
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
-from nat.errors import UserError, told_of
+from nat.errors import told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
 from nat.papers.cells import Cell, Compared
-from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
+from nat.papers.coordinates import Chosen, Mistake, Resolver, filled, known, missing, product
 from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
@@ -127,10 +127,10 @@ class _Claim:
         if kind in ("largest", "gains"):
             known(f"label in '{kind}':", relation_, labels)
         if kind in ("trend", "largest", "gains") and len(labels) < 2:
-            raise UserError(f"'{kind}' compares two or more, found {', '.join(labels)}")
+            raise Mistake(f"'{kind}' compares two or more, found {', '.join(labels)}")
         counted = all(MEASURES[side.first.measure].counted for side in sides)
         if relation_ in ("about", "flat") and not counted and size <= 0:
-            raise UserError("no interval lies within no margin; give one, as ± 1")
+            raise Mistake("no interval lies within no margin; give one, as ± 1")
         return Check(
             claim=self.name,
             case=label,
@@ -178,9 +178,7 @@ class _Claim:
     def _side(self, name: str, case: Case, chosen: Chosen, label: str | None = None) -> Compared:
         """The cells that a name refers to in a case."""
         resolver, bound = self.resolver, self._bound(name, case)
-        if isinstance(bound, int | float):
-            raise UserError(f"'{name}' is a number, expected a row or a system")
-        side = Side(of=bound) if isinstance(bound, str) else bound
+        side = bound if isinstance(bound, Side) else Side(of=str(bound))
         words, own = resolver.defaults | chosen, side.given()
         if isinstance(side.system, str) and "system" in chosen:
             own["system"] = side.system.replace("{system}", chosen["system"])
@@ -225,7 +223,7 @@ class _Claim:
                 if its != value:
                     others = [label for label, own in rows.items() if own.get(key) == value]
                     near = hint(called, others or rows)
-                    raise UserError(f"'{called}' has the {key} {its}, not {value}; {near}")
+                    raise Mistake(f"'{called}' has the {key} {its}, not {value}; {near}")
             return rows[called]
         if called in paper.systems or called in self.resolver.configuration.systems:
             return {"system": called}
@@ -244,4 +242,4 @@ def _timed(source: Expanded, cell: Cell) -> Cell:
         if same and isinstance(each.source, Latency) and cell.part in each.source.names:
             return cell._replace(source=each.source)
     text = f"{source.name} shows no latency of {cell.part} in the setting '{cell.setting}'"
-    raise UserError(text)
+    raise Mistake(text)

@@ -60,23 +60,27 @@ def heading(task: str) -> str:
     return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
 
 
+class Mistake(UserError):
+    """A mistake in a paper's file; who expands the part of the file names it."""
+
+
 def known(what: str, name: str, names: Collection[str]) -> str:
     """A name that must be known; else the error hints at the nearest that is."""
     if name not in names:
-        raise UserError(f"unknown {what} '{name}'; {hint(name, names)}")
+        raise Mistake(f"unknown {what} '{name}'; {hint(name, names)}")
     return name
 
 
-def missing(key: str) -> UserError:
+def missing(key: str) -> Mistake:
     """The error of a coordinate that nothing gives."""
-    return UserError(f"no '{key}' is given; write the key '{key}' there")
+    return Mistake(f"no '{key}' is given; write the key '{key}' there")
 
 
 def no_repetition(labels: Iterable[str]) -> None:
     """Refuse repeated labels."""
     for label, number in Counter(labels).items():
         if number > 1:
-            raise UserError(f"the label '{label}' is used twice; labels must differ")
+            raise Mistake(f"the label '{label}' is used twice; labels must differ")
 
 
 def filled(template: str, values: Mapping[str, Any]) -> str:
@@ -175,8 +179,6 @@ class Resolver:
             raise missing("decoding" if template is None else "steps")
         if printed.draws is None:
             return [filled(template, chosen)]
-        if "{draw}" not in template:
-            raise UserError(f"'draws' of '{chosen['system']}': no '{{draw}}' in '{template}'")
         return [filled(template, chosen | {"draw": draw}) for draw in printed.draws]
 
     # Cells

@@ -94,13 +94,7 @@ Defaults = Annotated[Coordinates, AfterValidator(_single)]
 
 
 class PrintedSystem(PaperModel):
-    """A system as the paper prints it; names of systems and decodings are templates.
-
-    Attributes:
-        like: a system above this one, from which missing keys are inherited.
-        draws: seeds of a random decoding, which replace `{draw}` in its name.
-        tasks: keys that differ on a task.
-    """
+    """A system as the paper prints it; names of systems and decodings are templates."""
 
     system: Text | None = None
     decoding: Text | dict[Steps, Text] | None = None
@@ -111,11 +105,7 @@ class PrintedSystem(PaperModel):
 
 
 class Operation(OneOf):
-    """Computation of a row or column from others of its table, named by their labels.
-
-    `reaching` is what belongs to the first of the rows `among` that is not below this one,
-    `short_of` what belongs to the row before that one.
-    """
+    """Computation of a row or column from others of its table, named by their labels."""
 
     choices = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
 
@@ -136,12 +126,7 @@ class Line(Coordinates):
     Attributes:
         over: a row, of series a system, that numbers are relative to, or a template of the row's
             variables; of a measure that is not relative the difference from it is shown.
-        columns: labels of the columns in which rows are run; the others stay blank.
         key: of a text in the file of an analysis, or of a setting.
-        names: how the paper names our values of a setting.
-        times: devices, where the paper's value of a setting is per device.
-        points: instead of the values of the axis.
-        chain: systems whose trainings start from each other, in this order.
         point: template of the names of the points, empty for none; by default the varied values.
     """
 
@@ -177,11 +162,7 @@ LINES = {
 
 
 class Axis(Coordinates):
-    """An axis of a figure; in a scatter plot with the coordinates of its cells.
-
-    `of` is the coordinate or variable that runs along it; quoted rows have their values in the
-    `column` of the quoted table.
-    """
+    """An axis of a figure; in a scatter plot with the coordinates of its cells."""
 
     label: Label | None = None
     of: Text = "steps"
@@ -220,15 +201,7 @@ KINDS = {
 
 
 class PaperPart(PaperModel):
-    """A table or figure.
-
-    Attributes:
-        groups: new names of the row groups that the paper prints.
-        quotes: tables, the most precise first, whose values of the paper's own runs are drawn
-            beside our points for the same cells.
-        front: whether a line joins the points of the Pareto front.
-        analysis: templates of keys in the file of the analysis of a panel, by what they stand for.
-    """
+    """A table or figure; of `quotes`, tables with the same cells, the most precise is first."""
 
     title: Label
     kind: str

@@ -11,7 +11,7 @@ from typing import Any
 
 from nat.artifacts import step_of
 from nat.data.splits import sides
-from nat.errors import UserError, told_of
+from nat.errors import told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
 from nat.papers import published
@@ -29,6 +29,7 @@ from nat.papers.cells import (
 from nat.papers.coordinates import (
     Chosen,
     Heading,
+    Mistake,
     Resolver,
     filled,
     known,
@@ -82,7 +83,7 @@ class Expanded:
         merged: Chosen = {}
         for key, value in itertools.chain.from_iterable(each.items() for each in levels):
             if merged.setdefault(key, value) != value:
-                raise UserError(f"the key '{key}' is given differently")
+                raise Mistake(f"the key '{key}' is given differently")
         return self.levels | merged
 
     def filled(self, key: str, chosen: Chosen) -> str:
@@ -301,7 +302,7 @@ class ExpandedTable(Expanded):
             name = chosen.get("system", "")
             printed = resolver.system(name, None)
             if printed is None or printed.baseline is None:
-                raise UserError(f"rows: '{name}' has no baseline to be compared with")
+                raise missing(f"systems.{name}.baseline")
             words = chosen | {"baseline": printed.baseline}
             label = resolver.label(row.label or "{baseline}, {task}", words, ())
             for column, system in ((TEACHER, printed.baseline), (STUDENT, name)):

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from nat.errors import UserError, told_of
+from nat.errors import told_of
 from nat.measures.known import MEASURES
 from nat.papers.cells import OVER, Cell, place, with_published
 from nat.papers.coordinates import Chosen, Heading, Resolver, filled, known, missing, product
@@ -87,7 +87,10 @@ class ExpandedFigure(Expanded):
         points = []
         if series.given.points is not None:
             for point in series.given.points:
-                points.append((point.category if bars else point.x, point.given()))
+                place = point.category if bars else point.x
+                if place is None:
+                    raise missing("category" if bars else "x")
+                points.append((place, point.given()))
         elif values is None:
             raise missing(axis.of)
         else:
@@ -96,12 +99,6 @@ class ExpandedFigure(Expanded):
                 template = axis.category or f"{{{axis.of}}}"
                 name = filled(template, {axis.of: word}) if bars else value
                 points.append((name, {axis.of: value}))
-        if series.given.style == "level" and len(points) > 1:
-            raise UserError(f"style 'level' has one point, not {len(points)}")
-        for name, _ in points:
-            on_axis = isinstance(name, int | float) and (name > 0 or not axis.log)
-            if not (name if bars else on_axis):
-                raise UserError(f"found '{name}', which has no place on the axis")
         return [(name, series.chosen | own) for name, own in points]
 
     def _scatter(self) -> None:

@@ -35,7 +35,7 @@ class TableText:
 
     title: str
     origin: str
-    records: list[Record]
+    records: Sequence[Record]
     columns: list[tuple[str, str]]
     rows: list[list[str]]
     notes: list[str]
@@ -86,20 +86,13 @@ def markdown(table: TableText) -> str:
     """Write the table in GitHub's Markdown, with its title above and its notes below."""
     side = "left" if table.prose else "right"
     align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
-    grid = markdown_grid(table.rows, [heading(column) for column in table.columns], align)
+    names = [escape_markdown(heading(column)) for column in table.columns]
+    frame = pd.DataFrame(table.rows, columns=names).map(escape_markdown)
+    options: Any = {"headers": names, "disable_numparse": True, "colalign": align}
+    grid = frame.to_markdown(index=False, **options)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes)
-    return (
-        f"**{escape_markdown(table.title)}** ({escape_markdown(table.origin)})\n\n{grid}\n{notes}\n"
-    )
-
-
-def markdown_grid(
-    rows: Sequence[Sequence[str]], headers: Sequence[str], align: Sequence[str]
-) -> str:
-    """Write rows of texts in GitHub's Markdown; `align` has left or right for each column."""
-    frame = pd.DataFrame(rows, columns=list(headers)).map(escape_markdown)
-    names = list(map(escape_markdown, headers))
-    return str(frame.to_markdown(index=False, headers=names, disable_numparse=True, colalign=align))
+    head = f"**{escape_markdown(table.title)}** ({escape_markdown(table.origin)})"
+    return f"{head}\n\n{grid}\n{notes}\n"
 
 
 def escape_markdown(text: str) -> str:
