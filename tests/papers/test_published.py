@@ -1,4 +1,4 @@
-"""Published values, and where they stand in tables."""
+"""What a file of published values may not say; where values stand is stored in `tests/golden`."""
 
 import copy
 from pathlib import Path
@@ -20,35 +20,6 @@ def resolved(root: Path, text: str = PUBLISHED, **changes: Any) -> list[Cell]:
     paper = copy.deepcopy(PAPER)
     paper["tables"]["1"] |= changes
     return report(made_up_run.configuration(root, {"paper": paper}), "paper", "table 1")
-
-
-def test_values_stand_at_their_cells_with_their_source(tmp_path: Path) -> None:
-    found = {(each.row, each.column): each for each in resolved(tmp_path)}
-    ours, quoted = found["NAT", "En-De"], found["quoted", "En-De"]
-    assert (ours.published, ours.printed) == (20.5, "20.5") and published.is_own(ours.origin)
-    assert ours.origin == f"{FILE} row 4: table1; source=authors"
-    assert (quoted.published, quoted.source) == (25.2, None) and not published.is_own(quoted.origin)
-    assert found["NAT", "De-En"].published is found["DiMS", "En-De"].published is None
-
-
-def test_quoted_rows_stand_behind_those_that_they_follow(tmp_path: Path) -> None:
-    text = f"{PUBLISHED}table1,last,En-De,,X,,,bleu,1.0,BLEU,source=cited,quoted\n"
-    assert [each.row for each in resolved(tmp_path, text)[::2]] == ["quoted", "NAT", "last", "DiMS"]
-    placed = [*ROWS, {"quoted": ["quoted"], "group": "g"}]
-    assert [(each.row, each.group) for each in resolved(tmp_path, text, rows=placed)[::2]] == [
-        *(("NAT", ""), ("last", ""), ("DiMS", ""), ("quoted", "g")),
-    ]
-
-
-def test_groups_are_the_papers_or_ours(tmp_path: Path) -> None:
-    text = PUBLISHED.replace("En-De,,NAT", "En-De,printed,NAT")
-
-    def group(**changes: Any) -> str:
-        return {each.row: each.group for each in resolved(tmp_path, text, **changes)}["NAT"]
-
-    assert (group(), group(groups={"printed": "ours"})) == ("printed", "ours")
-    with told("config/papers/paper.yaml", "tables.1", "groups", "printd", "printed"):
-        group(groups={"printd": "ours"})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.options import validated
 from nat.papers import reports
-from tests.made_up_run import PAPER, TASK
+from tests.made_up_run import PAPER
 
 TABLE: reports.Target = ("paper", "table", "1")
 FIGURE: reports.Target = ("paper", "figure", "2")
@@ -43,17 +43,3 @@ def test_what_a_job_is_handed_is_read_as_it_was_resolved(root: Path) -> None:
     for target in reports.targets(plain):
         resolved = reports.resolve(plain, target)
         assert validated(type(resolved), resolved.as_written()) == resolved
-
-
-def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
-    def configured(root: Path = Path("nowhere"), seeds: Any = None, **systems: Any) -> Any:
-        described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
-        cells = {"measure": "sacrebleu", "split": "test"}
-        content = {"cells": cells, "systems": systems, "tables": {"1": described}}
-        return reports.resolve(made_up_run.paper(root, seeds, **content), TABLE)
-
-    one = {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}
-    plain = configured(A=one)
-    assert plain == configured(A=one, unused={"system": "x"})
-    assert plain != configured(A={**one, "system": "cmlm-raw"})
-    assert plain != configured(A=one, seeds=[1, 2])
