@@ -15,8 +15,6 @@ OWN, OVER = "own", "over"
 """Roles of a cell: what is shown, and what it is shown over."""
 TEACHER, STUDENT = "teacher", "student"
 """Columns of a table of samples."""
-PRINTED = ("published", "printed", "origin")
-"""Fields on the paper's own value."""
 Source = Annotated[
     Artifact | None,
     PlainSerializer(lambda source: source and source.as_json()),
@@ -116,7 +114,8 @@ def with_published(cell: Cell, printed: Any) -> Cell:
     """The cell with the printed value of a line of a published file, or of another cell."""
     if printed is None or cell.role == OVER:
         return cell
-    return cell._replace(**{key: getattr(printed, key) for key in PRINTED})
+    own = {key: getattr(printed, key) for key in ("published", "printed", "origin")}
+    return cell._replace(**own)
 
 
 def training_of(cell: Cell) -> TrainingRecord | None:

@@ -1,13 +1,5 @@
 """Claims of a paper as checks: selections of cells, and a region for what they differ by.
 
-A claim of `config/papers/*.yaml` is one of five checks:
-
-- `compare`: a cell against another, or against a number;
-- `trend`: cells in order, each compared with the one before it: `rising`, `falling` or `flat`;
-- `largest`: of several cells, the named one is the largest;
-- `gains`: of what a system gains over another in several cases, the named gain is the largest;
-- `correlation`: Pearson's r of two measures over systems, compared with a number.
-
 A claim is `in` a table or figure, from which its cells take their coordinates and published values;
 its own coordinates take precedence. It is judged once per case, unless it need only hold in a
 majority of them; `nat.papers.judgements` judges.
@@ -25,10 +17,10 @@ from nat.data.references import are_complete
 from nat.errors import told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import Cell, Compared
+from nat.papers.cells import Cell, Compared, with_published
 from nat.papers.coordinates import Chosen, Mistake, Resolver, filled, known, missing, product
 from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
-from nat.papers.expansion import Expanded
+from nat.papers.expansion import Expanded, identity
 from nat.papers.relation import relation
 from nat.papers.resolved import MAJORITY, Check
 from nat.papers.verdicts import states_an_effect
@@ -44,11 +36,7 @@ _PARTS = re.compile(r"\b(table|figure)s? (\w+)")
 
 @cache
 def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
-    """Resolve every judgement of a paper's claims.
-
-    Raises:
-        UserError: for a cell that does not exist; names the file and the claim.
-    """
+    """Resolve every judgement of a paper's claims; UserErrors name the file and the claim."""
     resolver = Resolver(configuration, paper)
     parts, resolved = relation(configuration, paper), list[Check]()
     for name, claim in resolver.paper.claims.items():
@@ -211,8 +199,8 @@ class _Claim:
                 there = {**base, **chosen, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))
             cells, over = ([_timed(source, cell) for cell in each] for each in (cells, over))
-        printed = (source.with_printed(cell, str(called)) for cell in cells)
-        return Compared(tuple(printed), tuple(over))
+        printed = ((cell, source.printed.get(identity(cell, str(called)))) for cell in cells)
+        return Compared(tuple(with_published(*each) for each in printed), tuple(over))
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""

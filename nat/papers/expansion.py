@@ -106,20 +106,17 @@ class Expanded:
         return {"measure": measures.pop(), **self.levels}
 
     @cached_property
-    def _printed(self) -> dict[tuple[str, ...], Cell]:
-        """Cells with printed values, those that are only quoted by row."""
+    def printed(self) -> dict[tuple[str, ...], Cell]:
+        """Cells with the printed values of numbers, those that are only quoted by row."""
         # what is shown over others is a difference, not the number of its address
         overs = {place(cell) for cell in self.cells if cell.role == OVER}
         printed = [e for e in self.cells if place(e) not in overs or MEASURES[e.measure].relative]
         printed += [cell for cell in self.quoted if is_own(cell.origin) and cell.system]
-        return {_identity(cell, cell.row): cell for cell in reversed(printed) if cell.printed}
-
-    def with_printed(self, cell: Cell, called: str) -> Cell:
-        """A cell of a claim with the value that the paper prints for it here."""
-        return with_published(cell, self._printed.get(_identity(cell, called)))
+        return {identity(cell, cell.row): cell for cell in reversed(printed) if cell.printed}
 
 
-def _identity(cell: Cell, called: str) -> tuple[str, ...]:
+def identity(cell: Cell, called: str) -> tuple[str, ...]:
+    """The number of a cell, or of one that is only quoted its row, task and measure."""
     return cell.address if cell.system else (called, cell.task, cell.measure)
 
 

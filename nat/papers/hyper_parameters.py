@@ -26,11 +26,7 @@ NONE, NOT_USED = "none", "not used"
 
 
 def settings(resolver: Resolver, number: str) -> list[Record]:
-    """Read the settings of a table from the configuration.
-
-    Raises:
-        UserError: for a system, setting or published value that does not exist.
-    """
+    """Read the settings of a table; what does not exist is a UserError that names it."""
     configuration = resolver.configuration
     table = resolver.paper.tables[number]
     given = (e if isinstance(e, Line) else Line(label=e, system=e) for e in table.columns)

@@ -209,8 +209,7 @@ def _correlation(
 ) -> tuple[str, tuple[int, ...], float, Callable[[float], Interval | None]]:
     """Pearson's r of two measures over systems, both means over the seeds that all have.
 
-    Returns:
-        The numbers behind it as text, the seeds, r, and its interval by the level.
+    Before it stand the numbers behind it as text and the seeds, after it its interval by the level.
     """
     by_seed: list[dict[int, float]] = []
     for side in check.sides:

@@ -193,13 +193,13 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
 
 def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
     """Resolve the claims of a paper, and find deviations from its settings."""
-    checks = claims.checks(configuration, paper)
+    described = configuration.paper(paper)
     return ResolvedClaims(
         paper=paper,
         scale=configuration.scale,
-        title=configuration.paper(paper).title,
-        checks=list(checks),
-        trainings=len(configuration.paper(paper).seeds or configuration.scale_settings.seeds),
+        title=described.title,
+        checks=list(claims.checks(configuration, paper)),
+        trainings=len(described.seeds or configuration.scale_settings.seeds),
         deviations=settings.deviations(configuration, paper),
     )
 
@@ -211,12 +211,9 @@ def make_table(table: ResolvedPart, root: Path) -> TableText:
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
-    """Print the tables and claims that were made, of their Markdown, and all paths.
+    """Print what was made of these papers or of all: tables and claims, and all paths.
 
-    Without names of papers, those of all papers are shown.
-
-    Raises:
-        UserError: for an unknown paper, and if there is nothing to show.
+    An unknown paper is a UserError, and so is nothing to show.
     """
     for paper in papers:
         configuration.paper(paper)

@@ -100,13 +100,9 @@ class SettingsMap(StrictModel):
 
 
 class Verdict(NamedTuple):
-    """The judgement of a row.
+    """The judgement of a row; without a `kind` nothing says why we differ.
 
-    Attributes:
-        row: the stated setting.
-        kind: `CHECKED`, `DEVIATION` or `OUTSIDE`; None if nothing says why we differ.
-        ours: our effective values by task and system or decoding; of a deviation, what differs.
-        reason: of a deviation, or why the row is not about the configuration.
+    `ours` has effective values by task and system or decoding, of a deviation those that differ.
     """
 
     row: Stated
@@ -121,9 +117,6 @@ class StatedSettings:
     Attributes:
         entries: of each list the entry that counts for a row, by the line of the row.
         idle: what is wrong with patterns and entries without effect.
-
-    Raises:
-        UserError: for a malformed file; names the key, or line and column.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -260,9 +253,7 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
 def check(configuration: Configuration) -> None:
     """Check the files of stated settings by names alone, before a graph is built.
 
-    Raises:
-        UserError: for an unknown name, a row that no entry is about, and a pattern or an entry
-            without effect; names the file, and key or line.
+    UserErrors name an unknown name, a row that no entry is about, and an entry without effect.
     """
     compared = at_paper_scale(configuration)
     map_, here = compared.map, compared.configuration

@@ -40,8 +40,7 @@ TEXT = "text"
 def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table: a row for each row, with parts of a column where something is published.
 
-    Raises:
-        UserError: for damaged results, and if an analysis has not the text that is asked of it.
+    Damaged results are UserErrors, and so is a text that an analysis does not have.
     """
     records, footnotes = _records(table, root), table.described.footnotes
     at = {(each["row"], each["column"]): each for each in records}

@@ -52,11 +52,7 @@ def ends(interval: Interval | Number | None) -> Record:
 
 
 def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
-    """Make the records of a report, those that are computed from others included.
-
-    Raises:
-        UserError: for damaged results, and results that do not compare.
-    """
+    """Make the records of a report, those that are computed from others included."""
     named = {(cells[0][0].row, cells[0][0].column): cells for cells in groups.values()}
     return [_derived(name, scale, named, reader) for name in named]
 
@@ -167,11 +163,7 @@ def _without(cells: Iterable[Cell], kept: Collection[Cell], why: str) -> list[st
 
 
 def why_missing(own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> str:
-    """Tell why cells, or those that they are shown over, have no number; empty if both have one.
-
-    Raises:
-        UserError: if a file is damaged.
-    """
+    """Tell why cells, or those that they are shown over, have no number; empty if both have one."""
     for cells in filter(None, (own, over)):
         numbers = [reader.number(cell) for cell in cells]
         if all(each.value is None for each in numbers):
@@ -329,10 +321,7 @@ def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def what_intervals_are(name: str, records: Iterable[Record]) -> list[str]:
-    """Make notes on intervals of one seed, which are shown by marks of this name.
-
-    Of records only the keys `measure` and, for differences, `over` are read.
-    """
+    """Make notes on intervals of one seed, which are shown by marks of this name."""
     labels: dict[str, dict[str, None]] = {}
     for each in records:
         known = measure_of(each["measure"])
