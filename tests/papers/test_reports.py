@@ -1,18 +1,21 @@
-"""The reports of a run: their names, files and inputs."""
+"""The reports of a run: what their jobs are handed, and what was made on the screen."""
 
 import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import tests.made_up_run as made_up_run
 from nat.options import validated
-from nat.papers import reports
+from nat.papers import claim_formats, judgements, reports, table_formats
 from tests.made_up_run import PAPER
+from tests.messages import must_name, told
 
 TABLE: reports.Target = ("paper", "table", "1")
 FIGURE: reports.Target = ("paper", "figure", "2")
+CLAIM = {"claim": "A claim.", "from": "table 1", "compare": "DiMS > NAT"}
 
 
 @pytest.fixture
@@ -38,8 +41,34 @@ def test_a_report_is_made_anew_when_a_printed_number_of_its_own_is_another(root:
 
 
 def test_what_a_job_is_handed_is_read_as_it_was_resolved(root: Path) -> None:
-    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
-    plain = configuration(root, claims={"better": claim})
+    plain = configuration(root, claims={"better": CLAIM})
     for target in reports.targets(plain):
         resolved = reports.resolve(plain, target)
         assert validated(type(resolved), resolved.as_written()) == resolved
+
+
+def test_what_was_made_is_shown_and_what_is_missing_is_named_with_its_command(root: Path) -> None:
+    paper = {**PAPER, "claims": {"it": CLAIM}}
+    plain = made_up_run.configuration(root, {"paper": PAPER, "other": paper})
+    with told("results/demo/papers", "snakemake all --config scale=demo"):
+        reports.show(plain, [], Console())
+    table, claims = (
+        reports.Report(plain.run, *target)
+        for target in reports.targets(plain)
+        if target[0] == "other" and target[1] != "figure"
+    )
+    table_formats.write(made_up_run.make_table(plain, "other", "1"), root / table.path)
+    resolved = reports.resolve_claims(plain, "other")
+    claim_formats.write(resolved, judgements.judge(resolved, root), root / claims.path)
+    console = Console(width=100, record=True)
+    reports.show(plain, [], console)
+    must_name(
+        console.export_text(),
+        "results/demo/papers/other/table_1.{csv,md,tex}",
+        "rows against tasks",
+        "DiMS: not run",
+    )
+    with told("results/demo/papers/paper", "snakemake paper --config scale=demo"):
+        reports.show(plain, ["paper"], Console())
+    with told("papr", "paper"):
+        reports.show(plain, ["papr"], Console())

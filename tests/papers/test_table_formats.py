@@ -1,13 +1,18 @@
 """A table as CSV, Markdown and LaTeX."""
 
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
+import tests.made_up_run as made_up_run
+from nat.configuration import read
 from nat.papers import table_formats
 from nat.papers.table_formats import TableText
+from tests.made_up_run import REPOSITORY
 
 RECORD = {"row": "A, B", "column": "100%", "ours": 27.5, "spread": None, "published": "N/A"}
 TABLE = TableText(
@@ -70,3 +75,41 @@ def test_latex_is_ascii() -> None:
         *(r"$\alpha$ $\rightarrow$ $\Delta$", r"2.00$^\ddagger$", "--", r"nrefs:1|\allowbreak{}"),
     ):
         assert text in found
+
+
+# Set by LaTeX in the columns of a paper
+
+DOCUMENT = r"""\documentclass[twocolumn]{article}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs,graphicx}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+@pytest.mark.parametrize("paper", read("demo", REPOSITORY).papers)
+def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
+    found = read("demo", REPOSITORY)
+    inputs = []
+    for number in found.paper(paper).tables:
+        table = made_up_run.make_table(found, paper, number)
+        table.notes.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
+        text = table_formats.latex(table)
+        assert text.isascii()
+        (tmp_path / f"{number}.tex").write_text(text)
+        inputs.append(rf"\input{{{number}.tex}}\clearpage")
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no LaTeX here (Debian: apt-get install texlive-latex-recommended)")
+    (tmp_path / "all.tex").write_text(DOCUMENT % "\n".join(inputs))
+    ended = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        text=True,
+        errors="replace",
+        capture_output=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stdout[-2000:]
+    overfull = [line for line in ended.stdout.splitlines() if line.startswith(r"Overfull \hbox")]
+    assert overfull == []

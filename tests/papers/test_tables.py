@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
-from nat.artifacts import Latency
+from nat.artifacts import Analysis, Latency
+from nat.papers import reports
 from nat.papers.cells import OWN, Cell
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
-from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, report, write_latencies
-from tests.messages import must_name
+from tests.made_up_run import (
+    CORPUS,
+    OTHER_TASK,
+    PAPER,
+    TASK,
+    report,
+    write_latencies,
+    write_numbers,
+)
+from tests.messages import must_name, told
 
 NAT, CMLM, DIMS = ROWS = [
     {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"},
@@ -267,3 +276,64 @@ def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
     assert "quoted¹⁴" in shown and shown["NAT"]["En-De: published"] == "20.5²"
     assert "De-En³: ours" in shown["NAT"] and "En-De: ours" in shown["NAT"]
     assert made.notes[-4:] == ["¹ first", "² second", "³ third", "⁴ fourth"]
+
+
+# Texts that analyses found
+
+TEXTS: list[dict[str, Any]] = [
+    {"system": "sat-mixed", "label": "SAT", "key": "order.{what}", "with": {"what": "text"}},
+    {"quoted": ["RecoverSAT"]},
+    {"system": "hrt", "label": "HRT", "key": "order.text"},
+    {"system": "hrt", "label": "tokens", "key": "order.tokens", "ours_only": True},
+    {"system": "hrt", "label": "share", "key": "measures.shown_tokens.value", "ours_only": True},
+]
+OF_TEXTS = f"""{made_up_run.HEADER}table1,SAT,text,,SAT,,all,order,"a, b",,source=authors,ours
+table1,RecoverSAT,text,,,,all,order,"a, c",,source=authors,quoted
+table1,HRT,text,,HRT,,all,order,a,,source=authors,ours
+"""
+
+
+def path_of(system: str) -> str:
+    return Analysis("demo", CORPUS, system, 1, "shown_tokens").path
+
+
+@pytest.fixture
+def analysed(tmp_path: Path) -> Path:
+    made_up_run.publish(tmp_path, OF_TEXTS)
+    order = {"text": "b → d ⇒ a, c", "tokens": ["x", "y@@", "z"]}
+    splits = {"valid": {"order": order}}
+    write_numbers(tmp_path / path_of("hrt"), "valid", {"shown_tokens": 12.34}, splits=splits)
+    return tmp_path
+
+
+def with_texts(root: Path, *rows: Any) -> Any:
+    cells = {"measure": "shown_tokens", "task": TASK, "split": "valid"}
+    described = {"title": "t", "kind": "texts", "cells": cells, "rows": [*rows]}
+    return made_up_run.paper(root, tables={"1": described})
+
+
+def test_texts_stand_beside_those_of_the_paper(analysed: Path) -> None:
+    plain = with_texts(analysed, *TEXTS)
+    made = made_up_run.make_table(plain, "paper", "1")
+    columns = [("system", ""), ("text", "ours"), ("text", "published")]
+    assert made.columns == columns  # no groups
+    assert made.rows == [
+        ["SAT", "not run", "a, b"],
+        ["RecoverSAT", "–", "a, c"],
+        ["HRT", "b → d ⇒ a, c†", "a"],
+        ["tokens", "x y@@ z†", "–"],
+        ["share", "12.3†", "–"],
+    ]
+    files = [each.path for each in reports.files(plain, ("paper", "table", "1"))]
+    assert files == [path_of("sat-mixed"), path_of("hrt")]
+
+
+def test_a_text_that_an_analysis_has_not(analysed: Path) -> None:
+    for key, names in {
+        "order.txt": [path_of("hrt"), "order.txt", "valid", "text"],
+        "order": ["'order'"],
+        "order.{what}": ["'what'"],
+    }.items():
+        plain = with_texts(analysed, *TEXTS[:2], {**TEXTS[2], "key": key})
+        with told("config/papers/paper.yaml", "tables.1", *names):
+            made_up_run.make_table(plain, "paper", "1")
