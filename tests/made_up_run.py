@@ -232,7 +232,7 @@ def cells(
     chosen = {"measure": measure, "system": system, "task": TASK, **coordinates}
     at = {"report": "table 1", "row": system, "column": measure}
     found = []
-    for cell in Resolver(configuration, "paper").numbers(chosen, "here", **at):
+    for cell in Resolver(configuration, "paper").numbers(chosen, **at):
         source = cell.source
         if isinstance(source, Latency):
             source = replace(source, group="paper_table_1")
