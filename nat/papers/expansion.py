@@ -141,16 +141,13 @@ class ExpandedTable(Expanded):
     def __init__(self, resolver: Resolver, number: str) -> None:
         super().__init__(resolver, f"table {number}", resolver.paper.tables[number])
         with told_of(f"{resolver.file}: tables.{number}: "):
-            self._expand(number)
-
-    def _expand(self, number: str) -> None:
-        if self.described.kind == "samples":
-            self._samples()
-        elif self.described.kind != "settings":
-            self.lines = lines_of(self.resolver, number)
-            self._lines()
-            self._check_labels()
-            self._cells()
+            if self.described.kind == "samples":
+                self._samples()
+            elif self.described.kind != "settings":
+                self.lines = lines_of(resolver, number)
+                self._lines()
+                self._check_labels()
+                self._cells()
 
     def _lines(self) -> None:
         """Expand rows and columns, and place rows that are only quoted.
@@ -284,8 +281,9 @@ class ExpandedTable(Expanded):
             of = [(label, column.label) if of_row else (row.label, label) for label in named]
         labels = {*itertools.chain.from_iterable(resolved)}
         for each in of:
-            for label in each if each not in resolved else ():
-                known("earlier label in 'derived':", label, labels)
+            if each not in resolved:
+                label = next((label for label in each if label not in labels), each[0])
+                raise Mistake(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
         operation = f"absolute_{operation}" if derived.absolute else operation
         measure = operation if operation in DERIVED else resolved[of[like]][0].measure
         cell = Cell(self.name, "", "", measure, resolved[of[0]][0].task, reason=COMPUTED)

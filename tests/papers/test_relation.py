@@ -63,6 +63,7 @@ ONE_STEP_ONLY = {"system": "cmlm-kd", "decoding": {"1": "x"}}
         ({"over": "NATT", "measure": "parameter_share"}, {}, ["over", "'NATT'", "'NAT'"]),
         ({"derived": {"difference": ["NAT", "NATT"]}}, {}, ["derived", "NATT", "NAT"]),
         ({"derived": {"correlation": "NATT"}}, {}, ["derived", "NATT", "NAT"]),
+        ({"derived": {"difference": ["r", "NAT"]}}, {}, ["derived", "'r'"]),
         # of the table
         ({}, {"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
         ({}, {"columns": SAME_TASK}, ["columns", "label 'WMT14 En-De'"]),
