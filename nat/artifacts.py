@@ -349,16 +349,17 @@ class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.
     analysis: str
 
     def _read(self, configuration: Configuration) -> Inputs:
-        known = importlib.import_module("nat.analyses.requirements")
-        requirements = known.REQUIREMENTS.get(self.analysis, known.Requirements())
+        requirements = importlib.import_module("nat.analyses.requirements")
         requirements.check(configuration, self)
         tests = test_names(configuration.corpus(self.corpus))
-        return Inputs(
+        read = Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
             tests=tuple(step_of(self.corpus, split, "binarised") for split in tests),
-            model=Model.of(vars(self)) if requirements.model else None,
-            **requirements.reads(configuration, self),
+            model=None if self.analysis in requirements.WITHOUT_MODEL else Model.of(vars(self)),
         )
+        if self.analysis in requirements.READS:
+            read.update(requirements.READS[self.analysis](configuration, self))
+        return read
 
 
 class TotalCorrelation(

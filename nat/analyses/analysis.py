@@ -104,11 +104,6 @@ class Subject:
     vocabularies: Vocabularies
     splits: list[Pairs]
 
-    @property
-    def seed(self) -> int:
-        """The seed of the training."""
-        return self.job.artifact.seed
-
     def other(self, model: Model | None) -> Transformer | None:
         """Another model that the job reads, in evaluation mode."""
         if model is None:

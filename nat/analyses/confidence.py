@@ -3,12 +3,8 @@
 MPLE (Huang et al. 2022), figure 7, sets the confidence I of a model with two decodings, from
 masks alone (default) and with input sampling, beside their BLEU, but gives no formula.
 Where the paper is ambiguous: I is the mean over positions of the largest log-probability, nats; at
-positions revealed by input sampling, that of the token shown. The entropy of the positions is also
-reported, as a share of its maximum, log V.
+positions revealed by input sampling, that of the token shown.
 """
-
-import math
-from typing import NamedTuple
 
 import torch
 
@@ -20,38 +16,28 @@ from nat.decoding.input_sampling import InputSampling
 from nat.transformer.model import Transformer
 
 
-class ConfidenceSums(NamedTuple):
-    """Sums over all positions, of the largest log-probabilities and of the entropies, nats."""
-
-    sentences: int
-    positions: int
-    confidence: float
-    entropy: float
-
-
 @analysis.of_splits
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure the confidence on the sources; with input sampling of models that learned it."""
-    sums = default_confidence(pairs)
-    positions = max(sums.positions, 1)
-    entropy = sums.entropy / positions / math.log(subject.vocabularies.sizes.target)
-    values = {"confidence": sums.confidence / positions, "normalised_entropy": entropy}
+    sentences, positions, confidence = default_confidence(pairs)
+    values = {"confidence": confidence / max(positions, 1)}
     assistant = subject.other(subject.job.inputs.teacher)
     if assistant is not None:
         values["confidence_sampled"] = sampled_confidence(pairs, assistant)
     return {
-        **pairs.counts(sums.sentences),
-        "positions": sums.positions,
+        **pairs.counts(sentences),
+        "positions": positions,
         "measures": analysis.measures(values),
     }
 
 
 @torch.inference_mode()
-def default_confidence(pairs: Pairs) -> ConfidenceSums:
-    """Sums of one pass over masks, of the most probable length or of the upsampled source."""
-    model = pairs.model
-    sentences = positions = 0
-    confidence = entropy = 0.0
+def default_confidence(pairs: Pairs) -> tuple[int, int, float]:
+    """Sentences, positions, and the sum of their largest log-probabilities, nats.
+
+    They are those of one pass over masks, of the most probable length or the upsampled source.
+    """
+    model, sentences, positions, confidence = pairs.model, 0, 0, 0.0
     for numbers, source in pairs.source_batches():
         encoded = model.encode(source)
         if model.decoder.upsample is None:
@@ -62,13 +48,10 @@ def default_confidence(pairs: Pairs) -> ConfidenceSums:
             tokens = torch.where(padding, PAD, MASK)
         states = model.decode(tokens, padding, encoded, causal=False)[~padding]
         for logits in model.output.logits(states):
-            log_probabilities = logits.log_softmax(1)
-            confidence += float(log_probabilities.amax(1).double().sum())
-            of_rows = (log_probabilities.exp() * log_probabilities).sum(1)
-            entropy -= float(of_rows.double().sum())
+            confidence += float(logits.log_softmax(1).amax(1).double().sum())
         sentences += len(numbers)
         positions += len(states)
-    return ConfidenceSums(sentences, positions, confidence, entropy)
+    return sentences, positions, confidence
 
 
 def sampled_confidence(pairs: Pairs, assistant: Transformer) -> float:

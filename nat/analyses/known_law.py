@@ -15,7 +15,6 @@ from nat.data.binarised import BinarisedText
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import subword_law
 from nat.data.invented.words import clause
-from nat.data.splits import sides
 from nat.data.subwords import merge, splitter_at, subwords_file
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
@@ -73,8 +72,7 @@ def sentences(job: Job[Analysis]) -> Known:
     language = language_of(description.generator)
     segment = splitter_at(subwords_file(folder, "target"))
     vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
-    source, _ = sides(description)
-    text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{source}")
+    text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{description.source}")
     known = Known([], [], left_out=0)
     seen: set[str] = set()
     for ids in (text[number] for number in range(len(text))):

@@ -19,7 +19,6 @@ from nat.analyses.analysis import Found, Pairs, Subject
 from nat.artifacts import references
 from nat.data.batch import pad
 from nat.data.references import references_path
-from nat.data.splits import sides
 from nat.data.subwords import splitter_at, subwords_file
 from nat.data.tokenise import target_tokens
 from nat.measures.score import read_references
@@ -41,10 +40,8 @@ def analyse(subject: Subject, pairs: Pairs) -> Found | None:
     folder = references(job.corpus, job.artifact.corpus, pairs.name)
     if folder is None:
         return None
-    _, target = sides(job.corpus)
-    several = read_references(
-        references_path(Path(folder.path), pairs.name, target), len(pairs.sources)
-    )
+    path = references_path(Path(folder.path), pairs.name, job.corpus.target)
+    several = read_references(path, len(pairs.sources))
     chosen = {number: both for number, texts in several.items() if (both := most_apart(texts))}
     split = splitter_at(subwords_file(Path(job.inputs.subwords.path), "target"))
     encoded = {

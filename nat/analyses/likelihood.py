@@ -24,7 +24,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     without dropout and without a teacher. For `totals` and `by_sentence` see `LossSums`.
     """
     training = subject.training.model_copy(update={"text": Text.of(RAW)})
-    objective = Objective(training, pairs.model, subject.seed, bfloat16=False).eval()
+    objective = Objective(training, pairs.model, subject.job.artifact.seed, bfloat16=False).eval()
     sums = losses(objective, pairs)
     means = {name: value / max(sums.positions, 1) for name, value in sums.by_position.items()}
     if "nll" in means:

@@ -23,6 +23,7 @@ target on every split, and `nat.papers.reader` puts L_target and L_MPLE together
 """
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,6 @@ from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.lines import read_lines
 from nat.data.references import references_path
-from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_in_order
@@ -77,7 +77,8 @@ class Proxy(NamedTuple):
     of_sentences: dict[int, tuple[float, int]]
 
 
-def analyse(job: Job[Analysis]) -> dict[str, Found]:
+@analysis.of_splits
+def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
     Of a split without several references, the one that it has is Y. Where only some sentences have
@@ -86,43 +87,29 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     Raises:
         UserError: if no pair of a split can be measured, or a source has no translation.
     """
-    subject = analysis.subject(job)
-    teacher = subject.other(job.inputs.teacher)
-    objective = Objective(
-        subject.training, subject.model, subject.seed, bfloat16=False, teacher=teacher
-    )
-    objective.train()
-    subject.model.eval()
-    translated = {each.split: Path(each.path) for each in job.inputs.translations}
-    encode = subject.vocabularies.target.encode
-    splits = {}
-    for pairs in subject.splits:
-        if pairs.name in translated:  # the teacher's translations are learned
-            rows = read_in_order(translated[pairs.name], sentences=len(pairs.sources))
-            learned = [np.array(encode(row["tokens"]), dtype=np.int64) for row in rows]
-            pairs = Pairs(pairs.model, pairs.sources, learned, pairs.batch_tokens, pairs.name)
-        splits[pairs.name] = _of_split(subject, objective, pairs)
-    return splits
-
-
-def _of_split(subject: Subject, objective: Objective, pairs: Pairs) -> Found:
-    """Measure a split whose targets are what the method learns from."""
-    drawn = subject.training.input.method != "full_mask" or "latent" in pairs.model.part_options
+    job, model, vocabulary = subject.job, subject.model, subject.vocabularies.target
+    teacher, seed = subject.other(job.inputs.teacher), job.artifact.seed
+    objective = Objective(subject.training, model, seed, bfloat16=False, teacher=teacher).train()
+    for translations in job.inputs.translations:
+        if translations.split == pairs.name:  # the teacher's translations are learned
+            rows = read_in_order(Path(translations.path), sentences=len(pairs.sources))
+            learned = [np.array(vocabulary.encode(row["tokens"]), dtype=np.int64) for row in rows]
+            pairs = replace(pairs, targets=learned)
+    drawn = subject.training.input.method != "full_mask" or "latent" in model.part_options
     proxies = [measure(objective, pairs, draw) for draw in range(DRAWS if drawn else 1)]
-    references = _references(subject.job, pairs)
+    references = _references(job, pairs)
     measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
     covered = [number for number in measured if number in references]
     if not covered:
-        corpus = subject.job.artifact.corpus
-        raise UserError(f"{corpus}: no sentence of the split '{pairs.name}' can be measured")
+        raise UserError(
+            f"{job.artifact.corpus}: no sentence of the split '{pairs.name}' can be measured"
+        )
     truth, weights = zip(*(references[number] for number in covered), strict=True)
-    _, target = sides(subject.job.corpus)
-    tokeniser = subject.job.corpus.preprocessing.tokeniser
+    language, tokeniser = job.corpus.target, job.corpus.preprocessing.tokeniser
 
     def bleu(proxy: Proxy) -> np.ndarray:
-        decode = subject.vocabularies.target.decode
-        words = (merge(decode(proxy.targets[number])) for number in covered)
-        text = [detokenise(each, target, tokeniser) for each in words]
+        words = (merge(vocabulary.decode(proxy.targets[number])) for number in covered)
+        text = [detokenise(each, language, tokeniser) for each in words]
         return pairwise_bleu([text], truth, weights).references.mean()
 
     tokens = max(sum(proxy.tokens for proxy in proxies), 1)
@@ -131,8 +118,6 @@ def _of_split(subject: Subject, objective: Objective, pairs: Pairs) -> Found:
     values = {
         "l_nat": l_nat / math.log(2),
         "l_input": l_input / math.log(2),
-        "l_nat_nats": l_nat,
-        "l_input_nats": l_input,
         "target_bleu": float(np.mean([*map(bleu, proxies)])),
     }
     measures = analysis.measures(values)
@@ -155,7 +140,7 @@ def _of_split(subject: Subject, objective: Objective, pairs: Pairs) -> Found:
 def _references(job: Job[Analysis], pairs: Pairs) -> dict[int, tuple[list[str], list[float]]]:
     """References of a split with their weights, by the number of the sentence."""
     truth = truth_of(job.corpus, job.artifact.corpus, pairs.name)
-    folder, (_, target) = Path(truth.path), sides(job.corpus)
+    folder, target = Path(truth.path), job.corpus.target
     if truth.step == "references":
         return read_weighted(references_path(folder, pairs.name, target), len(pairs.sources))
     lines = read_lines(folder / f"{pairs.name}.{target}")

@@ -20,7 +20,6 @@ from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
 from nat.data.references import references_path
-from nat.data.splits import sides
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
@@ -31,8 +30,7 @@ MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_far
 
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Measure the sentences that have references, of every split with any."""
-    inputs = job.inputs
-    _, target = sides(job.corpus)
+    inputs, target = job.inputs, job.corpus.target
     splits = {}
     for number, split in enumerate(with_references(job.corpus, job.artifact.corpus)):
         learned = list(read_lines(Path(inputs.texts[number].path) / f"{split}.{target}"))

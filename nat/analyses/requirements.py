@@ -1,12 +1,11 @@
 """Requirements of the analyses for the graph: the systems that each measures, and what it reads.
 
-An analysis that is not in the table measures every system, and reads its model and the ids of the
+An analysis that is not in a table measures every system, and reads its model and the ids of the
 corpus. Each start of Snakemake imports this module, so it imports nothing that only a computation
 needs.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from nat import artifacts
 from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations
@@ -14,98 +13,83 @@ from nat.configuration import Configuration
 from nat.data.corpus import Corpus
 from nat.data.splits import held_out
 from nat.errors import UserError
-from nat.options import at
-from nat.traits import KINDS, Order
 
-OTHERS = "others"
 PLANE_OTHER = "plane-nat-raw"
 """The system that is fine-tuned by maximum likelihood, a corner of `weight_plane`."""
 
+MASK_PREDICT = "mask-predict-10-lb1"
+"""Decoding of most systems in analyses of passes."""
 
-@dataclass(frozen=True)
-class Requirements:
-    """The systems that an analysis measures, and its inputs.
+WITHOUT_MODEL = ("reference_distances", "schedule_bounds", "two_modes", "two_orders")
 
-    Attributes:
-        orders: those of the systems that it measures; None for all.
-        key: of a system, which must not be null; "" for none.
-        one_text: whether the system must learn one text, not a choice.
-        decodings: with which it decodes the system, by its order, or else for `OTHERS`.
-        hindered: the key of a system that it cannot measure, and why not; "" for the others.
-        reads: what it reads besides the model and the ids of the corpus.
-        model: whether it reads a model.
+
+def check(configuration: Configuration, analysis: Analysis) -> None:
+    """Refuse a system that the analysis cannot measure.
+
+    Raises:
+        UserError: naming its file, and the key that decides.
     """
+    system, methods = configuration.system(analysis.system), configuration.methods(analysis.system)
+    order, target = methods.order, system.target.method
+    parallel, one_text = order == "parallel", system.text.choice is None
+    upsampled, latents = system.decoder.upsample is not None, "latent" in system.parts
+    guesses = methods.input.trains_on_partial_targets and "input_predictor" not in system.parts
 
-    orders: tuple[Order, ...] | None = None
-    key: str = ""
-    one_text: bool = False
-    decodings: Mapping[str, str] = field(default_factory=dict)
-    hindered: Callable[[Configuration, str], str] = lambda configuration, system: ""
-    reads: Callable[[Configuration, Analysis], Inputs] = lambda configuration, analysis: Inputs()
-    model: bool = True
-
-    def check(self, configuration: Configuration, analysis: Analysis) -> None:
-        """Refuse a system that the analysis cannot measure.
-
-        Raises:
-            UserError: naming its file, and the key that decides.
-        """
-        if reason := self._reason(configuration, analysis.system):
-            raise UserError(
-                f"{configuration.file_of('systems', analysis.system)}: {reason}; remove the system "
-                f"from the table or figure that shows the analysis '{analysis.analysis}'"
-            )
-
-    def _reason(self, configuration: Configuration, name: str) -> str:
-        system, order = configuration.system(name), configuration.methods(name).order
-        if self.orders is not None and order not in self.orders:
-            kinds = " and ".join(KINDS[each] for each in self.orders)
-            return f"key 'input.method', {system.input.method}: only {kinds} systems fit"
-        if self.key and at(system.as_written(), self.key) is None:
-            return f"key '{self.key}' is null, so there is nothing to analyse"
-        if self.one_text and system.text.choice is not None:
-            return "key 'text': what is analysed is one text, raw or distilled, not a choice"
-        try:
-            if self.decodings:
-                decoding = self.decodings.get(order, self.decodings[OTHERS])
-                configuration.check_decoding(name, decoding)
-        except UserError as error:
-            return f"{error}; there is no other decoding for it here"
-        return self.hindered(configuration, name)
-
-
-def _first(keys: Mapping[str, bool], why: str) -> str:
-    return next((f"key '{key}': {why}" for key, hinders in keys.items() if hinders), "")
-
-
-def _of_losses(configuration: Configuration, name: str) -> str:
-    reveals = configuration.methods(name).input.trains_on_partial_targets
-    predicts = "input_predictor" in configuration.system(name).parts
-    why = "L_input needs a model that has learned to predict which tokens are shown"
-    return _first({"parts.input_predictor": reveals and not predicts}, why)
-
-
-def _of_law(configuration: Configuration, name: str) -> str:
-    system, parallel = configuration.system(name), configuration.methods(name).order == "parallel"
-    upsampled, method = system.decoder.upsample is not None, system.target.method
-    keys = {
-        "target.method": method != "ctc" if upsampled else method == "axe",
-        "parts.latent": upsampled and "latent" in system.parts,
-        "length": system.length == "constant",
+    only_parallel = ("input.method", not parallel, "only non-autoregressive systems fit")
+    both = "only non-autoregressive and autoregressive systems fit"
+    one_or_other = ("input.method", not parallel and order != "autoregressive", both)
+    no_choice = ("text", not one_text, "one text is analysed, raw or distilled, not a choice")
+    no_latents = ("parts.latent", not latents, "there are no latents to analyse")
+    no_law = "the law of the outputs of such a system is not computed"
+    plain = "the law is that of one position for each token, without latents"
+    hindrances = {
+        "confidence": [only_parallel],
+        "latent_assignment": [no_latents],
+        "latent_components": [no_latents],
+        "length_accuracy": [("length", system.length is None, "there is no length predictor")],
+        "likelihood": [
+            ("input.method", order == "fairseq", "its loss is one number for a batch"),
+        ],
+        "mple": [
+            only_parallel,
+            no_choice,
+            ("parts.input_predictor", guesses, "L_input needs a model that predicts what is shown"),
+        ],
+        "reference_distances": [no_choice],
+        "state_similarity": [one_or_other],
+        "step_errors": [
+            ("input.method", order in ("semi-autoregressive", "fairseq"), no_law),
+            ("target.method", parallel and upsampled and target != "ctc", no_law),
+            ("target.method", parallel and not upsampled and target == "axe", no_law),
+            ("parts.latent", parallel and upsampled and latents, no_law),
+            ("length", parallel and system.length == "constant", no_law),
+        ],
+        "two_modes": [
+            only_parallel,
+            ("decoder.upsample", upsampled, plain),
+            ("target", methods.target.empty_token, plain),
+            # the variables depend on each other through what is drawn
+            ("parts.latent", latents, plain),
+        ],
+        "two_orders": [one_or_other],
     }
-    why = "the law of the outputs of such a system is not computed"
-    return _first(keys, why) if parallel else ""
-
-
-def _of_two_modes(configuration: Configuration, name: str) -> str:
-    system = configuration.system(name)
-    keys = {
-        "decoder.upsample": system.decoder.upsample is not None,
-        "target": configuration.methods(name).target.empty_token,
-        # the variables depend on each other through what is drawn
-        "parts.latent": "latent" in system.parts,
+    found = hindrances.get(analysis.analysis, [])
+    reason = next((f"key '{key}': {why}" for key, hinders, why in found if hinders), None)
+    others = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
+    decodings = {
+        "decoding_steps": MASK_PREDICT,
+        "shown_tokens": others.get(order, MASK_PREDICT),
     }
-    return _first(keys, "the law is that of one position for each token, without latents")
+    try:
+        if analysis.analysis in decodings:
+            configuration.check_decoding(analysis.system, decodings[analysis.analysis])
+    except UserError as error:
+        reason = f"{error}; there is no other decoding for it here"
+    if reason is not None:
+        raise UserError(
+            f"{configuration.file_of('systems', analysis.system)}: {reason}; remove the system "
+            f"from the table or figure that shows the analysis '{analysis.analysis}'"
+        )
 
 
 def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
@@ -139,8 +123,7 @@ def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
 def _subwords_and_references(configuration: Configuration, analysis: Analysis) -> Inputs:
     """With what a text is split into subwords, and the references of splits with several."""
     corpus = analysis.corpus
-    # of a generated corpus, train and valid lie in one folder
-    several = tuple(dict.fromkeys(with_references(configuration.corpus(corpus), corpus).values()))
+    several = tuple(with_references(configuration.corpus(corpus), corpus).values())
     if not several:
         raise UserError(
             f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
@@ -180,7 +163,7 @@ def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs
     return Inputs(
         teacher=_teacher(configuration, analysis),
         translations=_translations(configuration, analysis, splits),
-        truth=tuple(dict.fromkeys(truth_of(description, corpus, split) for split in splits)),
+        truth=tuple(truth_of(description, corpus, split) for split in splits),
     )
 
 
@@ -206,26 +189,14 @@ def _corners(configuration: Configuration, analysis: Analysis) -> Inputs:
     return Inputs(start=start, other=other)
 
 
-_PARALLEL: tuple[Order, ...] = ("parallel",)
-_BOTH: tuple[Order, ...] = ("parallel", "autoregressive")
-_MASK_PREDICT = {OTHERS: "mask-predict-10-lb1"}
-REQUIREMENTS = {
-    "confidence": Requirements(_PARALLEL, reads=_teacher_of_predictor),
-    "decoding_steps": Requirements(decodings=_MASK_PREDICT),
-    "latent_assignment": Requirements(key="parts.latent", reads=_subwords_and_references),
-    "latent_components": Requirements(key="parts.latent"),
-    "length_accuracy": Requirements(key="length"),
-    # the loss of fairseq's own models is one number for a batch
-    "likelihood": Requirements(tuple(order for order in KINDS if order != "fairseq")),
-    "mple": Requirements(_PARALLEL, one_text=True, hindered=_of_losses, reads=_texts_and_truth),
-    "reference_distances": Requirements(one_text=True, reads=_texts_and_references, model=False),
-    "schedule_bounds": Requirements(reads=_subwords, model=False),
-    "shown_tokens": Requirements(
-        decodings={"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"} | _MASK_PREDICT
-    ),
-    "state_similarity": Requirements(_BOTH, reads=_same_of_teacher),
-    "step_errors": Requirements((*_BOTH, "hybrid"), hindered=_of_law, reads=_subwords),
-    "two_modes": Requirements(_PARALLEL, hindered=_of_two_modes, model=False),
-    "two_orders": Requirements(_BOTH, model=False),
-    "weight_plane": Requirements(reads=_corners),
+READS = {
+    "confidence": _teacher_of_predictor,
+    "latent_assignment": _subwords_and_references,
+    "mple": _texts_and_truth,
+    "reference_distances": _texts_and_references,
+    "schedule_bounds": _subwords,
+    "state_similarity": _same_of_teacher,
+    "step_errors": _subwords,
+    "weight_plane": _corners,
 }
+"""What an analysis reads besides the model and the ids of the corpus."""

@@ -60,12 +60,11 @@ TARGETS = 2048  # aligned at a time
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Split the divergence of a system from the law of an invented language.
 
-    It is measured for each number of steps that the system is trained for; of models with a length
-    predictor also `law_length`, the part of the length in the learning error.
+    It is measured for each number of steps that the system is trained for.
     """
     known = known_law.sentences(job)
     subject, laws = analysis.subject(job), known.laws
-    model, seed = subject.model, subject.seed
+    model, seed = subject.model, job.artifact.seed
     tokens = job.configuration.settings.decoding_tokens
     system = job.configuration.systems[job.artifact.system]
     with torch.no_grad():
@@ -102,8 +101,6 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         values[f"law_factorisation_{steps}"] = rows[:, 1]
         values[f"law_kl_{steps}"] = learning + rows[:, 1]
         values[f"law_passes_{steps}"] = rows[:, 2]
-    if lengths.any():
-        values["law_length"] = lengths
     return known.result(values)
 
 

@@ -63,7 +63,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     pairs, target = replace(split, model=start), subject.vocabularies.target
     vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
     training = subject.training.model_copy(update=vanilla)
-    objective = Objective(training, start, subject.seed, bfloat16=False).eval()
+    objective = Objective(training, start, job.artifact.seed, bfloat16=False).eval()
     values = {}
     for up in GRID:
         for across in GRID:

@@ -12,7 +12,6 @@ from nat.artifacts import TunedGamma
 from nat.data.candidates import RAW
 from nat.data.lines import read_lines
 from nat.data.references import references_path
-from nat.data.splits import sides
 from nat.data.translations import read_in_order
 from nat.files import read_json, write_json
 from nat.job import Job
@@ -25,7 +24,7 @@ from nat.options import validated
 def tune_gamma(job: Job[TunedGamma]) -> None:
     """Write the weights whose choice is closest to the references, and what was measured."""
     inputs, split = job.inputs, job.inputs.translations[0].split
-    _, target = sides(job.corpus)
+    target = job.corpus.target
     raw = list(read_lines(Path(inputs.text.path) / f"{split}.{target}"))
     names, translated = job.artifact.candidates.split("+"), iter(inputs.translations)
     texts = []
@@ -40,16 +39,16 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
     references, weights = zip(*(several[number] for number in covered), strict=True)
     versions = [[text[number] for number in covered] for text in texts]
     scores = pairwise_bleu(versions, references, weights)
-    tuned = tune(scores)
-    choices = Counter(chosen(scores, tuned.gamma).tolist())
+    gamma, best = tune(scores)
+    choices = Counter(chosen(scores, gamma).tolist())
     columns = zip(names, scores.references.T, strict=True)
-    means = {"chosen": tuned.bleu} | {name: float(column.mean()) for name, column in columns}
+    means = {"chosen": best} | {name: float(column.mean()) for name, column in columns}
     report = {
         "corpus": job.artifact.corpus,
         "split": split,
         "sentences": len(covered),
         "candidates": names,
-        "gamma": list(tuned.gamma),
+        "gamma": list(gamma),
         "chosen": {name: choices[number] for number, name in enumerate(names)},
         "mean_bleu": {name: round(value, DIGITS) for name, value in means.items()},
     }

@@ -34,13 +34,6 @@ class PairwiseBleu(NamedTuple):
     references: np.ndarray
 
 
-class Tuned(NamedTuple):
-    """Weights of the candidates, and the mean of S(Y, T) over the chosen candidates, 0 to 100."""
-
-    gamma: tuple[float, ...]
-    bleu: float
-
-
 def pairwise_bleu(
     candidates: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
@@ -70,8 +63,8 @@ def chosen(scores: PairwiseBleu, gamma: Sequence[float]) -> np.ndarray:
     return np.asarray(weighted.argmax(1))
 
 
-def tune(scores: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
-    """Find the weights whose choice is closest to the references.
+def tune(scores: PairwiseBleu, grid: Sequence[float] = GRID) -> tuple[tuple[float, ...], float]:
+    """Find the weights whose choice is closest to the references, and its mean S(Y, T), 0 to 100.
 
     Starting from ones, each weight in turn is set to the best value of the grid, until no change
     is an improvement. Of equally good values the current one is kept, otherwise the smallest.
@@ -90,4 +83,4 @@ def tune(scores: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
                 changed = [*gamma[:place], value, *gamma[place + 1 :]]
                 if (reached := merit(changed)) > best:
                     gamma, best = changed, reached
-    return Tuned(tuple(gamma), best)
+    return tuple(gamma), best

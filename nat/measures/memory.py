@@ -3,10 +3,8 @@
 import ctypes
 import gc
 import importlib
-import os
+import multiprocessing
 import re
-import sys
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,29 +28,22 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
     """
     if not _STATUS.exists():
         return None
-    reading, writing = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        try:
-            for package in packages:
-                importlib.import_module(package)
-            _map_libraries()
-            _give_back()
-            before = largest()
-            work()
-            os.write(writing, str(max(largest() - before, 0)).encode())
-        except BaseException:  # noqa: BLE001 (whatever it is, this copy ends here)
-            traceback.print_exc()
-            sys.stderr.flush()
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
-    return int(answer) if answer else None
+    fork = multiprocessing.get_context("fork")
+    answer = fork.SimpleQueue()
+
+    def measure() -> None:
+        for package in packages:
+            importlib.import_module(package)
+        _map_libraries()
+        _give_back()
+        before = largest()
+        work()
+        answer.put(max(largest() - before, 0))
+
+    process = fork.Process(target=measure)
+    process.start()
+    process.join()
+    return None if answer.empty() else int(answer.get())
 
 
 def _map_libraries() -> None:

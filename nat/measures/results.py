@@ -10,10 +10,12 @@ null and the `reason` why there is none, and what `Number` describes where it is
 `not_decoded` are keys of the file and hold for all its numbers; the rest is up to its job.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter
 
 from nat.checksums import remedy
 from nat.errors import UserError
@@ -25,6 +27,14 @@ NOT_AVAILABLE = "not available"  # the reason of a measure that is not defined f
 
 Measures = dict[str, dict[str, Any]]
 """The numbers of a part as they are written, by measure."""
+
+
+def _by_number(terms: Any) -> Any:
+    """Terms of sentences by their numbers, of which files have three lists."""
+    if isinstance(terms, dict) and {"numbers", "sums", "tokens"} <= terms.keys():
+        pairs = zip(terms["sums"], terms["tokens"], strict=True)
+        return dict(zip(terms["numbers"], pairs, strict=True))
+    return terms
 
 
 @dataclass(frozen=True)
@@ -50,10 +60,15 @@ class Number:
     signature: str = ""
     reason: str = ""
     hits: str = ""
-    by_sentence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    by_sentence: Annotated[dict[int, tuple[float, float]], BeforeValidator(_by_number)] = field(
+        default_factory=dict
+    )
     repeats: tuple[float, ...] = ()
     flags: tuple[str, ...] = ()
     not_decoded: int = 0
+
+
+_NUMBER = TypeAdapter(Number)
 
 
 def read(path: Path, part: str) -> dict[str, Number]:
@@ -63,11 +78,12 @@ def read(path: Path, part: str) -> dict[str, Number]:
         UserError: as `read_file`, and if a number is damaged.
     """
     content = read_file(path)
+    of_file = {key: content[key] for key in ("flags", "not_decoded") if key in content}
     numbers = {}
     for name, number in content["measures"].get(part, {}).items():
         try:
-            numbers[name] = _number(number, content)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            numbers[name] = _NUMBER.validate_python(number | of_file)
+        except ValueError as error:
             raise UserError(f"{path}: '{name}' of {part} is no number; {remedy(path)}") from error
     return numbers
 
@@ -91,24 +107,3 @@ def read_file(path: Path) -> dict[str, Any]:
 def missing(names: Iterable[str], reason: str) -> Measures:
     """Numbers that have no value, all for one reason."""
     return {name: {"value": None, "reason": reason} for name in names}
-
-
-def _number(written: Mapping[str, Any], content: Mapping[str, Any]) -> Number:
-    rows = written.get("by_sentence", {"numbers": (), "sums": (), "tokens": ()})
-    pairs = zip(map(float, rows["sums"]), map(float, rows["tokens"]), strict=True)
-    value, low, high = (
-        None if each is None else float(each)
-        for each in (written["value"], written.get("low"), written.get("high"))
-    )
-    return Number(
-        value,
-        low,
-        high,
-        signature=written.get("signature", ""),
-        reason=written.get("reason", ""),
-        hits=written.get("hits", ""),
-        by_sentence=dict(zip(rows["numbers"], pairs, strict=True)),
-        repeats=tuple(map(float, written.get("repeats", ()))),
-        flags=tuple(content.get("flags", ())),
-        not_decoded=int(content.get("not_decoded", 0)),
-    )

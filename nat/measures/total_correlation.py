@@ -63,7 +63,6 @@ def estimate(
                 "value": _in_bits((nat - at) / tokens),
                 "by_sentence": {**of_nat, "sums": bits},
             },
-            "total_correlation_nats": {"value": round((nat - at) / tokens, DIGITS)},
             **{key: {"value": _in_bits(each * sentences / tokens)} for key, each in exact.items()},
         }
         splits[name] = {

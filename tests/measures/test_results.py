@@ -7,13 +7,14 @@ from nat.files import write_json
 from nat.measures.results import Number, missing, read
 from tests.messages import told
 
+ROWS = {"numbers": [4, 7], "sums": [1.5, 2], "tokens": [3, 4]}
+
 
 def test_numbers_of_a_part(tmp_path: Path) -> None:
-    rows = {"numbers": [4, 7], "sums": [1.5, 2], "tokens": [3, 4]}
     measures = {
         "bleu": {"value": 27, "low": 26.5, "high": 27.5, "signature": "s", "precisions": [60.0]},
         "share": {"value": 50.0, "hits": "10", "unit": "percent"},
-        "ratio": {"value": 0.5, "by_sentence": rows},
+        "ratio": {"value": 0.5, "by_sentence": ROWS},
         **missing(["latency"], "no GPU"),
     }
     content = {"measures": {"test": measures, "valid": {}}, "flags": ["odd"], "not_decoded": 2}
@@ -35,7 +36,10 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
         *(([], ""), ({"splits": {}}, ""), ({"measures": {"test": 3}}, "")),
         ({"measures": {"test": {"bleu": {}}}}, "'bleu'"),
         ({"measures": {"test": {"bleu": {"value": "x"}}}}, "'bleu'"),
-        ({"measures": {"test": {"bleu": {"value": 1, "by_sentence": {}}}}}, "'bleu'"),
+        (
+            {"measures": {"test": {"bleu": {"value": 1, "by_sentence": ROWS | {"sums": []}}}}},
+            "'bleu'",
+        ),
         ({"measures": {"test": {"bleu": {"value": 1, "repeats": 2}}}}, "'bleu'"),
     ],
 )
