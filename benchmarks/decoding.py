@@ -158,15 +158,15 @@ class Clock:
     @contextmanager
     def watch(self, model: Any) -> Iterator[None]:
         """Count what a model and its projection take."""
-        from nat.decoding import ctc_beam
+        from nat.decoding.ctc_beam import CtcBeam
         from nat.transformer.output import Output
 
         with mock.patch.multiple(
             model, encode=self.timed(model.encode), decode=self.timed(model.decode)
         ):
             patches = [mock.patch.object(Output, "best", self.timed(Output.best))]
-            frames = ctc_beam.PrefixSearch._frames
-            patches.append(mock.patch.object(ctc_beam.PrefixSearch, "_frames", self.timed(frames)))
+            frames = CtcBeam._frames
+            patches.append(mock.patch.object(CtcBeam, "_frames", self.timed(frames)))
             if model.length_predictor is not None:
                 predictor = model.length_predictor
                 timed = self.timed(predictor.forward)

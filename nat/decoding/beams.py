@@ -32,8 +32,9 @@ class LeftToRightSearch(LeftToRight):
         begin: int = BOS,
         kept: int = 1,
         stride: int = 1,
+        chunk: int = 1,
     ) -> list[list[Hypothesis]]:
-        """The best hypotheses of each encoded sentence, best first; one token per decoder pass.
+        """The best hypotheses of each encoded sentence, best first.
 
         Args:
             model: with a causal decoder.
@@ -42,13 +43,23 @@ class LeftToRightSearch(LeftToRight):
             begin: token that every hypothesis starts with.
             kept: hypotheses per sentence, at most `beam`.
             stride: difference between the position numbers of neighbouring tokens.
+            chunk: tokens that a decoder pass predicts, each by itself.
         """
-        beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype, begin, kept)
+        beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype, kept)
         cache = model.start(encoded, self.beam, stride)
+        shown = torch.full((len(longest) * self.beam, chunk), begin, device=longest.device)
+        passes = torch.zeros_like(longest)
         while beams.sentences.numel():
-            states = model.step(beams.last.flatten()[:, None], cache)[:, 0]
-            beams.advance(states, model.output, cache)
-        return beams.results()
+            states = model.step(shown, cache)
+            passes[beams.sentences] += 1
+            order: Tensor | slice = slice(None)
+            for place in range(chunk):
+                states = states[order]
+                order = beams.advance(states[:, place], model.output, cache)
+                if not beams.sentences.numel():
+                    break
+            shown = beams.prefixes[:, :, beams.length - chunk : beams.length].flatten(0, 1)
+        return beams.results(passes)
 
 
 class Beams:
@@ -68,12 +79,10 @@ class Beams:
         beam: open hypotheses per sentence.
         length_penalty: exponent of the length.
         dtype: of scores.
-        begin: token that every hypothesis starts with.
         kept: ended hypotheses per sentence, at most `beam`.
 
     Attributes:
         sentences: number in the batch of each unfinished sentence, [n].
-        last: last token of each open hypothesis, [n, K].
         prefixes: tokens of the open hypotheses, [n, K, ...].
         length: tokens of every open hypothesis.
     """
@@ -84,15 +93,13 @@ class Beams:
         beam: int,
         length_penalty: float,
         dtype: torch.dtype,
-        begin: int = BOS,
-        kept: int = 1,
+        kept: int,
     ) -> None:
         device, sentences = longest.device, longest.size(0)
         self.beam, self.length_penalty = beam, length_penalty
         self.length = 0
         self.longest = longest
         self.sentences = torch.arange(sentences, device=device)
-        self.last = torch.full((sentences, beam), begin, device=device)
         width = int(longest.max()) if sentences else 0
         self.prefixes = torch.zeros((sentences, beam, width), dtype=torch.int64, device=device)
         # one hypothesis at the start; the others have probability zero
@@ -104,7 +111,6 @@ class Beams:
         self._best_scores = torch.full(shape, -torch.inf, dtype=dtype, device=device)
         self._best_tokens = torch.zeros((*shape, width), dtype=torch.int64, device=device)
         self._best_lengths = torch.zeros(shape, dtype=torch.int64, device=device)
-        self._steps = torch.zeros_like(longest)
 
     def advance(self, states: Tensor, output: Output, cache: DecoderCache) -> Tensor:
         """Extend every open hypothesis by a token and reorder the cache accordingly.
@@ -128,12 +134,11 @@ class Beams:
 
         self._end(scores, ends)
         origin = chosen // width
-        self.last = symbols.view(-1, beam * width).gather(1, chosen)
         self._scores = scores
         rows = torch.arange(origin.size(0), device=origin.device)[:, None]
         self.prefixes = self.prefixes[rows, origin]
         if self.length < self.prefixes.size(2):
-            self.prefixes[:, :, self.length] = self.last
+            self.prefixes[:, :, self.length] = symbols.view(-1, beam * width).gather(1, chosen)
         self.length += 1
         hypotheses = rows * beam + origin
 
@@ -141,12 +146,11 @@ class Beams:
         bound = scores[:, 0] / (self.longest + 1).to(scores.dtype) ** self.length_penalty
         worst = self._best_scores[self.sentences, -1]
         finished = (self._ended >= beam) | (worst >= bound) | (self.length > self.longest)
-        self._steps[self.sentences] = self.length
         if finished.any():
             unfinished = (~finished).nonzero()[:, 0]
             hypotheses = hypotheses[unfinished]
             self.longest, self.sentences = self.longest[unfinished], self.sentences[unfinished]
-            self.last, self.prefixes = self.last[unfinished], self.prefixes[unfinished]
+            self.prefixes = self.prefixes[unfinished]
             self._scores, self._ended = self._scores[unfinished], self._ended[unfinished]
             cache.keep_sentences(unfinished, hypotheses.flatten())
         else:
@@ -182,13 +186,16 @@ class Beams:
         )
         self._best_lengths[sentences] = lengths.gather(1, order)
 
-    def results(self) -> list[list[Hypothesis]]:
-        """The best ended hypotheses of every sentence, best first; at least one."""
+    def results(self, passes: Tensor) -> list[list[Hypothesis]]:
+        """The best ended hypotheses of every sentence, best first; at least one.
+
+        `passes` are the decoder passes of each sentence, [B].
+        """
         rows = zip(
             self._best_tokens.tolist(),
             self._best_lengths.tolist(),
             self._best_scores.tolist(),
-            self._steps.tolist(),
+            passes.tolist(),
             strict=True,
         )
         of_sentences = []

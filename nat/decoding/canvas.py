@@ -4,8 +4,7 @@ A canvas is the decoder input of a translation in progress: as many positions as
 will have, each of them MASK or a symbol that was chosen already.
 """
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +32,7 @@ class Canvases:
         real: True before the end, [N, T].
         lengths: [N].
         passes: number of decoder passes of each canvas, [N].
+        history: the canvases after each decoder pass, if they are to be kept.
     """
 
     tokens: Tensor
@@ -40,10 +40,7 @@ class Canvases:
     real: Tensor
     lengths: Tensor
     passes: Tensor
-
-    def copy(self) -> "Canvases":
-        """The same canvases, to be decoded further in another way."""
-        return Canvases(*(value.clone() for value in vars(self).values()))
+    history: list["Moment"] | None = None
 
     def predict(
         self, model: Network, encoded: Encoded, masked: Tensor, correct: bool = False
@@ -75,6 +72,9 @@ class Canvases:
             self.tokens[rows[row], position] = best.symbols
             self.log_probabilities[rows[row], position] = best.log_probabilities
             self.passes[rows] += 1
+        if self.history is not None:
+            now = self.tokens.clone(), self.log_probabilities.clone()
+            self.history.append(Moment(masked, chosen, *now))
 
     def all(self) -> list[Hypothesis]:
         """Every canvas, scored by its mean log-probability per position.
@@ -115,46 +115,33 @@ class Canvases:
         chosen = mean.argmax(1)
         return torch.arange(mean.size(0), device=chosen.device) * length_beam + chosen
 
-    def recorded(self, length_beam: int, decoded: Iterable["Positions"]) -> list[list[Pass]]:
-        """The passes behind the `best` canvas of each sentence; these canvases are after the first.
-
-        Args:
-            length_beam: canvases of a sentence.
-            decoded: decodes the canvases in place, pass by pass.
-        """
-        first = Positions(self.real, self.real)
-        after = [
-            (each, self.tokens.clone(), self.log_probabilities.clone())
-            for each in itertools.chain([first], decoded)
-        ]
+    def recorded(self, length_beam: int) -> list[list[Pass]]:
+        """The passes of the history behind the `best` canvas of each sentence."""
         passes = []
         for row in self._best_rows(length_beam).tolist():
             length = int(self.lengths[row])
             passes.append(
                 [
                     Pass(
-                        tokens[row, :length].tolist(),
+                        each.tokens[row, :length].tolist(),
                         each.chosen[row].nonzero()[:, 0].tolist(),
                         each.masked[row].nonzero()[:, 0].tolist(),
-                        scores[row, :length].tolist(),
+                        each.log_probabilities[row, :length].tolist(),
                     )
-                    for each, tokens, scores in after
+                    for each in self.history or ()
                     if each.chosen[row].any()
                 ]
             )
         return passes
 
 
-class Positions(NamedTuple):
-    """Positions of a pass, [N, T] each.
-
-    Attributes:
-        masked: those at which the decoder saw MASK.
-        chosen: those whose symbols it chose.
-    """
+class Moment(NamedTuple):
+    """Canvases after a decoder pass, [N, T] each; it saw MASK at `masked`, and chose `chosen`."""
 
     masked: Tensor
     chosen: Tensor
+    tokens: Tensor
+    log_probabilities: Tensor
 
 
 def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from nat.data.vocabulary import MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import silent
-from nat.decoding.options import CtcBeamDecodingOptions, PrefixBeam
+from nat.decoding.options import CtcBeamDecodingOptions
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
@@ -34,7 +34,7 @@ class Emissions(NamedTuple):
     blanks: np.ndarray
 
 
-class PrefixSearch(PrefixBeam):
+class CtcBeam(CtcBeamDecodingOptions):
     """Search for the translation, not for the alignment, that is most probable.
 
     Gu and Kong (2021), section 4.2 and table 3. The score of a translation y is
@@ -54,6 +54,13 @@ class PrefixSearch(PrefixBeam):
     prefix may always repeat its last token. Probabilities are those of the full softmax; special
     symbols other than UNK and BLANK are never chosen.
     """
+
+    @torch.inference_mode()
+    def __call__(
+        self, model: Transformer, source: Tensor, language_model: LanguageModel | None = None
+    ) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        return self.search(model, model.encode(source), language_model)
 
     def search(
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
@@ -121,17 +128,6 @@ class PrefixSearch(PrefixBeam):
             prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
         tokens, score = prefixes.best()
         return Hypothesis(tokens, score, 1)
-
-
-class CtcBeam(PrefixSearch, CtcBeamDecodingOptions):
-    """Prefix beam search of a CTC model."""
-
-    @torch.inference_mode()
-    def __call__(
-        self, model: Transformer, source: Tensor, language_model: LanguageModel | None = None
-    ) -> list[Hypothesis]:
-        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        return self.search(model, model.encode(source), language_model)
 
 
 METHOD = CtcBeam

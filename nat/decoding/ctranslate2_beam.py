@@ -40,7 +40,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
         lengths = source.ne(PAD).sum(1) - 1
         limits = self.longest(lengths).clamp(max=model.longest_target).tolist()
         sentences = [
-            engine.words([token for token in row if token not in (PAD, EOS)])
+            [engine.source_symbols[token] for token in row if token not in (PAD, EOS)]
             for row in source.tolist()
         ]
         results = self._search(engine, sentences, max(limits))
@@ -79,7 +79,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
 
     def _best(self, engine: SearchEngine, result: Any, limit: int) -> Hypothesis:
         """The best hypothesis that ended."""
-        hypotheses = [engine.ids(words) for words in result.hypotheses]
+        hypotheses = [[engine.ids[word] for word in words] for words in result.hypotheses]
         best = next((row for row, tokens in enumerate(hypotheses) if tokens[-1:] == [EOS]), 0)
         tokens = hypotheses[best]
         tokens = tokens[:-1] if tokens[-1:] == [EOS] else tokens[:limit]

@@ -8,7 +8,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.options import LatentRescoringDecodingOptions
 from nat.decoding.rescoring import RescoredDraws
-from nat.transformer.model import Transformer
+from nat.transformer.model import Encoded, Transformer
 
 
 class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
@@ -24,14 +24,15 @@ class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
         self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        encoded = self.draw(model, source)
-        if model.decoder.upsample is not None:
-            translations = imputed_translations(model, encoded, steps=1)
-        else:
+
+        def translate(encoded: Encoded) -> list[Hypothesis]:
+            if model.decoder.upsample is not None:
+                return imputed_translations(model, encoded, steps=1)
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, encoded, canvases.real)
-            translations = canvases.all()
-        return self.choose(assistant, source, translations)
+            return canvases.all()
+
+        return self.choose(model, source, assistant, translate)
 
 
 METHOD = LatentRescoring

@@ -6,7 +6,7 @@ from torch import Tensor
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LengthRescoringDecodingOptions
-from nat.decoding.rescoring import best_of_assistant, groups
+from nat.decoding.rescoring import best_of_assistant
 from nat.transformer.model import Transformer
 
 
@@ -26,8 +26,7 @@ class LengthRescoring(LengthRescoringDecodingOptions):
         encoded = model.encode(source)
         canvases = canvases_of(model, encoded, self.length_beam)
         canvases.predict(model, encoded.repeat(self.length_beam), canvases.real)
-        candidates = groups(canvases.all(), self.length_beam)
-        return best_of_assistant(assistant, source, candidates, self.length_penalty)
+        return best_of_assistant(assistant, source, canvases.all(), self.length_penalty)
 
 
 METHOD = LengthRescoring

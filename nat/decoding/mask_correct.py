@@ -1,11 +1,9 @@
 """Mask-predict with correction: iterative decoding of CMLMC, which may replace visible tokens."""
 
-from collections.abc import Iterator
-
 import torch
 
 from nat.alignment.reveal import least_confident
-from nat.decoding.canvas import Canvases, Positions
+from nat.decoding.canvas import Canvases
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
 from nat.decoding.options import MaskCorrectDecodingOptions
@@ -23,14 +21,13 @@ class MaskCorrect(LengthParallel, MaskCorrectDecodingOptions):
     published code sets `deduplicate`.
     """
 
-    def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> Iterator[Positions]:
+    def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> None:
         """Mask, and predict every position again, in place; see `LengthParallel.refine`."""
         for number in range(1, self.steps):
             masks = canvases.lengths * (self.steps - number) // self.steps
             confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
             masked = least_confident(confidence, masks)
             canvases.predict(model, encoded, masked, correct=True)
-            yield Positions(masked, canvases.real)
 
 
 METHOD = MaskCorrect

@@ -1,11 +1,9 @@
 """Mask-predict: iterative decoding of a conditional masked language model."""
 
-from collections.abc import Iterator
-
 import torch
 
 from nat.alignment.reveal import least_confident
-from nat.decoding.canvas import Canvases, Positions
+from nat.decoding.canvas import Canvases
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
 from nat.decoding.options import MaskPredictDecodingOptions
@@ -28,7 +26,7 @@ class MaskPredict(LengthParallel, MaskPredictDecodingOptions):
     The score is the mean log-probability per token, each from the last pass that chose it.
     """
 
-    def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> Iterator[Positions]:
+    def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> None:
         """Mask and predict again, in place; see `LengthParallel.refine`."""
         masked = canvases.real
         for number in range(1, self.steps):
@@ -37,7 +35,6 @@ class MaskPredict(LengthParallel, MaskPredictDecodingOptions):
             confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
             masked = least_confident(confidence, masks)
             canvases.predict(model, encoded, masked)
-            yield Positions(masked, masked)
 
 
 METHOD = MaskPredict

@@ -1,12 +1,12 @@
 """Options and traits of the decoding methods: `CtcDecodingOptions` are those of `ctc`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from nat.language_model.options import LanguageModelOptions
 from nat.options import Count, NotNegative, Number, added
-from nat.traits import DecodingMethod
+from nat.traits import DecodingMethod, Order
 from nat.transformer.architecture import LENGTH_CLASSES
 
 LengthBeam = Annotated[int, Field(ge=1, le=LENGTH_CLASSES)]
@@ -35,15 +35,14 @@ class LeftToRight(DecodingMethod):
 class BeamSearchDecodingOptions(LeftToRight):
     """Of beam search."""
 
-    decoding_order = "autoregressive"
+    decoding_order: ClassVar[Order] = "autoregressive"
     traced = True
 
 
-class GroupBeamSearchDecodingOptions(LeftToRight):
+class GroupBeamSearchDecodingOptions(BeamSearchDecodingOptions):
     """Of beam search for groups of tokens."""
 
     decoding_order = "semi-autoregressive"
-    traced = True
 
 
 class Ctranslate2BeamDecodingOptions(LeftToRight):
@@ -293,8 +292,8 @@ class OnnxParallelDecodingOptions(DecodingMethod):
     converted = "onnx"
 
 
-class PrefixBeam(DecodingMethod):
-    """Of prefix beam searches, see `nat.decoding.ctc_beam`.
+class CtcBeamDecodingOptions(DecodingMethod):
+    """Of prefix beam search.
 
     Attributes:
         beam: prefixes kept for each sentence.
@@ -314,9 +313,5 @@ class PrefixBeam(DecodingMethod):
     upsampled = True
 
 
-class CtcBeamDecodingOptions(PrefixBeam):
-    """Of prefix beam search."""
-
-
-class LatentBeamRescoringDecodingOptions(Draws, PrefixBeam):
+class LatentBeamRescoringDecodingOptions(Draws, CtcBeamDecodingOptions):
     """Of noisy parallel decoding by latents, with prefix beam search."""

@@ -1,7 +1,7 @@
 """Noisy parallel decoding (Gu et al. 2018): an autoregressive assistant chooses a candidate."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from nat.transformer.model import Encoded, Transformer
 def best_of_assistant(
     assistant: Transformer,
     source: Tensor,
-    candidates: Sequence[Sequence[Hypothesis]],
+    candidates: Sequence[Hypothesis],
     length_penalty: LengthPenalty = "mean",
 ) -> list[Hypothesis]:
     """The candidate of each sentence with the assistant's highest score, by forced decoding.
@@ -31,21 +31,19 @@ def best_of_assistant(
     Args:
         assistant: autoregressive model.
         source: sentences [B, S] (tokens, EOS, padding on the right).
-        candidates: those of each sentence, at least one.
+        candidates: as many of each sentence, at least one, side by side.
         length_penalty: how the assistant's log-probability depends on the length.
 
     Returns:
         The chosen candidates with the assistant's score. Their number of steps is the largest of
         the sentence's candidates plus one for the assistant.
     """
+    size = len(candidates) // len(source)
     # each different candidate once
-    different = [list(dict.fromkeys(tuple(one.tokens) for one in group)) for group in candidates]
-    wanted = [
-        (row, tokens)
-        for row, group in enumerate(different)
-        for tokens in group
-        if len(tokens) <= assistant.longest_target
-    ]
+    different = dict.fromkeys(
+        (number // size, tuple(one.tokens)) for number, one in enumerate(candidates)
+    )
+    wanted = [each for each in different if len(each[1]) <= assistant.longest_target]
     known = {}
     if wanted:
         encoded = assistant.encode(source)
@@ -53,9 +51,9 @@ def best_of_assistant(
         scores = forced_tokens(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
         known = dict(zip(wanted, scores.sum(1).tolist(), strict=True))
     chosen = []
-    for row, group in enumerate(candidates):
+    for row in range(len(source)):
         scored = []
-        for one in group:
+        for one in candidates[row * size : (row + 1) * size]:
             score = known.get((row, tuple(one.tokens)), -torch.inf)
             if length_penalty == "mean":
                 score /= len(one.tokens) + 1
@@ -68,24 +66,18 @@ def best_of_assistant(
     return chosen
 
 
-def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothesis]]:
-    """Hypotheses in groups of `size`, one after the other."""
-    return [hypotheses[start : start + size] for start in range(0, len(hypotheses), size)]
-
-
 class RescoredDraws(Draws):
     """The candidates are translations with several draws of the latents."""
 
-    def draw(self, model: Transformer, source: Tensor) -> Encoded:
-        """Encode source sentences [B, S] once for each draw; those of a sentence side by side."""
+    def choose(
+        self,
+        model: Transformer,
+        source: Tensor,
+        assistant: Transformer,
+        translate: Callable[[Encoded], Sequence[Hypothesis]],
+    ) -> list[Hypothesis]:
+        """The assistant's choice among what `translate` writes with each draw, for [B, S]."""
         latents = model.part(LatentVariables)
         assert latents is not None
-        return latents.sampled(model.encode(source), self.samples, self.temperature, self.seed)
-
-    def choose(
-        self, assistant: Transformer, source: Tensor, translations: Sequence[Hypothesis]
-    ) -> list[Hypothesis]:
-        """The assistant's choice among the translations of each sentence's draws."""
-        return best_of_assistant(
-            assistant, source, groups(translations, self.samples), self.length_penalty
-        )
+        encoded = latents.sampled(model.encode(source), self.samples, self.temperature, self.seed)
+        return best_of_assistant(assistant, source, translate(encoded), self.length_penalty)

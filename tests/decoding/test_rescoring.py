@@ -31,33 +31,27 @@ def mean_score(assistant: Any, sentence: list[int], tokens: list[int]) -> float:
     return forced_tokens(assistant, encoded, [tokens]).sum(1).item() / (len(tokens) + 1)
 
 
-def test_the_assistant_chooses_by_the_mean_per_token() -> None:
+@pytest.mark.parametrize("length_penalty", ["mean", "sum"])
+def test_the_assistant_chooses_by_mean_or_sum(length_penalty: Any) -> None:
     assistant = make_model(seed=2)
     groups = [
         [Hypothesis(tokens, score, steps) for tokens, score, steps in group]
         for group in (
-            [([7, 8], -9.0, 1), ([], -1.0, 1), ([7, 8, 9, 9, 9], -2.0, 3)],
+            [([7, 8], -9.0, 1), ([7], -1.0, 1), ([7, 8, 9, 9, 9], -2.0, 3)],
             [([20, 20], -1.0, 1), ([20, 20], -1.0, 1), ([8], -1.0, 1)],
         )
     ]
-    found = best_of_assistant(assistant, source_tensor(SENTENCES[:2]), groups)
-    for sentence, group, best in zip(SENTENCES[:2], groups, found, strict=True):
-        scores = [mean_score(assistant, sentence, one.tokens) for one in group]
+    source = source_tensor(SENTENCES[:2])
+    chosen = best_of_assistant(assistant, source, [*groups[0], *groups[1]], length_penalty)
+    for sentence, group, best in zip(SENTENCES[:2], groups, chosen, strict=True):
+        scores = [
+            mean_score(assistant, sentence, one.tokens)
+            * (len(one.tokens) + 1 if length_penalty == "sum" else 1)  # with EOS
+            for one in group
+        ]
         assert best.score == pytest.approx(max(scores))
         assert best.tokens == group[scores.index(max(scores))].tokens
-    assert [one.steps for one in found] == [4, 2]
-
-
-def test_the_assistant_chooses_by_the_sum() -> None:
-    assistant, (sentence,) = make_model(seed=2), SENTENCES[:1]
-    group = [Hypothesis(tokens, -1.0, 1) for tokens in ([7], [7, 8], [8, 9, 10, 11, 12, 13, 14])]
-    (best,) = best_of_assistant(assistant, source_tensor([sentence]), [group], "sum")
-    scores = {}
-    for one in group:
-        length = len(one.tokens) + 1  # with EOS
-        scores[tuple(one.tokens)] = mean_score(assistant, sentence, one.tokens) * length
-    assert best.score == pytest.approx(max(scores.values()))
-    assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
+    assert [one.steps for one in chosen] == [4, 2]
     method = build("decoding", Method(method="length_rescoring", length_beam=2))
     assert method.length_penalty == "mean"
 
@@ -65,17 +59,17 @@ def test_the_assistant_chooses_by_the_sum() -> None:
 def test_what_is_too_long_or_no_number_is_not_chosen() -> None:
     assistant, source = make_model(), source_tensor([[6, 7]])
     longest, too_long = Hypothesis([7] * 39, -1.0, 1), Hypothesis([7] * 40, -1.0, 1)
-    (found,) = best_of_assistant(assistant, source, [[too_long, longest]])
-    assert found.tokens == longest.tokens
-    (found,) = best_of_assistant(assistant, source, [[too_long]])
-    assert found.score == -torch.inf
+    (best,) = best_of_assistant(assistant, source, [too_long, longest])
+    assert best.tokens == longest.tokens
+    (best,) = best_of_assistant(assistant, source, [too_long])
+    assert best.score == -torch.inf
     for bad in (float("nan"), -float("inf")):
         failed, other = Hypothesis([7], bad, 1), Hypothesis([8], -1.0, 1)
-        (found,) = best_of_assistant(assistant, source, [[failed]])
-        assert found.score != found.score
+        (best,) = best_of_assistant(assistant, source, [failed])
+        assert best.score != best.score
         for group in ([failed, other], [other, failed]):
-            (found,) = best_of_assistant(assistant, source, [group])
-            assert found.tokens == other.tokens and found.score == found.score
+            (best,) = best_of_assistant(assistant, source, group)
+            assert best.tokens == other.tokens and best.score == best.score
 
 
 @pytest.mark.parametrize("length", ["offset", "constant"])

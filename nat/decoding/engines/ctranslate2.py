@@ -45,6 +45,7 @@ class SearchEngine:
         parts: how many parts of a batch are translated in parallel.
         source_symbols: of the source vocabulary, in the order of their ids.
         symbols: of the target vocabulary, likewise.
+        ids: the same ids by symbol.
 
     Raises:
         UserError: if the folder is missing or damaged.
@@ -61,15 +62,7 @@ class SearchEngine:
             source = target = own / "shared_vocabulary.json"
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
-        self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-
-    def words(self, tokens: list[int]) -> list[str]:
-        """Source symbols of ids."""
-        return [self.source_symbols[token] for token in tokens]
-
-    def ids(self, words: list[str]) -> list[int]:
-        """Ids of target symbols."""
-        return [self._ids[word] for word in words]
+        self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
 
 
 class EncoderEngine:
