@@ -167,8 +167,9 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
     """A number of ours, with its interval below it."""
     small = []
     if record["status"] == "run":
-        if given(record["low"]) and "[" not in text:
-            small.append(tables.ends(dict(record)))
+        if given(record["low"]):
+            small.append(interval := tables.ends(dict(record)))
+            text = text.replace(f" {interval}", "")
         if (seeds := len(str(record["seeds"]).split())) > 1:
             small.append(f"{seeds} seeds")
     older = bool(results.older(cells))

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from nat.artifacts import Model, Score, TrainingCurve
 from nat.configuration.systems import needed_systems
+from nat.figures.drawing import COLOURS
 from nat.figures.figures import STYLE
 from nat.files import read_json
 from nat.measures.known import MEASURES
@@ -54,6 +55,10 @@ WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
 )
+CURVES: dict[str, Any] = {
+    "train": {"color": COLOURS[0]},
+    "valid": {"color": COLOURS[1], "marker": "."},
+}
 NEEDS = {"text": "translations", "init_from": "weights, to start from", "teacher": "distributions"}
 
 
@@ -171,7 +176,7 @@ def draw(csv: Path, svg: Path) -> None:
                 continue
             axes = figure.add_subplot(1, 2, place, title=title, xlabel="updates")
             for split, own in points.groupby("split"):
-                axes.plot(own["update"], own[column], marker="o", markersize=3, label=split)
+                axes.plot(own["update"], own[column], label=split, **CURVES[str(split)])
             axes.legend()
         figure.savefig(svg, metadata={"Date": None})
 
