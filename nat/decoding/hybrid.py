@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -49,19 +48,23 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         else:
             assert chunk_of(assistant) == chunk_of(model)  # they write the same kth tokens first
             writer, encoded = assistant, assistant.encode(source).rows(rows)
-            tokens = [one.tokens for one in sequences]
-            scores = forced_tokens(writer, encoded, tokens, BEGIN_OF_CHUNKS, chunk_of(writer))
+            kth = [one.tokens for one in sequences]
+            of_kth = forced_tokens(writer, encoded, kth, BEGIN_OF_CHUNKS, chunk_of(writer)).sum(1)
             totals = [
                 # so that a failed search is reported as such, whatever the other model's score is
                 score if math.isfinite(one.score) else math.nan
-                for one, score in zip(sequences, scores.sum(1).tolist(), strict=True)
+                for one, score in zip(sequences, of_kth.tolist(), strict=True)
             ]
+        tokens, _, scores = complete(writer, encoded, sequences)
+        ends = tokens.eq(EOS).int().argmax(1)
+        # EOS itself counts where stage II chose it
+        counts = torch.arange(tokens.size(1), device=ends.device) <= ends[:, None]
+        completed = (each.tolist() for each in (tokens, ends, (scores * counts).sum(1)))
         candidates: list[list[Hypothesis]] = [[] for _ in kept]
-        completions = complete(writer, encoded, sequences).translations()
-        for row, one, total, (written, score) in zip(
-            sentences, sequences, totals, completions, strict=True
+        for row, one, total, written, end, score in zip(
+            sentences, sequences, totals, *completed, strict=True
         ):
-            candidates[row].append(Hypothesis(written, score + total, one.steps + 1))
+            candidates[row].append(Hypothesis(written[:end], score + total, one.steps + 1))
         return list(map(most_probable, candidates))
 
     @torch.inference_mode()
@@ -70,11 +73,10 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         encoded = model.encode(source)
         sequences = [kept[0] for kept in self.every_kth(model, encoded)]
         completed = complete(model, encoded, sequences)
-        kth = [each.tokens for each in sequences]
-        chunk = chunk_of(model)
-        of_kth = forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk).tolist()
-        lengths = completed.tokens.ne(PAD).sum(1).tolist()
-        rows = zip(*(each.tolist() for each in completed), lengths, of_kth, strict=True)
+        lengths = completed[0].ne(PAD).sum(1)
+        chunk, kth = chunk_of(model), [each.tokens for each in sequences]
+        of_kth = forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk)
+        rows = zip(*(each.tolist() for each in (*completed, lengths, of_kth)), strict=True)
         sentences = []
         for tokens, masked, scores, end, its_kth in rows:
             for place in range(chunk - 1, end, chunk):
@@ -93,36 +95,20 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         )
 
 
-class Completed(NamedTuple):
-    """Sequences after stage II.
-
-    Attributes:
-        tokens: EOS at multiples of k and where stage II chose it, PAD after the last, [N, T].
-        masked: positions of stage II, [N, T].
-        log_probabilities: of the tokens that stage II chose, nats; zero elsewhere, [N, T].
-    """
-
-    tokens: Tensor
-    masked: Tensor
-    log_probabilities: Tensor
-
-    def translations(self) -> list[tuple[list[int], float]]:
-        """Tokens before the first EOS, and the sum of what counts of stage II, nats."""
-        ends = self.tokens.eq(EOS).int().argmax(1)
-        # EOS itself counts where stage II chose it
-        counts = torch.arange(self.tokens.size(1), device=ends.device) <= ends[:, None]
-        scores = (self.log_probabilities * counts).sum(1)
-        rows = zip(self.tokens.tolist(), ends.tolist(), scores.tolist(), strict=True)
-        return [(tokens[:end], score) for tokens, end, score in rows]
-
-
-def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]) -> Completed:
-    """Predict the tokens between every k-th one in one pass.
+def complete(
+    model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Predict the tokens between every k-th one in one pass (stage II).
 
     Args:
         model: hybrid.
         encoded: encoder states of the sentence of each sequence.
         sequences: every k-th token, [N].
+
+    Returns:
+        Tokens, with EOS at the last multiple of k and where stage II chose it, and PAD after that,
+        [N, T]; positions of stage II, [N, T]; log-probabilities of what it chose there, nats; zero
+        elsewhere, [N, T].
     """
     chunk = chunk_of(model)
     device = encoded.states.device
@@ -140,7 +126,7 @@ def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesi
     best = model.output.best(states[masked], never)
     tokens = tokens.masked_scatter(masked, best.symbols)
     filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
-    return Completed(tokens, masked, filled)
+    return tokens, masked, filled
 
 
 def _unfolded(tokens: list[int], masked: list[bool], scores: list[float]) -> list[Pass]:

@@ -4,7 +4,6 @@
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -45,12 +44,6 @@ USUAL = (
 
 USUAL_OF_STUDENTS = ("mask-predict-1-lb5", "ctc")
 """The same for students of several steps, which are trained to need one."""
-
-_FOLDER = re.compile(
-    r"(?P<root>(?:.*/)?)results/(?P<run>[^/]+)/models/(?P<corpus>[^/]+)/(?P<system>[^/]+)"
-    r"/seed(?P<seed>\d+)"
-)
-
 
 CONSULTED = {
     "assistant": "assistant-{system}.pt",
@@ -289,8 +282,11 @@ def _place(folder: Path) -> tuple[Path, Model] | None:
     a link to the folder of a training.
     """
     for path in (os.path.normpath(folder.absolute()), str(folder.resolve())):
-        if match := _FOLDER.fullmatch(path):
-            return Path(match["root"]), Model.of(match.groupdict())
+        match Path(path).parts:
+            case [*root, "results", run, "models", corpus, system, seed] if (
+                seed.startswith("seed") and seed[4:].isdecimal()
+            ):
+                return Path(*root), Model(run, corpus, system, int(seed[4:]))
     return None
 
 
