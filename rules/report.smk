@@ -42,7 +42,7 @@ if workflow.is_main_process and "plan" in sys.argv[1:]:
         program = [
             sys.executable,
             "workflow_scripts/plan.py",
-            *chosen(configuration).arguments,
+            *configuration.choice.arguments,
         ]
         others = [target for target in planned if target != "plan"]
         sys.exit(subprocess.run([*program, *others]).returncode)

@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 
 from nat import program
-from nat.configuration.command_line import add_configuration_arguments, chosen, configuration_from
+from nat.configuration.command_line import add_configuration_arguments, configuration_from
 from nat.workflow import plan
 from snakemake_logger_plugin_jobs import pending
 
@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", default=["all"], help="of snakemake (default: all)")
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
-    keys = chosen(configuration).keys
+    keys = configuration.choice.keys
     words = ["--config", *(f"{key}={value}" for key, value in keys.items())]
     targets = list(dict.fromkeys(arguments.targets))
     if "all" in targets:

@@ -29,12 +29,6 @@ def configuration_from(arguments: Namespace) -> Configuration:
     return load(choice({key: value for key, value in given.items() if value is not None}))
 
 
-def chosen(configuration: Configuration) -> RunChoice:
-    """Return the choice that makes a configuration."""
-    overrides = configuration.overrides
-    return RunChoice(configuration.scale, overrides.name, overrides.given)
-
-
 def choice_of(root: Path, run: str) -> RunChoice:
     """Return the choice of a run, whose name is `SCALE` or `SCALE@NAME`."""
     scale, _, name = run.partition("@")
@@ -51,11 +45,10 @@ def choice_of(root: Path, run: str) -> RunChoice:
 
 def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
     """Refuse a name that was first used with other overrides; `keep` those of a new name."""
-    overrides, folder = configuration.overrides, f"{RESULTS}/{configuration.run}"
-    if overrides.name is None:
+    own, folder = configuration.choice.changes, f"{RESULTS}/{configuration.run}"
+    if configuration.choice.name is None:
         return
     record = configuration.root / folder / OVERRIDE
-    own = {"config": overrides.config, "recipes": overrides.recipes}
     if record.exists() and (changes := differences(read_json(record), own)):
         raise UserError(
             f"key 'name': {folder} was made with another 'override' ({'; '.join(changes)}); give "

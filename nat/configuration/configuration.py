@@ -19,7 +19,7 @@ from nat.configuration.models import (
     Training,
     read_model,
 )
-from nat.configuration.overrides import Overrides
+from nat.configuration.overrides import RunChoice
 from nat.configuration.scales import Scale, TaskCorpus
 from nat.configuration.systems import SystemMethods, at_scale, place
 from nat.data.corpus import Corpus
@@ -39,27 +39,30 @@ class Configuration:
 
     Attributes:
         root: folder that holds `config/`.
-        scale: name of the scale.
+        choice: of the command line, with its scale.
         settings: `config/config.yaml`, with what the command line changes.
         files: content of all other files, by folder and name, as `families` expands them; each
             after the one that it is `like`.
         origins: where each entry of `files` is defined.
-        overrides: what the command line changes.
         names: the name under which each system is trained, in what `on` returns; None elsewhere.
     """
 
     root: Path
-    scale: str
+    choice: RunChoice
     settings: Settings
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     origins: dict[str, dict[str, Origin]] = field(repr=False)
-    overrides: Overrides = Overrides()
     names: dict[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def scale(self) -> str:
+        """Name of the scale."""
+        return self.choice.scale
 
     @property
     def run(self) -> str:
         """Name of the folder in `results/` for all results that depend on the scale."""
-        name = self.overrides.name
+        name = self.choice.name
         return self.scale if name is None else f"{self.scale}@{name}"
 
     @property

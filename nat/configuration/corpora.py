@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nat.configuration.files import file_of
-from nat.data.corpus import STEPS, Corpus, Source, Split
+from nat.data.corpus import Corpus, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
 from nat.data.sources import test_set
@@ -61,10 +61,10 @@ def _problems(corpus: Corpus) -> Iterator[str]:
     if corpus.subwords is not None:
         due = {"codes", "vocabulary"}, {"pieces", "vocabulary"}
         yield from _problems_of_origin(corpus.subwords, "subwords", *due)
-    for step in STEPS:
+    for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
         known = of_vocabulary if step == "vocabulary" else splits
-        for each in corpus.expected.after(step):
+        for each in sizes:
             if each not in known:
                 yield f"unknown key 'expected.{step}.{each}'; {hint(each, known)}"
 

@@ -130,31 +130,34 @@ class TeacherText(StrictModel):
     decoding: str
 
 
-class MixedText(StrictModel, extra="allow"):
-    """References and translations; its other keys are the fields of `nat.distillation.mixed`."""
+class SeveralTexts(StrictModel, extra="allow"):
+    """Texts among which a method of nat/distillation chooses; its other keys are its options."""
 
-    distilled: TeacherText
-
-
-class DynamicText(StrictModel, extra="allow"):
-    """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
-
-    candidates: Annotated[list[TeacherText | Literal["raw"]], Field(min_length=2), Unique]
+    distilled: OrAbsent[TeacherText] = None  # besides the references
+    candidates: OrAbsent[
+        Annotated[list[TeacherText | Literal["raw"]], Field(min_length=2), Unique]
+    ] = None
     # the scale changes it before the method reads it
     regulariser: dict[str, Any] | None = None
 
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "SeveralTexts":
+        if (self.distilled is None) == (self.candidates is None):
+            raise ValueError("expected one of the keys 'distilled' and 'candidates'")
+        return self
 
-class Distillation(StrictModel):
-    """Texts that a system learns instead of the references; exactly one of the keys."""
+
+class Distillation(StrictModel, extra="allow"):
+    """Texts that a system learns instead of the references: one, or several by their method."""
+
+    __pydantic_extra__: dict[str, SeveralTexts]
 
     distilled: OrAbsent[TeacherText] = None
-    mixed: OrAbsent[MixedText] = None
-    dynamic: OrAbsent[DynamicText] = None
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "Distillation":
         if len(self.model_fields_set) != 1:
-            raise ValueError("expected one of the keys distilled, mixed, dynamic")
+            raise ValueError("expected 'distilled', or one method of nat/distillation")
         return self
 
 

@@ -4,8 +4,9 @@
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -24,25 +25,16 @@ _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: bet
 
 
 @dataclass(frozen=True)
-class Overrides:
-    """Changes of config/config.yaml and of recipes, which are validated with these files.
+class RunChoice:
+    """Choice of a command line.
 
     Attributes:
+        scale: "" for that of config/config.yaml.
         name: of the run, beside the scale; None for the configuration of the files.
-        given: the changes as typed, `recipes.student.dropout=0.2`, in order.
+        override: changes as typed, `recipes.student.dropout=0.2`, in order.
     """
 
-    name: str | None = None
-    given: tuple[str, ...] = ()
-    config: Mapping[str, Any] = field(default_factory=dict)
-    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class RunChoice:
-    """Choice of a command line; without a scale, that of config/config.yaml."""
-
-    scale: str | None = None
+    scale: str = ""
     name: str | None = None
     override: tuple[str, ...] = ()
 
@@ -57,6 +49,26 @@ class RunChoice:
         """The same for the programs of `workflow_scripts/`."""
         return [word for key, value in self.keys.items() for word in (f"--{key}", value)]
 
+    @cached_property
+    def changes(self) -> dict[str, Any]:
+        """What the override changes, `config` and `recipes`, validated with these files."""
+        if self.override and self.name is None:
+            raise UserError(
+                "missing key 'name': results of a configuration that 'override' changes lie at "
+                f"results/SCALE@NAME, so give it a name beside override='{self.override[0]}'"
+            )
+        changes: dict[str, Any] = {"config": {}, "recipes": {}}
+        for change in self.override:
+            where, (key, equals, text) = f"override '{change}'", change.partition("=")
+            kind, *path = key.split(".")
+            require(kind, changes, "kind of key", where)
+            if not equals or len(path) < (2 if kind == "recipes" else 1):
+                raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+            if kind == "config":
+                require(path[0], OF_A_RUN, "key", where)
+            changes = merged(changes, nested([kind, *path], read_value(text, where)))
+        return changes
+
 
 class _Given(StrictModel):
     scale: OrAbsent[Name] = None
@@ -69,27 +81,4 @@ def choice(config: Mapping[str, Any]) -> RunChoice:
     with told_of("--config: "):
         its = validated(_Given, dict(config))
     changes = tuple(_BETWEEN.split(its.override.strip())) if its.override else ()
-    return RunChoice(its.scale, its.name, changes)
-
-
-def read_overrides(name: str | None, given: Iterable[str], recipes: Collection[str]) -> Overrides:
-    """Read changes of the form KEY=VALUE, of `config.threads` or `recipes.NAME.KEY`, say."""
-    given = tuple(given)
-    if given and name is None:
-        raise UserError(
-            "missing key 'name': results of a configuration that 'override' changes lie at "
-            f"results/SCALE@NAME, so give it a name beside override='{given[0]}'"
-        )
-    changes: dict[str, Any] = {"config": {}, "recipes": {}}
-    for change in given:
-        where, (key, equals, text) = f"override '{change}'", change.partition("=")
-        kind, *path = key.split(".")
-        require(kind, changes, "kind of key", where)
-        if not equals or len(path) < (2 if kind == "recipes" else 1):
-            raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-        if kind == "recipes":
-            require(path[0], recipes, "recipe", where)
-        else:
-            require(path[0], OF_A_RUN, "key", where)
-        changes = merged(changes, nested([kind, *path], read_value(text, where)))
-    return Overrides(name, given, **changes)
+    return RunChoice(its.scale or "", its.name, changes)

@@ -1,6 +1,13 @@
-"""Reading the files of the configuration."""
+"""Reading the files of the configuration, and one file with all that a run has read.
 
+A run has one configuration from its start to its end: what its jobs are told does not change when
+somebody edits `config/` meanwhile.
+"""
+
+import hashlib
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from nat.configuration import families
@@ -8,8 +15,12 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.families import Content
 from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
 from nat.configuration.models import Settings, read_model
-from nat.configuration.overrides import RunChoice, read_overrides
+from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
+from nat.files import atomic_write_text, read_json
+from nat.options import options_of, validated
+
+SNAPSHOTS = Path("results/jobs/configuration")
 
 
 def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
@@ -21,7 +32,7 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     """
     root = Path(root)
     if not isinstance(choice, RunChoice):
-        choice = RunChoice(choice)
+        choice = RunChoice(choice or "")
     of_file = read_yaml(root, SETTINGS)
     settings = read_model(Settings, of_file, SETTINGS)
     files, origins = {}, {}
@@ -29,14 +40,30 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
         files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
     _drop_tasks(files["scales"])
     files["corpora"] = with_splits_of_parents(files["corpora"])
-    scale = choice.scale or settings.scale
-    origin = f"{SETTINGS}: key 'scale'" if choice.scale is None else "--config"
-    families.require(scale, files["scales"], "scale", origin)
-    overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    if overrides.config:
-        changed = {**of_file, **overrides.config}
+    origin = "--config" if choice.scale else f"{SETTINGS}: key 'scale'"
+    choice = replace(choice, scale=choice.scale or settings.scale)
+    families.require(choice.scale, files["scales"], "scale", origin)
+    for recipe in choice.changes["recipes"]:
+        families.require(recipe, files["recipes"], "recipe", f"override 'recipes.{recipe}'")
+    if changes := choice.changes["config"]:
+        changed = {**of_file, **changes}
         settings = read_model(Settings, changed, f"{SETTINGS} with 'override'")
-    return Configuration(root, scale, settings, files, origins, overrides)
+    return Configuration(root, choice, settings, files, origins)
+
+
+def write_snapshot(configuration: Configuration) -> Path:
+    """Write a configuration to a file that is named after its content, for `read_snapshot`."""
+    content = options_of(replace(configuration, root=Path()))
+    text = json.dumps(content, ensure_ascii=False)
+    path = SNAPSHOTS / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    if not path.exists():
+        atomic_write_text(path, text)
+    return path
+
+
+def read_snapshot(path: Path) -> Configuration:
+    """Read a configuration that was written, and checked before."""
+    return validated(Configuration, read_json(path), f"{path}, the configuration of a run")
 
 
 def _drop_tasks(scales: Mapping[str, Content]) -> None:

@@ -33,9 +33,8 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
     """Content of a file, as the scale and the command line change it."""
     written, scale = configuration.files[folder][name], _scale(configuration)
     if folder == "recipes":
-        change = merged(
-            scale["recipes"].get(name, {}), configuration.overrides.recipes.get(name, {})
-        )
+        overridden = configuration.choice.changes["recipes"].get(name, {})
+        change = merged(scale["recipes"].get(name, {}), overridden)
         other = change.pop("as", None)
         base = written if other is None else at_scale(configuration, folder, other)
         recipe = in_proportion(base, merged(base, change), change)
@@ -56,7 +55,7 @@ def place(configuration: "Configuration", folder: str, name: str) -> str:
     where = configuration.file_of(folder, name)
     if folder in ("systems", "recipes"):
         where += f" with {file_of('scales', configuration.scale)}"
-    if folder == "recipes" and configuration.overrides.recipes:
+    if folder == "recipes" and configuration.choice.changes["recipes"]:
         where += " with 'override'"
     return where
 

@@ -3,7 +3,7 @@
 They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -133,22 +133,8 @@ def number_of(size: SizeAbout | int) -> int:
 
 
 Step = Literal["text", "clean", "tokens", "vocabulary"]
-STEPS: tuple[Step, ...] = get_args(Step)
-Sizes = dict[str, SizeAbout | Count]
-
-
-class Expected(StrictModel):
-    """Sizes after each step, by split; of the vocabulary `size`, or `source` and `target`."""
-
-    text: Sizes = {}
-    clean: Sizes = {}
-    tokens: Sizes = {}
-    vocabulary: Sizes = {}
-
-    def after(self, step: Step) -> Sizes:
-        """The sizes after a step."""
-        sizes: Sizes = getattr(self, step)
-        return sizes
+Expected = dict[Step, dict[str, SizeAbout | Count]]
+"""Sizes after each step, by split; of the vocabulary `size`, or `source` and `target`."""
 
 
 class Corruption(StrictModel):
@@ -194,7 +180,7 @@ class Corpus(StrictModel):
     subwords: OrAbsent[GivenSubwords] = None
     distilled: dict[str, GivenTranslations] = {}
     diacritics: dict[str, Literal["normalise", "remove"]] = {}
-    expected: Expected = Expected()
+    expected: Expected = {}
     preprocessing: Preprocessing
 
     @property

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nat.configuration import RunChoice, load
+from nat.configuration import load
 from nat.program import run
 from nat.traits import ENGINES
 
@@ -92,7 +92,7 @@ def doctor(scale: str | None) -> None:
     """Look at the cluster for a scale."""
     from nat.workflow.doctor import doctor as look  # needs what is optional, Snakemake
 
-    look(load(RunChoice(scale), Path().resolve()), lambda line: sys.stdout.write(f"{line}\n"))
+    look(load(scale, Path().resolve()), lambda line: sys.stdout.write(f"{line}\n"))
 
 
 if __name__ == "__main__":

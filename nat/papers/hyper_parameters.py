@@ -83,7 +83,7 @@ def _value(configuration: Configuration, system: str, scale: str, key: str) -> s
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
-    there = replace(configuration, scale=scale)
+    there = replace(configuration, choice=replace(configuration.choice, scale=scale))
     corpus = next(iter(there.tasks.values()))  # settings do not depend on it
     training = there.training(corpus, system).as_json()
     del training["corpus"]

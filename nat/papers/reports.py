@@ -14,7 +14,6 @@ from rich.markdown import Markdown
 
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
-from nat.configuration.command_line import chosen
 from nat.configuration.files import file_of
 from nat.errors import UserError, told_of
 from nat.measures import statistics
@@ -100,7 +99,7 @@ def name(target: Target) -> str:
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
     """Write the command that makes targets or files of this run."""
-    choices = [f"{key}={value}" for key, value in chosen(configuration).keys.items()]
+    choices = [f"{key}={value}" for key, value in configuration.choice.keys.items()]
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 

@@ -20,7 +20,7 @@ from nat.configuration import Configuration
 from nat.configuration.configuration import has_decoding
 from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
-from nat.configuration.overrides import Overrides
+from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
 from nat.options import StrictModel, Text, at, hint
 from nat.papers.published import rows_of
@@ -233,7 +233,7 @@ class StatedSettings:
 @cache
 def at_paper_scale(configuration: Configuration) -> StatedSettings:
     """Hold the stated settings against the papers' scale, whatever scale was chosen."""
-    return StatedSettings(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
+    return StatedSettings(replace(configuration, choice=RunChoice(PAPER_SCALE)))
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:

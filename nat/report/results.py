@@ -9,7 +9,7 @@ from typing import Any
 from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration, differences
 from nat.configuration.files import PAPER_SCALE
-from nat.configuration.overrides import Overrides
+from nat.configuration.overrides import RunChoice
 from nat.configuration.systems import needed_systems
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
@@ -156,7 +156,7 @@ class Results:
 
 def stand_ins(configuration: Configuration) -> str:
     """Say which corpora are not those of the papers, and what the scale is; empty without such."""
-    papers = replace(configuration, scale=PAPER_SCALE, overrides=Overrides()).tasks
+    papers = replace(configuration, choice=RunChoice(PAPER_SCALE)).tasks
     corpora: dict[str, str] = {}
     for task, corpus in configuration.tasks.items():
         if papers.get(task, corpus) != corpus:

@@ -12,7 +12,7 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
 from nat.configuration.scales import Cluster, Needs, Stage
-from nat.data.corpus import number_of
+from nat.data.corpus import Step, number_of
 from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.files import read_json
@@ -119,8 +119,8 @@ def sentences(configuration: Configuration, corpus: str, split: str) -> int:
     description = configuration.corpus(corpus)
     if description.generator is not None:
         return description.generator.pairs.get(split, 0)
-    expected = description.expected
-    for sizes in (expected.tokens, expected.clean, expected.text):
+    steps: tuple[Step, ...] = ("tokens", "clean", "text")
+    for sizes in (description.expected.get(step, {}) for step in steps):
         if split in sizes:
             return number_of(sizes[split])
     return (description.splits[split].pairs or 0) if split in description.splits else 0

@@ -14,7 +14,8 @@ from typing import Any
 
 from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
-from nat.configuration import Configuration, snapshot
+from nat.configuration import Configuration
+from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.files import atomic_write_text
 from nat.job import (
     FOLDER,
@@ -108,12 +109,12 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
     )
 
 
-_written = cache(snapshot.write)
+_written = cache(write_snapshot)
 
 
 def whole(job: Job[Any]) -> Configuration:
     """The whole configuration of the run that a job belongs to."""
-    return snapshot.restore(Path(str(job.configuration.whole)))
+    return read_snapshot(Path(str(job.configuration.whole)))
 
 
 @cache

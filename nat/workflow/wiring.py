@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import nat
 from nat.artifact import Artifact, is_generated
 from nat.artifacts import Latency, is_sharded
-from nat.configuration import Configuration, choice, load, snapshot
+from nat.configuration import Configuration, choice, load
 from nat.configuration.command_line import hold_to_overrides
 from nat.configuration.configuration import all_splits
 from nat.configuration.notes import notes
+from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.errors import UserError
 from nat.papers.relation import latency
 from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
@@ -72,13 +73,13 @@ class Wiring:
         settle(workflow)
         dry = workflow.output_settings.dryrun
         if not workflow.is_main_process:
-            return cls(snapshot.restore(Path(os.environ[RESOLVED])), dry, None)
+            return cls(read_snapshot(Path(os.environ[RESOLVED])), dry, None)
         configuration = load(choice(config))
         hold_to_overrides(configuration, keep=not dry)
         wiring = cls(configuration, dry, workflow.cores if workflow.local_exec else None)
         graph = wiring.graph
         graph.check()
-        if configuration.overrides.name is not None:
+        if configuration.choice.name is not None:
             made = with_inputs(configuration, graph.reports.values())
             wiring.taken_over = taken_over(configuration, made)
         cells = (cell for cells in graph.cells.values() for cell in cells)
@@ -94,7 +95,7 @@ class Wiring:
 
     def tell_jobs(self) -> None:
         """Write the configuration for the jobs of a cluster, which inherit the name of the file."""
-        os.environ[RESOLVED] = str(snapshot.write(self.configuration))
+        os.environ[RESOLVED] = str(write_snapshot(self.configuration))
 
     def threads_of_text(self, wildcards: Any) -> int:
         """Processes that share the preparation of a text; one is enough for a generated corpus.

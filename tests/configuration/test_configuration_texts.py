@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from nat.configuration.models import SystemFile
 from nat.configuration.systems import dependencies
 from nat.language_model.options import LanguageModelOptions
+from nat.options import validated
+from nat.registry import Method
 from tests.configuration.test_configuration import DISTILLED, Folder, check_words, system
 
 TRANSLATIONS = DISTILLED["distilled"]
@@ -41,6 +44,14 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     assert configuration.training("own", "mixed").as_json()["text"] == {
         "mixed": {"raw": 0.5, "distilled": {**TRANSLATIONS, "seed": 7}}  # a default, filled in
     }
+
+
+def test_a_choice_among_texts_may_be_a_method_of_ones_own() -> None:
+    text = {"own": {**DYNAMIC, "weight": 0.5}}
+    found = validated(SystemFile, system(text=text)).text
+    assert found.choice == Method(method="own", weight=0.5)
+    assert [each.name for each in found.candidates] == ["at.beam", "at-big.beam", "raw"]
+    assert found.as_json() == text
 
 
 def test_second_models_of_decodings(folder: Folder) -> None:

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -237,6 +237,5 @@ def test_decoding_drops_empty_tokens_of_models_that_have_learned_them() -> None:
 
 @pytest.mark.parametrize(("system", "expected"), [("axe-kd", True), ("nat-kd", False)])
 def test_a_model_knows_whether_it_has_learned_the_empty_token(system: str, expected: bool) -> None:
-    configuration = replace(configured(), scale="micro")
-    training = configuration.training("toy-micro", system)
+    training = configured("micro").training("toy-micro", system)
     assert build_model(training, VocabularySizes(12)).empty_token is expected
