@@ -11,15 +11,13 @@ import torch
 
 from nat.configuration.runnable import cannot_translate
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
+from nat.data.vocabulary import EOS, NEVER_WRITTEN
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.ctranslate2_beam import CTranslate2Beam
 from nat.decoding.engines import ctranslate2
-from nat.decoding.engines.ctranslate2 import SearchEngine, loads_cublas
+from nat.decoding.engines.ctranslate2 import loads_cublas
 from nat.decoding.forced import forced_tokens
-from nat.export.ctranslate2 import write_ctranslate2
-from nat.jobs.translate import matching_engine
-from tests.decoding.test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
+from tests.decoding.test_decode_corpus import CONFIGURATION, engine, texts
 from tests.messages import told
 from tests.repository import configured
 from tests.tiny import make_model
@@ -124,12 +122,3 @@ def test_threads_share_a_batch_or_a_sentence(model: Any, precision: str, threads
         found = method(model, source, each)
         assert [one.tokens for one in found] == [one.tokens for one in expected]
     assert method(model, source[:1], shared)[0].tokens == expected[0].tokens
-
-
-def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
-    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
-    with told("made", "29 symbols", "30"):
-        matching_engine(tmp_path / "made", VocabularySizes(30), "float32", torch.device("cpu"))
-    (tmp_path / "made/float32/model.bin").write_bytes(b"damaged")
-    with told("model.bin", "damaged"):
-        SearchEngine(tmp_path / "made", "float32")

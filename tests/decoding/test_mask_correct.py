@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-import torch
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import MASK, PAD
+from nat.data.vocabulary import MASK
 from nat.decoding.mask_correct import MaskCorrect
 from tests.decoding.test_mask_predict import log_probability, scripted
 from tests.messages import told
@@ -38,21 +37,6 @@ def test_a_pass_without_masks_corrects_all_the_same() -> None:
     (found,) = MaskCorrect(steps=2)(model, source_tensor([[6]]))
     assert model.seen == [[[MASK]], [[6]]]
     assert (found.tokens, found.steps) == ([7], 2)
-
-
-@pytest.mark.parametrize("steps", [2, 4, 7, 10])
-def test_the_masks_of_a_pass_are_rounded_down(steps: int) -> None:
-    lengths = list(range(1, 41))
-    numbers = torch.Generator().manual_seed(0)
-    model: Any = LoggedModel(
-        [[length] for length in lengths],
-        lambda tokens: torch.randn(*tokens.shape, 12, generator=numbers),
-    )
-    MaskCorrect(steps=steps)(model, source_tensor([[6]] * 40))
-    rows = [row for call in model.seen for row in call]
-    for length in lengths:
-        masks = [row.count(MASK) for row in rows if len(row) - row.count(PAD) == length]
-        assert masks == [length * (steps - number) // steps for number in range(steps)]
 
 
 def test_only_for_systems_that_have_learned_to_correct() -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from onnx import TensorProto, numpy_helper
 
+from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, SPECIALS, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
@@ -20,6 +21,7 @@ from nat.decoding.network import never_chosen, silent
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
+from nat.export.formats import WRITERS
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
 from nat.transformer import projection
@@ -200,10 +202,21 @@ def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str)
     assert dropped
 
 
-def test_what_is_no_exported_model_is_told(tmp_path: Path) -> None:
-    write_onnx(make_model(length="offset"), VOCABULARIES, tmp_path / "onnx")
-    with told("29 symbols", "30"):
-        matching_engine(tmp_path / "onnx", VocabularySizes(30), "int8", torch.device("cpu"))
-    (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
-    with told("encoder.int8.onnx", "damaged"):
-        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
+@pytest.mark.parametrize(
+    ("name", "options", "file"),
+    [("onnx", {"length": "offset"}, "decoder.int8.onnx"), ("ctranslate2", {}, "int8/model.bin")],
+)
+def test_what_is_no_converted_model_is_told(
+    name: str, options: dict[str, Any], file: str, tmp_path: Path
+) -> None:
+    folder, cpu = tmp_path / name, torch.device("cpu")
+    WRITERS[name](make_model(dtype=torch.float32, **options), VOCABULARIES, folder)
+    with told(name, "29 symbols", "30"):
+        matching_engine(folder, VocabularySizes(30), "int8", cpu)
+    (folder / file).write_bytes(bytes((folder / file).stat().st_size))
+    with told(file, "damaged"):
+        matching_engine(folder, VOCABULARIES.sizes, "int8", cpu)
+    for each in folder.rglob(OF_FOLDER):  # as in a package of a stranger
+        each.unlink()
+    with told(folder):
+        matching_engine(folder, VOCABULARIES.sizes, "int8", cpu)

@@ -542,7 +542,7 @@ def of(system: str, command: str) -> list[object]:
         (of("ctc-kd", "export made --to onnx --decodings ctc"), b"", ["--decodings"]),
         (of("cmlm-kd", "export made --to fairseq --decodings onnx-float32-2-lb3"), b"", ["onnx"]),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:60],
 )
 def test_a_mistake_is_one_sentence(
     arguments: list[object], text: bytes, parts: list[str], refused: Refused
@@ -635,25 +635,6 @@ def test_what_is_no_file_is_not_read(name: str, package: Path) -> None:
     os.mkfifo(package / name)
     with told(name):
         load(package)
-
-
-@pytest.mark.parametrize(
-    ("system", "decoding", "file"),
-    [
-        ("at-base", "ctranslate2-float32-beam2", "ctranslate2/float32/model.bin"),
-        ("cmlm-kd", "onnx-float32-2-lb3", "onnx/decoder.float32.onnx"),
-    ],
-)
-def test_an_engine_that_cannot_read_its_model_is_told_of(
-    system: str, decoding: str, file: str, tmp_path: Path
-) -> None:
-    packed(model(system), tmp_path / "packed", [decoding])
-    path = tmp_path / "packed" / file
-    path.write_bytes(bytes(path.stat().st_size))
-    for each in (tmp_path / "packed").rglob(OF_FOLDER):
-        each.unlink()
-    with told(file.split("/")[0]):
-        load(tmp_path / "packed")
 
 
 def test_a_model_of_another_folder_is_refused(refused: Refused, own_run: None) -> None:
