@@ -184,7 +184,7 @@ def collapse(path: Path) -> str:
     return flag
 
 
-SCORED: dict[tuple[bytes | None, ...], score.ScoredText] = {}
+SCORED: dict[tuple[bytes | None, ...], tuple[dict[str, Any], dict[str, Any]]] = {}
 """Scores, which take longest, by the content of the files that they are of."""
 
 
@@ -196,14 +196,14 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
     folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
     files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
-    references = score.References(*files.values(), several if several.exists() else None)
+    references = score.References(files | ({"references": several} if several.exists() else {}))
     files |= {"hypotheses": translations, "references": several}
     content = tuple(path.exists() and path.read_bytes() or None for path in files.values())
     if content not in SCORED:
         SCORED[content] = score.score(translations, references)
-    report_ = SCORED[content].report
+    report_, counts = SCORED[content]
     of_these = {name: {**each, "path": str(files[name])} for name, each in report_["files"].items()}
-    replace(SCORED[content], report={**report_, "files": of_these}).write(path)
+    score.write(path, {**report_, "files": of_these}, counts)
     return path
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from nat.configuration.models import Recipe, Training
 from nat.data.batch import Batch
 from nat.data.candidates import Text
 from nat.data.vocabulary import EOS, PAD, SPECIALS
-from nat.objective.context import BatchContext
+from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
 from nat.registry import Method, build
 from nat.transformer.architecture import Architecture
@@ -129,6 +130,12 @@ def make_training(
         text=Text.of(text),
         recipe=Recipe.model_construct(length_loss_weight=length_loss_weight),
     )
+
+
+def full_log_probabilities(context: Any, shown: DecoderInput) -> Tensor:
+    """Log-probabilities of all symbols at all positions of a decoder input, [B, T, V]."""
+    states = context.decode(shown)
+    return (states @ context.model.embedding.weight.t()).log_softmax(2)
 
 
 def make_context(

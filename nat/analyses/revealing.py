@@ -14,14 +14,12 @@ and by the chain rule, with the sets of y, the same steps cut up the true law P:
                    { sum over i in Z of KL(P_i(. | y_A) || q_i(. | y_A))         learning error
                      + sum over i in Z of H(Y_i | y_A) - H(Y_Z | y_A) }          factorisation error
 
-Neither is ever negative. The learning error, that of wrong marginals, is zero for a model that
-knows every P_i(. | y_A): better probabilities remove it. The factorisation error is the total
-correlation of the tokens that are revealed together. It depends on the sets alone, and is zero if
-each step reveals one token. Everything is conditional on the source.
+The learning error, that of wrong marginals, is zero for a model that knows every P_i(. | y_A). The
+factorisation error is the total correlation of the tokens that are revealed together: it depends on
+the sets alone, and is zero if each step reveals one token. Everything is conditional on the source.
 
 A position need not occur in each target: after its end there is none. Then P_i is the law of the
-token given that there is one, the learning error is weighted by the probability that there is one,
-and the identity holds.
+token given that there is one, and its learning error is weighted by the probability of that.
 
 P is given as the list of all targets, so conditional laws are exact. The expectations over y_A are
 sums over all prefixes that occur, of which improbable ones are sampled (`prune`).

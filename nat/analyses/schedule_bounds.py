@@ -10,9 +10,8 @@ Positions of which each determines the other are one class, since an order that 
 first and the others last loses nothing. The last step reveals all that is left, a class that is
 hidden until then with each of its positions.
 
-With one step there is nothing to choose, and with two the first set is chosen before a token is
-seen; so this is the bound of any decoding that knows the length. With more steps a decoding that
-selects positions by the tokens that it sees could be better than the best schedule.
+With more than two steps, a decoding that selects positions by the tokens that it sees could be
+better than the best schedule (docs/laboratory.md).
 """
 
 import itertools

@@ -1,16 +1,10 @@
 """Sources of the error of each decoding, learning and factorisation, on a known law.
 
-KL(P || Q) from the law P of an invented language to the law Q of a model's outputs, in bits a
-sentence, is the sum of a learning and a factorisation error (`nat.analyses.revealing`). Decodings
-write the most probable tokens, so that a law of their outputs would be a single target; here tokens
-are drawn, and everything else is as in the decoding:
-
-- *left to right*: one token a step until EOS, so no factorisation error;
-- *hybrid*: every k-th token from left to right, then all others at once. Continuations of stage I
-  behind an end that stage II wrote are not added up, so the divergence is an upper bound there;
-- *masks*: the length is drawn first, from the length predictor (its divergence is part of the
-  learning error). Steps reveal positions in the order and number of mask-predict, those of which
-  the most probable symbol is the most probable, without masking again (`remask: false`).
+KL(P || Q) from the law P of an invented language to the law Q of a model's outputs is the sum of a
+learning and a factorisation error (`nat.analyses.revealing`). Tokens are drawn here where a
+decoding writes the most probable ones, for which Q would be a single target; everything else is as
+in the decoding (docs/laboratory.md). Continuations of stage I of a hybrid system behind an end that
+stage II wrote are not added up, so its divergence is an upper bound.
 
 Other one-pass models have hidden variables h: the alignment of CTC, or latents. P is completed by
 the posterior of the model, R(y, h) = P(y) Q(h | y), which leaves the divergence as it is,
@@ -18,9 +12,7 @@ KL(R(Y, H) || Q(Y, H)) = KL(P || Q), and the divergence of the completed laws is
 
 - *CTC*: an alignment determines its target, so KL(P || Q) = KL(R(A) || product of p_j(a_j)), which
   is the sum over frames of KL(R_j || p_j), the learning error, and the total correlation of the
-  frames under R. P(y) and R_j are exact (forward and backward). The learning error is zero where
-  the expected likelihood has no gradient with respect to the frames. Targets that need more frames
-  than there are have no probability; P is conditional on the others.
+  frames under R. P(y) and R_j are exact (forward and backward).
 - *latents*: h is revealed first, then all tokens at once, so the learning error is KL(R(h) || p(h))
   plus the expectation over R(h) of the sum over i of KL(R(y_i | h) || q_i(. | h)), and the
   factorisation error the expectation of the total correlation of R(y | h). The integral over h is a

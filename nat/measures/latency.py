@@ -1,15 +1,13 @@
 """The protocol by which latencies are measured.
 
-Several systems translate the same sentences by turns: in each repeat, every system translates all
-of them, batch by batch, and the first system of one repeat is the last of the next. So whatever
-slows the machine down for a while slows down all systems, and a ratio of two latencies is hardly
-affected. The latency of a turn is its wall time divided by the number of sentences. Batches contain
-sentences of similar length, and the measurement ends with token ids: loading the model, BPE and
-detokenisation are not included.
+Several systems translate the same sentences by turns, so that whatever slows the machine down for a
+while slows down all of them: in each repeat every system translates all sentences, batch by batch,
+and the first system of one repeat is the last of the next. The latency of a turn is its wall time
+divided by the number of sentences; it ends with token ids, without BPE and detokenisation.
 
-With several processor threads many an engine is slower than with one, where products are small.
-So a system may be given in several ways that differ in their threads. The engine of a system is
-opened before each turn and closed after it: threads that one keeps, even idle, slow others down.
+A system may be given in several ways that differ in their threads, since many an engine is slower
+with several than with one, where products are small. The engine of a system is opened before each
+turn and closed after it: threads that one keeps, even idle, slow others down.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
@@ -39,7 +37,7 @@ SAMPLED = 16  # batches, at most, by which the fastest way to run a system is ch
 
 @dataclass(frozen=True)
 class System:
-    """A way to run a system that is timed: an engine, at a precision, with so many threads.
+    """A way to run a system that is timed.
 
     `model` is on the device of the setting, in evaluation mode; `opened` gives the method of
     decoding with its engine, which uses PyTorch's number of threads.

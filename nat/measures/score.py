@@ -40,25 +40,16 @@ class References:
     """The reference side of a test set.
 
     Attributes:
-        reference: raw text; `tokens` has the same, tokenised.
-        references: several references per sentence, where the corpus has them.
+        files: the raw text, `reference`, and the same tokenised, `tokens`; where there are any,
+            several `references` per sentence, and `source_tokens`, the tokenised source, by which
+            sentences count as long.
         lowercase: whether the corpus is lower-cased in preprocessing.
-        source_tokens: the tokenised source, by which sentences count as long.
         tokenise: gives the tokens of raw lines; by default they are split already.
     """
 
-    reference: Path
-    tokens: Path
-    references: Path | None = None
+    files: Mapping[str, Path]
     lowercase: bool = False
-    source_tokens: Path | None = None
     tokenise: Callable[[Sequence[str]], list[str]] = list
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """The files that there are, by the names of the attributes."""
-        names = ("reference", "tokens", "references", "source_tokens")
-        return {name: path for name in names if (path := getattr(self, name)) is not None}
 
 
 def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
@@ -68,34 +59,12 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
         Path(artifacts.step_of(corpus, split, step).path)
         for step in ("text", "tokens", "references")
     )
-    return References(
-        reference=text / name,
-        tokens=tokens / name,
-        references=references / f"{name}.jsonl" if several else None,
-        lowercase=description.preprocessing.lowercase,
-        source_tokens=tokens / f"{split}.{description.source}",
-        tokenise=partial(target_tokens, corpus=description),
-    )
-
-
-@dataclass(frozen=True)
-class ScoredText:
-    """The measures of the translations of a test set.
-
-    Attributes:
-        report: JSON-able; `measures` has the number of each (`nat.measures.results`), for BLEU with
-            its parts, and `flags` what makes the translations suspicious.
-        statistics: by name, see `nat.measures.statistics`.
-    """
-
-    report: dict[str, Any]
-    statistics: dict[str, np.ndarray]
-
-    def write(self, path: Path, origin: Mapping[str, Any] | None = None) -> None:
-        """Write the statistics beside `path`, `{split}.json`, and then `path`, origin first."""
-        statistics.write(path.with_suffix(".npz"), self.statistics)
-        parts = {path.stem: self.report["measures"]}
-        write_json(path, {**(origin or {}), **self.report, "measures": parts})
+    files = {"reference": text / name, "tokens": tokens / name}
+    if several:
+        files["references"] = references / f"{name}.jsonl"
+    files["source_tokens"] = tokens / f"{split}.{description.source}"
+    lowercase = description.preprocessing.lowercase
+    return References(files, lowercase, partial(target_tokens, corpus=description))
 
 
 def score_translations(job: Job[artifacts.Score]) -> None:
@@ -108,17 +77,29 @@ def score_translations(job: Job[artifacts.Score]) -> None:
     names = ("corpus", "system", "seed", "decoding", "split")
     # the fingerprint of the training covers its configuration, seed and data
     model = {"path": str(record.parent), "fingerprint": str(training.get("fingerprint"))}
-    measured = score(Path(artifact.translations.path), references)
-    measured.report["flags"] += training.get("flags", [])
-    measured.write(job.path, {name: getattr(artifact, name) for name in names} | {"model": model})
+    report, counts = score(Path(artifact.translations.path), references)
+    report["flags"] += training.get("flags", [])
+    origin = {name: getattr(artifact, name) for name in names} | {"model": model}
+    write(job.path, origin | report, counts)
 
 
-def score(hypotheses: Path, references: References) -> ScoredText:
+def write(path: Path, report: Mapping[str, Any], counts: Mapping[str, np.ndarray]) -> None:
+    """Write the counts of sentences beside `path`, `{split}.json`, and then the report to it."""
+    statistics.write(path.with_suffix(".npz"), counts)
+    write_json(path, {**report, "measures": {path.stem: report["measures"]}})
+
+
+def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
 
     `multi_reference_bleu` and `multi_reference_tokenised_bleu` are only measured if the corpus has
     several references, `tokenised_bleu_long` if it has long sentences, `tokenised_bleu_bucket_1`
     (short) to `_5` (long) if they can be filled. `passes` are those of the decoded sentences.
+
+    Returns:
+        A report, JSON-able, whose `measures` have the number of each (`nat.measures.results`), for
+        BLEU with its parts, and whose `flags` say what makes the translations suspicious; and the
+        arrays that measures are functions of, by name (`nat.measures.statistics`).
 
     Raises:
         UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
@@ -132,8 +113,8 @@ def score(hypotheses: Path, references: References) -> ScoredText:
     }
     arrays = {name: each.sentences for name, each in counts.items()}
     source = None
-    if references.source_tokens is not None:
-        source = _lines(references.source_tokens, hypotheses, len(text.rows))
+    if "source_tokens" in references.files:
+        source = _lines(references.files["source_tokens"], hypotheses, len(text.rows))
     parts = statistics.sentences_by_length(text.tokens, source)
     arrays |= {PART + name: np.array(chosen) for name, chosen in parts.items()}
     numbers: dict[str, dict[str, Any]] = {}
@@ -164,21 +145,21 @@ def score(hypotheses: Path, references: References) -> ScoredText:
             for name, path in {"hypotheses": hypotheses, **references.files}.items()
         },
     }
-    return ScoredText(report, arrays)
+    return report, arrays
 
 
 def _translated(hypotheses: Path, references: References) -> TranslatedText:
     """Read the translations and their references; raises as `score`."""
     rows = list(read_in_order(hypotheses))
     several: dict[int, list[str]] = {}
-    if references.references is not None:
-        several = dict(sorted(read_references(references.references, len(rows)).items()))
+    if "references" in references.files:
+        several = dict(sorted(read_references(references.files["references"], len(rows)).items()))
     tokens = iter(references.tokenise([*chain.from_iterable(several.values())]))
     return TranslatedText(
         rows=rows,
         words=[merge(row["tokens"]) for row in rows],
-        reference=_lines(references.reference, hypotheses, len(rows)),
-        tokens=_lines(references.tokens, hypotheses, len(rows)),
+        reference=_lines(references.files["reference"], hypotheses, len(rows)),
+        tokens=_lines(references.files["tokens"], hypotheses, len(rows)),
         several=several,
         several_tokens={number: [*islice(tokens, len(several[number]))] for number in several},
         lowercase=references.lowercase,

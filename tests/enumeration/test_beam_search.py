@@ -35,9 +35,9 @@ def next_log_probabilities(
 
 
 def reference_search(
-    model: Transformer, sentence: list[int], options: BeamSearch, kept: int = 1
-) -> list[tuple[list[int], float]]:
-    """The documented search, one hypothesis at a time: the best that have ended, best first."""
+    model: Transformer, sentence: list[int], options: BeamSearch
+) -> tuple[list[int], float]:
+    """The documented search, one hypothesis at a time: the best that has ended, and its score."""
     source = source_tensor([sentence])
     longest = int(len(sentence) * options.longest_ratio) + options.longest_margin
     longest = min(longest, model.architecture.max_positions - 1)
@@ -56,12 +56,12 @@ def reference_search(
             if prefix[-1] == EOS:
                 ended.append((total / len(prefix) ** options.length_penalty, prefix[:-1]))
         opened = [pair for pair in candidates if pair[1][-1] != EOS][: options.beam]
-        ended.sort(reverse=True)
-        worst = ended[kept - 1][0] if len(ended) >= kept else -math.inf
+        best = max(ended)[0] if ended else -math.inf
         bound = opened[0][0] / (longest + 1) ** options.length_penalty if opened else -math.inf
-        if len(ended) >= options.beam or worst >= bound:
+        if len(ended) >= options.beam or best >= bound:
             break
-    return [(tokens, score) for score, tokens in ended[:kept]]
+    score, tokens = max(ended)
+    return tokens, score
 
 
 def sentences(number: int, vocabulary: int, seed: int = 0) -> list[list[int]]:
@@ -70,10 +70,24 @@ def sentences(number: int, vocabulary: int, seed: int = 0) -> list[list[int]]:
     return [torch.randint(6, vocabulary, (n,), generator=generator).tolist() for n in lengths]
 
 
-def sharpened(model: Transformer, eos: float = 1.0) -> Transformer:
-    """The same model with larger logits, so that hypotheses end at different lengths."""
+def found_one_by_one(method: BeamSearch, model: Transformer, texts: list[list[int]]) -> list[int]:
+    """Check that a batch gives what the documented search gives; returns the lengths of that."""
+    lengths = []
+    for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
+        tokens, score = reference_search(model, sentence, method)
+        assert found.tokens == tokens
+        assert found.score == pytest.approx(score, abs=1e-9)
+        lengths.append(len(tokens))
+    return lengths
+
+
+def sharpened(model: Transformer, factor: float = 1.5, eos: float = 1.0) -> Transformer:
+    """The same model with larger logits, so that hypotheses end at different lengths.
+
+    With a large factor they often become better as they grow longer.
+    """
     with torch.no_grad():
-        model.embedding.weight.mul_(1.5)
+        model.embedding.weight.mul_(factor)
         model.embedding.weight[EOS].mul_(eos)
     return model
 
@@ -114,22 +128,8 @@ def test_a_batch_gives_what_the_search_one_by_one_gives(beam: int, length_penalt
     lengths = set()
     for seed in range(3):
         model = sharpened(make_model(seed=seed, vocabulary_size=14), eos=1.3)
-        texts = sentences(7, 14, seed)
-        for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
-            [(tokens, score)] = reference_search(model, sentence, method)
-            assert found.tokens == tokens
-            assert found.score == pytest.approx(score, abs=1e-9)
-            lengths.add(len(tokens))
+        lengths |= {*found_one_by_one(method, model, sentences(7, 14, seed))}
     assert len(lengths) > 2  # the case is worth something only if sentences end here and there
-
-
-def with_long_winners(seed: int, eos: float = 1.0) -> Transformer:
-    """A model whose hypotheses often become better as they grow longer."""
-    model = make_model(seed=seed)
-    with torch.no_grad():
-        model.embedding.weight.mul_(4)
-        model.embedding.weight[EOS].mul_(eos)
-    return model
 
 
 @pytest.mark.parametrize(("seed", "length_penalty", "eos"), [(23, 1, 1), (14, 2, 1), (27, 2, 1.3)])
@@ -138,12 +138,8 @@ def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
 ) -> None:
     """These models have such hypotheses: a bound of the next length would end the search early."""
     method = BeamSearch(beam=2, length_penalty=length_penalty, longest_ratio=1.0, longest_margin=3)
-    model = with_long_winners(seed, eos)
-    texts = sentences(6, 29, seed)
-    for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
-        [(tokens, score)] = reference_search(model, sentence, method)
-        assert found.tokens == tokens
-        assert found.score == pytest.approx(score, abs=1e-9)
+    model = sharpened(make_model(seed=seed), 4, eos)
+    found_one_by_one(method, model, sentences(6, 29, seed))
 
 
 def test_no_special_symbol_is_written_and_no_sentence_grows_too_long() -> None:
@@ -164,8 +160,4 @@ def test_long_sentences_outgrow_the_first_cache() -> None:
     with torch.no_grad():
         model.embedding.weight[EOS].zero_()
     method = BeamSearch(beam=2, longest_ratio=0.0, longest_margin=38)
-    (found,) = method(model, source_tensor([[9, 8, 7]]))
-    [(tokens, score)] = reference_search(model, [9, 8, 7], method)
-    assert len(tokens) > 32
-    assert found.tokens == tokens
-    assert found.score == pytest.approx(score, abs=1e-9)
+    assert min(found_one_by_one(method, model, [[9, 8, 7]])) > 32

@@ -11,10 +11,9 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK
-from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.context import BatchContext
 from nat.targets.ctc import Ctc
-from tests.messages import told
-from tests.tiny import make_context, make_model
+from tests.tiny import full_log_probabilities, make_context, make_model
 
 UPSAMPLE = {"upsample": 2.0}
 PAIRS = [
@@ -41,11 +40,6 @@ def context() -> BatchContext:
     return make_context(make_model(decoder=UPSAMPLE), batch_of(PAIRS))
 
 
-def log_probabilities(context: BatchContext, decoder_input: DecoderInput) -> Tensor:
-    """Under the whole vocabulary, [B, T, V]."""
-    return (context.decode(decoder_input) @ context.model.embedding.weight.t()).log_softmax(2)
-
-
 def gradient(value: Tensor, model: Any) -> list[Tensor]:
     return list(
         torch.autograd.grad(value, list(model.parameters()), retain_graph=True, allow_unused=False)
@@ -55,7 +49,7 @@ def gradient(value: Tensor, model: Any) -> list[Tensor]:
 def test_against_enumeration(context: BatchContext) -> None:
     decoder_input = context.fully_masked_input()
     loss = Ctc()(context, decoder_input)
-    full = log_probabilities(context, decoder_input)
+    full = full_log_probabilities(context, decoder_input)
     for row, (source, target) in enumerate(PAIRS):
         if not HAS_LOSS[row]:
             assert loss.value[row] == 0
@@ -88,7 +82,7 @@ def test_label_smoothing_is_that_of_each_real_frame(
         Ctc()(context, decoder_input),
         Ctc(label_smoothing=smoothing)(context, decoder_input),
     )
-    uniform = -log_probabilities(context, decoder_input).mean(2)
+    uniform = -full_log_probabilities(context, decoder_input).mean(2)
     uniform = torch.where(decoder_input.padding, 0, uniform).sum(1)
     uniform = uniform * TOKENS / (~decoder_input.padding).sum(1)
     expected = (1 - smoothing) * plain.value + smoothing * torch.where(HAS_LOSS, uniform, 0)
@@ -107,25 +101,3 @@ def test_frames_whose_label_was_seen_count_as_well(context: BatchContext) -> Non
     everywhere = replace(seen, loss_mask=blank.loss_mask)
     assert torch.equal(Ctc()(context, seen).value, Ctc()(context, everywhere).value)
     assert Ctc()(context, seen).value[0] != Ctc()(context, blank).value[0]
-
-
-def test_a_pair_of_500_tokens_trains_or_is_refused() -> None:
-    numbers = torch.arange(500) % 20 + 7
-    batch = Batch.collate([0], [numbers.tolist()], [numbers.roll(1).tolist()])
-    options = {"upsample": 3.0}
-    with told("1500"):
-        updated(make_model(decoder=options, max_positions=1024), batch)
-    model = make_model(decoder=options, max_positions=1500)
-    before = model.embedding.weight.clone()
-    loss = updated(model, batch)
-    assert loss.isfinite() and loss > 0
-    assert not torch.equal(model.embedding.weight, before)
-
-
-def updated(model: Any, batch: Batch) -> Tensor:
-    context = BatchContext(model, batch, model.encode(batch.source), seed=1, update=1)
-    optimiser = torch.optim.Adam(model.parameters())
-    loss = Ctc()(context, context.fully_masked_input()).value.sum()
-    loss.backward()
-    optimiser.step()
-    return loss.detach()

@@ -18,10 +18,8 @@ from nat.decoding.ctc_beam import CtcBeam
 from nat.language_model.ngram import estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
-from nat.registry import Method, build
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.output import Output
-from tests.messages import told
 
 SYMBOLS = 8
 WRITTEN = (UNK, 6, 7)
@@ -223,21 +221,3 @@ def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
         tokens, score = definition(logs, beam, 6, lm, 0.4, extra)
         assert found.tokens == tokens
         assert found.score == pytest.approx(score, abs=1e-6)
-
-
-def test_senseless_options_are_refused() -> None:
-    for wrong, words in (
-        ({"beam": 0}, "beam"),
-        (
-            {"language_model": {"system": "at", "decoding": "beam5", "weight": 0}},
-            "language_model.weight",
-        ),
-        ({"language_model": {"decoding": "beam5"}}, "'language_model.system'"),
-        ({"language_model": {"system": "at"}}, "'language_model.decoding'"),
-        (
-            {"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}},
-            "language_model.odrer",
-        ),
-    ):
-        with told(words, *wrong):
-            build("decoding", Method(method="ctc_beam", **wrong))

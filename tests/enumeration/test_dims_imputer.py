@@ -14,7 +14,7 @@ from nat.targets.dims_imputer import DimsImputer
 from nat.targets.imputer import Imputer
 from nat.transformer.model import Transformer
 from tests.enumeration.test_imputer import enumerated
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
 
 UPSAMPLED = {"decoder": {"upsample": 2}}
 
@@ -63,7 +63,7 @@ def test_visible_labels_stay_and_bind() -> None:
         logits[:, :, never_chosen(teacher)] = -torch.inf
         labels[:, places] = logits.argmax(2)[:, places]
     target = collapse(labels, shown.padding).tokens[0].tolist()
-    full = (context.decode(shown) @ student.embedding.weight.t()).log_softmax(2)[0]
+    full = full_log_probabilities(context, shown)[0]
     loss = DimsImputer(teacher_steps=2)(context, shown)
     assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))
 
@@ -78,9 +78,7 @@ def test_a_teacher_that_writes_nothing() -> None:
     context = make_context(student, batch, teacher=teacher)
     assert Decoding(steps=2)(teacher, batch.source)[0].tokens == []
     loss = DimsImputer(teacher_steps=2)(context, context.fully_masked_input())
-    full = (
-        context.decode(context.fully_masked_input()) @ student.embedding.weight.t()
-    ).log_softmax(2)[0]
+    full = full_log_probabilities(context, context.fully_masked_input())[0]
     assert loss.value.item() == pytest.approx(-full[:, 5].sum().item())
     assert loss.positions.item() == 4
 

@@ -14,7 +14,7 @@ from nat.inputs.block_mask import BlockMask
 from nat.objective.context import DecoderInput
 from nat.targets.ctc import Ctc
 from nat.targets.imputer import Imputer
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
 
 
 def collapsed(labels: tuple[int, ...]) -> list[int]:
@@ -63,8 +63,7 @@ def test_it_is_the_sum_over_alignments_that_agree(target: list[int], visible: li
     model = make_model(decoder={"upsample": 2})
     context = make_context(model, single([6, 9, 12], target))
     loss = Imputer()(context, shown(visible))
-    states = context.decode(shown(visible))
-    full = (states @ model.embedding.weight.t()).log_softmax(2)[0]
+    full = full_log_probabilities(context, shown(visible))[0]
     assert loss.value.item() == pytest.approx(enumerated(full, visible, target))
     assert loss.parts["nll"].item() == loss.value.item()
     assert loss.positions.item() == visible.count(MASK)

@@ -119,7 +119,8 @@ LANGUAGES = {
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_exact_law_is_that_of_enumeration(name):
     language = LANGUAGES[name]
-    for source in shortest(language, 6):
+    sources = shortest(language, 12)
+    for source, of_words in zip(sources, entropies(language, sources), strict=True):
         words = {tuple(target.split()): p for target, p in enumerate_law(language, source).items()}
         positions = enumerate_marginals(words)
         found = marginals(language, source)
@@ -127,11 +128,11 @@ def test_exact_law_is_that_of_enumeration(name):
             assert found.pop() == {END: 1.0}
         for position, expected in zip(found, positions, strict=True):
             assert position == pytest.approx(expected)
-        [found] = entropies(language, [source])
         expected = list(map(entropy_of, positions))
-        assert list(found.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
-        assert found.words == pytest.approx(sum(p * len(target) for target, p in words.items()))
-        assert found.total_correlation == pytest.approx(sum(expected) - found.joint, abs=1e-9)
+        assert list(of_words.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
+        assert of_words.words == pytest.approx(sum(p * len(target) for target, p in words.items()))
+        mutual = pytest.approx(sum(expected) - of_words.joint, abs=1e-9)
+        assert of_words.total_correlation == mutual
         for split in (str, letters):
             law = {tuple(split_all(target, split)): p for target, p in words.items()}
             assert subword_law(language, split, source) == pytest.approx(law)
@@ -144,7 +145,7 @@ def test_exact_law_is_that_of_enumeration(name):
                 given += weight * sum(map(entropy_of, enumerate_marginals(there)))
             of_subwords = subword_entropies(language, split, source)
             joint = pytest.approx(entropy(law.values()), abs=1e-9)
-            assert found.joint == joint and of_subwords.joint == joint
+            assert of_words.joint == joint and of_subwords.joint == joint
             assert of_subwords.length == pytest.approx(entropy(lengths.values()), abs=1e-9)
             assert of_subwords.given_length == pytest.approx(given, abs=1e-9)
             padded = sum(map(entropy_of, enumerate_marginals(law)))
@@ -161,8 +162,7 @@ def test_to_know_the_length_helps():
     assert mean["padded"] == pytest.approx(sum(each) / 4)
 
 
-def test_entropies_of_a_long_sentence_are_those_of_its_own_marginals():
-    # shapes are shared between sentences: the entropies must still be those of each sentence
+def test_sentences_that_share_a_shape_have_the_entropies_of_their_own_marginals():
     language = Language(seed=5)
     sources = [source for source, _ in generate(language, "train", 300)]
     for source, found in zip(sources, entropies(language, sources), strict=True):
@@ -183,18 +183,6 @@ def test_draws_follow_the_law():
     for target, probability in law.items():
         spread = math.sqrt(probability * (1 - probability) / total)
         assert abs(counts[target] / total - probability) < 5 * spread + 1e-3
-
-
-def test_total_correlation_is_zero_without_modes():
-    # slips are independent of each other, so they add entropy but no correlation
-    language = Language(
-        register_probabilities=(1.0, 0.0), front_probability=1.0, drop_probability=0.0
-    )
-    sources = [source for source, _ in generate(language, "test", 50)]
-    for source, found in zip(sources, entropies(language, sources), strict=True):
-        assert found.joint > 0.1
-        assert found.total_correlation == pytest.approx(0, abs=1e-9)
-        assert len(modes(language, source)) == 1
 
 
 def test_modes_are_the_targets_without_noise():

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from typing import Any
 
 import pytest
 import torch
@@ -12,8 +11,7 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.objective.context import DecoderInput
 from nat.targets.oaxe import OaXe, assign, probable
-from nat.transformer.model import Transformer
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
 
 
 def enumerated(log_probabilities: Tensor) -> list[tuple[float, tuple[int, ...]]]:
@@ -112,10 +110,6 @@ def test_the_margin_is_a_probability_and_what_equals_it_is_kept() -> None:
     assert probable(torch.tensor(math.nan), 0.15)
 
 
-def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput) -> Tensor:
-    return (context.decode(shown) @ model.embedding.weight.t()).log_softmax(2)
-
-
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("margin", [None, 0.12])
 def test_loss_of_sentences(margin: float | None, smoothing: float) -> None:
@@ -126,7 +120,7 @@ def test_loss_of_sentences(margin: float | None, smoothing: float) -> None:
     loss = OaXe(truncation_margin=margin, label_smoothing=smoothing)(context, shown)
     dropped = []
     for row, length in enumerate([5, 1, 4]):
-        found = full_log_probabilities(model, context, shown).detach()[row, :length]
+        found = full_log_probabilities(context, shown).detach()[row, :length]
         own = found[:, batch.target[row, :length]]
         nll, order = enumerated(own)[0]
         expected, left_out = 0.0, 0
@@ -164,6 +158,6 @@ def test_revealed_tokens_stay_and_carry_no_loss() -> None:
     shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
     context = make_context(model, batch)
     loss = OaXe(truncation_margin=None)(context, shown)
-    found = full_log_probabilities(model, context, shown).detach()[masked]
+    found = full_log_probabilities(context, shown).detach()[masked]
     assert float(loss.value) == pytest.approx(enumerated(found[:, batch.target[masked]])[0][0])
     assert loss.positions.tolist() == [3]

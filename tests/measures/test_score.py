@@ -1,22 +1,17 @@
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
-from nat.data.translations import read_in_order
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
-from nat.measures.bleu import Counts
 from nat.measures.results import NOT_AVAILABLE, missing
-from nat.measures.statistics import Measured, TranslatedText
 from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told
 
@@ -29,7 +24,13 @@ def root(tmp_path: Path) -> Path:
 
 def references(root: Path) -> score.References:
     folder = root / "results/corpora" / CORPUS / "tests/test"
-    return score.References(folder / "text/test.yy", folder / "tokens/test.yy")
+    files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
+    return score.References(files)
+
+
+def scored(root: Path, path: Path) -> dict[str, Any]:
+    """The report of translations that are compared with one reference each."""
+    return score.score(path, references(root))[0]
 
 
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
@@ -59,17 +60,18 @@ def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
     def split(lines: Any) -> list[str]:
         return [line.replace(",", " ,").replace(".", " .") for line in lines]
 
-    files = score.References(folder / "raw", folder / "raw", folder / "several", tokenise=split)
-    found = score.score(path, files)
+    files = {"reference": "raw", "tokens": "raw", "references": "several"}
+    paths = {name: folder / file for name, file in files.items()}
+    _, arrays = score.score(path, score.References(paths, tokenise=split))
     # lengths, and of four orders the n-grams that match and all of them
-    counts = found.statistics["multi_reference_tokenised_bleu"].tolist()
+    counts = arrays["multi_reference_tokenised_bleu"].tolist()
     assert counts == [[4, 4, 4, 3, 2, 0, 4, 3, 2, 1], [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]]
 
 
 def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.0, not_decoded=20)
-    found = score.score(path, references(root)).report
+    found = scored(root, path)
     assert found["not_decoded"] == 20
     assert found["statuses"] == {"failed": 20, "ok": SENTENCES - 20}
     assert found["measures"]["brevity_penalty"]["value"] < 1
@@ -104,29 +106,6 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
         assert {key: measure[key] for key in expected} == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_new_measure_is_an_entry(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def same(of: TranslatedText) -> Counts:
-        pairs = zip(of.text, of.reference, strict=True)
-        return Counts(np.array([[int(text == reference), 1] for text, reference in pairs]))
-
-    monkeypatch.setitem(statistics.MEASURED, "exact_match", Measured(same, statistics.percent))
-    never = Measured(lambda of: None, statistics.percent)
-    monkeypatch.setitem(statistics.MEASURED, "cannot_be_counted", never)
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.02)
-    right = sum(
-        row["text"] == line
-        for row, line in zip(
-            read_in_order(path), read_lines(references(root).reference), strict=True
-        )
-    )
-    scored = score.score(path, references(root))
-    exact = scored.report["measures"]["exact_match"]
-    assert exact["value"] == 100 * right / SENTENCES and exact["low"] < exact["value"] < 100
-    assert statistics.resampled("exact_match", scored.statistics).value == exact["value"]
-    assert scored.report["measures"]["cannot_be_counted"]["reason"] == NOT_AVAILABLE
-
-
 @pytest.mark.parametrize(
     ("edit", "parts"),
     [
@@ -140,7 +119,7 @@ def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, parts: list[str]
     made_up_run.write_translations_to(path, errors=0.1)
     change(path, edit)
     with told("test.jsonl", *parts):
-        score.score(path, references(root))
+        scored(root, path)
 
 
 @pytest.mark.parametrize(
@@ -180,11 +159,12 @@ def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool)
     path, several = root / "test.jsonl", root / "several.jsonl"
     made_up_run.write_translations_to(path, errors=0.0)
     change(path, lambda rows: [{**row, "text": row["text"].upper()} for row in rows])
-    lines = read_lines(references(root).reference)
+    files = references(root).files
+    lines = read_lines(files["reference"])
     rows = [{"id": number, "references": [line]} for number, line in enumerate(lines)]
     several.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    files = replace(references(root), references=several, lowercase=lowercase)
-    measures = score.score(path, files).report["measures"]
+    given = score.References({**files, "references": several}, lowercase)
+    measures = score.score(path, given)[0]["measures"]
     for name in ("sacrebleu", "chrf", "multi_reference_bleu"):
         assert (measures[name]["value"] == pytest.approx(100)) is lowercase, name
 
@@ -194,7 +174,7 @@ def test_brevity_penalties_are_of_their_own_bleu(root: Path) -> None:
     made_up_run.write_translations_to(path, errors=0.0)
     # sacreBLEU reads the text, tokenised BLEU the tokens
     change(path, lambda rows: [{**row, "text": row["text"].split()[0]} for row in rows])
-    measures = score.score(path, references(root)).report["measures"]
+    measures = scored(root, path)["measures"]
     assert measures["brevity_penalty"]["value"] == 1
     assert measures["sacrebleu_brevity_penalty"]["value"] < 1
 
@@ -202,9 +182,9 @@ def test_brevity_penalties_are_of_their_own_bleu(root: Path) -> None:
 def test_translations_that_are_all_the_same_are_flagged(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.2)
-    found = score.score(path, references(root)).report
+    found = scored(root, path)
     assert found["flags"] == [] and found["distinct"]["translations"] == SENTENCES
     change(path, lambda rows: [{**row, "text": f"ejej {row['id'] % 6}"} for row in rows])
-    found = score.score(path, references(root)).report
+    found = scored(root, path)
     expected = f"few distinct translations: 6 for {SENTENCES} distinct references"
     assert found["flags"] == [expected]

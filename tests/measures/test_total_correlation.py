@@ -20,14 +20,6 @@ def likelihood(system: str, totals: dict[str, float], tokens: int = 20) -> dict[
     return {"corpus": "toy", "system": system, "seed": 1, "splits": {"test": split}}
 
 
-def test_two_dependent_tokens_have_one_bit_in_common() -> None:
-    """Y is "a b" or "b a", each with probability 1/2, for each of five sources."""
-    joint, marginals = math.log(2), 2 * math.log(2)
-    parallel = likelihood("nat", {"nll": 5 * marginals, "length": 0.0}, tokens=10)
-    measured = estimate(parallel, likelihood("at", {"nll": 5 * joint}, tokens=10), {})
-    assert measured["measures"]["test"]["total_correlation"]["value"] == 0.5
-
-
 def test_the_length_is_paid_for_by_both() -> None:
     one, other = (
         estimate(likelihood("nat", totals), likelihood("at", {"nll": 40.0}), {})
