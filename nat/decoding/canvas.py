@@ -6,7 +6,6 @@ will have, each of them MASK or a symbol that was chosen already.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from nat.alignment.reveal import share_of
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import Network, predict
-from nat.decoding.passes import Pass
+from nat.decoding.passes import Moment, Pass, passes_of
 from nat.transformer.model import Encoded
 
 
@@ -40,7 +39,7 @@ class Canvases:
     real: Tensor
     lengths: Tensor
     passes: Tensor
-    history: list["Moment"] | None = None
+    history: list[Moment] | None = None
 
     def predict(
         self, model: Network, encoded: Encoded, masked: Tensor, correct: bool = False
@@ -117,31 +116,7 @@ class Canvases:
 
     def recorded(self, length_beam: int) -> list[list[Pass]]:
         """The passes of the history behind the `best` canvas of each sentence."""
-        passes = []
-        for row in self._best_rows(length_beam).tolist():
-            length = int(self.lengths[row])
-            passes.append(
-                [
-                    Pass(
-                        each.tokens[row, :length].tolist(),
-                        each.chosen[row].nonzero()[:, 0].tolist(),
-                        each.masked[row].nonzero()[:, 0].tolist(),
-                        each.log_probabilities[row, :length].tolist(),
-                    )
-                    for each in self.history or ()
-                    if each.chosen[row].any()
-                ]
-            )
-        return passes
-
-
-class Moment(NamedTuple):
-    """Canvases after a decoder pass, [N, T] each; it saw MASK at `masked`, and chose `chosen`."""
-
-    masked: Tensor
-    chosen: Tensor
-    tokens: Tensor
-    log_probabilities: Tensor
+        return passes_of(self.history or (), self._best_rows(length_beam), self.lengths)
 
 
 def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:

@@ -1,6 +1,5 @@
 """The translation of a sentence, as every decoding method returns it."""
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,11 +47,3 @@ def hypotheses(
     filled = source.ne(PAD).sum(1) > 1
     made = iter(method(model, source[filled]) if filled.any() else [])
     return [next(made) if each else NOTHING for each in filled.tolist()]
-
-
-def deduplicated(made: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """The same without tokens that equal the one before."""
-    return [
-        Hypothesis([token for token, _ in itertools.groupby(each.tokens)], each.score, each.steps)
-        for each in made
-    ]

@@ -1,7 +1,5 @@
 """Imputation: an alignment is completed block by block (Saharia et al. 2020)."""
 
-import itertools
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -12,7 +10,7 @@ from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import Network, predict
-from nat.decoding.passes import Pass
+from nat.decoding.passes import Moment, Pass, passes_of
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
 
@@ -33,7 +31,7 @@ class Imputed(NamedTuple):
 
 
 @torch.no_grad()
-def imputations(
+def impute(
     model: Network,
     encoded: Encoded,
     tokens: Tensor,
@@ -41,7 +39,8 @@ def imputations(
     steps: int,
     output: Output | None = None,
     blank_penalty: float = 0.0,
-) -> Iterator[Imputed]:
+    history: list[Moment] | None = None,
+) -> Imputed:
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
     Every pass sees the labels that are revealed already, and reveals the masks that
@@ -56,14 +55,11 @@ def imputations(
         steps: number of passes, at least 1.
         output: see `nat.decoding.network.predict`.
         blank_penalty: see `nat.decoding.network.predict`.
-
-    Yields:
-        The alignments before the first pass and after each one.
+        history: to which the alignments after each pass are added.
     """
     masked = tokens.eq(MASK) & ~padding
     log_probabilities = model.output.weight.new_zeros(tokens.shape)
     passes = torch.zeros_like(tokens[:, 0])
-    yield Imputed(tokens, log_probabilities, passes)
     for number in range(1, steps + 1):
         if not masked.any():
             break
@@ -75,8 +71,10 @@ def imputations(
         revealed = most_confident_in_blocks(confidence, masked, steps, number)
         tokens = torch.where(revealed, tokens.masked_scatter(masked, labels), tokens)
         log_probabilities = torch.where(revealed, confidence, log_probabilities)
+        if history is not None:
+            history.append(Moment(masked, revealed, tokens, log_probabilities))
         masked = masked & ~revealed
-        yield Imputed(tokens, log_probabilities, passes)
+    return Imputed(tokens, log_probabilities, passes)
 
 
 def imputed_translations(
@@ -85,7 +83,7 @@ def imputed_translations(
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    *_, imputed = imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
+    imputed = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
     written = collapse(imputed.labels, padding)
     scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
     rows = zip(
@@ -106,20 +104,6 @@ def imputed_passes(
     encoded = model.encode(source)
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    states = list(imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty))
-    frames = (~padding).sum(1).tolist()
-    passes: list[list[Pass]] = [[] for _ in frames]
-    for before, after in itertools.pairwise(states):
-        masked = before.labels.eq(MASK)
-        revealed = masked & after.labels.ne(MASK)
-        for row, length in enumerate(frames):
-            if revealed[row].any():
-                passes[row].append(
-                    Pass(
-                        after.labels[row, :length].tolist(),
-                        revealed[row].nonzero()[:, 0].tolist(),
-                        masked[row].nonzero()[:, 0].tolist(),
-                        after.log_probabilities[row, :length].tolist(),
-                    )
-                )
-    return passes
+    history: list[Moment] = []
+    impute(model, encoded, empty, padding, steps, None, blank_penalty, history)
+    return passes_of(history, torch.arange(len(padding)), (~padding).sum(1))

@@ -1,16 +1,18 @@
 """Parallel decoding of several lengths: what decoding methods on canvases have in common."""
 
 import copy
+import itertools
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from nat.decoding.canvas import Canvases, Moment, canvases_of
-from nat.decoding.hypothesis import Hypothesis, deduplicated
+from nat.decoding.canvas import Canvases, canvases_of
+from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.known import Known, once
 from nat.decoding.network import Network
 from nat.decoding.options import ParallelLengths
-from nat.decoding.passes import Pass
+from nat.decoding.passes import Moment, Pass
 from nat.transformer.model import Encoded
 
 
@@ -38,7 +40,12 @@ class LengthParallel(ParallelLengths):
         chosen = once(
             known, plain, source, lambda: self._decoded(model, source, known).best(self.length_beam)
         )
-        return deduplicated(chosen) if self.deduplicate else chosen
+        if not self.deduplicate:
+            return chosen
+        return [
+            replace(each, tokens=[token for token, _ in itertools.groupby(each.tokens)])
+            for each in chosen
+        ]
 
     @torch.inference_mode()
     def passes(self, model: Network, source: Tensor) -> list[list[Pass]]:

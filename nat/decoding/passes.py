@@ -26,6 +26,38 @@ class Pass(NamedTuple):
     log_probabilities: list[float]
 
 
+class Moment(NamedTuple):
+    """A batch after a decoder pass, [N, T] each; it saw MASK at `masked`, and chose `chosen`."""
+
+    masked: Tensor
+    chosen: Tensor
+    tokens: Tensor
+    log_probabilities: Tensor
+
+
+def passes_of(moments: Sequence[Moment], rows: Tensor, lengths: Tensor) -> list[list[Pass]]:
+    """The passes of some rows of a batch, of which each has a length; without those of no choice.
+
+    Args:
+        moments: after each pass, of N rows.
+        rows: numbers of B of them.
+        lengths: of all rows, [N].
+    """
+    return [
+        [
+            Pass(
+                each.tokens[row, : lengths[row]].tolist(),
+                each.chosen[row].nonzero()[:, 0].tolist(),
+                each.masked[row].nonzero()[:, 0].tolist(),
+                each.log_probabilities[row, : lengths[row]].tolist(),
+            )
+            for each in moments
+            if each.chosen[row].any()
+        ]
+        for row in rows.tolist()
+    ]
+
+
 class Traced(Protocol):
     """A decoding method whose passes can be looked at."""
 

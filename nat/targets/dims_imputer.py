@@ -4,7 +4,7 @@ Norouzi et al. (2022), section 4.3 and appendix F.
 """
 
 from nat.alignment.ctc import collapse
-from nat.decoding.imputation import imputations
+from nat.decoding.imputation import impute
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.imputer import completion_loss
 from nat.targets.options import DimsImputerOptions
@@ -31,8 +31,8 @@ class DimsImputer(DimsImputerOptions):
         padding = decoder_input.padding
         encoded, output = teacher.encode(context.batch.source), context.output_of(teacher)
         tokens, steps = decoder_input.tokens, self.teacher_steps
-        *_, last = imputations(teacher, encoded, tokens, padding, steps, output)
-        return completion_loss(context, decoder_input, collapse(last.labels, padding).tokens)
+        labels = impute(teacher, encoded, tokens, padding, steps, output).labels
+        return completion_loss(context, decoder_input, collapse(labels, padding).tokens)
 
 
 METHOD = DimsImputer

@@ -9,7 +9,7 @@ from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.imputation import imputations
+from nat.decoding.imputation import impute
 from nat.decoding.imputer import ImputerDecoding
 from tests.tiny import make_model
 
@@ -56,7 +56,7 @@ def test_the_decoder_sees_what_is_revealed() -> None:
     encoded = model.encode(source_tensor([[6, 7, 8]]))
     tokens = torch.tensor([[MASK, 9, MASK, MASK, BLANK, MASK]])
     padding = torch.zeros(1, 6, dtype=torch.bool)
-    *_, found = imputations(model, encoded, tokens, padding, steps=2)
+    found = impute(model, encoded, tokens, padding, steps=2)
     labels = found.labels[0].tolist()
     assert MASK not in labels and PAD not in labels
     assert (labels[1], labels[4]) == (9, BLANK)
@@ -76,7 +76,7 @@ def test_what_has_no_mask_takes_no_pass() -> None:
     model = make_model(decoder={"upsample": 2})
     encoded = model.encode(source_tensor([[6], [7]]))
     tokens = torch.tensor([[9, BLANK], [MASK, MASK]])
-    *_, found = imputations(model, encoded, tokens, tokens.eq(PAD), steps=4)
+    found = impute(model, encoded, tokens, tokens.eq(PAD), steps=4)
     assert found.labels[0].tolist() == [9, BLANK]
     # a block that is shorter than the passes is not touched by the first
     assert found.passes.tolist() == [0, 3]
