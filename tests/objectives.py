@@ -80,6 +80,8 @@ def cases() -> dict[str, Case]:
         {**offset, "decoder": {"copy": "soft_index", **without_self}},
     )
     found["dims, labels of the last pass"] = Case(masks, {**dims, "labels": "last"}, offset)
+    cmlmc: dict[str, Any] = {"method": "cmlmc", "mask_source": True}
+    found["cmlmc, masked sources"] = Case(masks, cmlmc, offset)
     found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
     return found
 

@@ -98,6 +98,8 @@ def _check_scale(configuration: Configuration) -> None:
     for recipe in settings.recipes:
         for name in replacements(configuration, recipe):
             require(name, recipes, "recipe", f"{scale}: key 'recipes.{recipe}'")
+    for system in settings.targets:
+        require(system, configuration.systems, "system", f"{scale}: key 'targets'")
     for decoding in settings.browser.steps:
         require(decoding, configuration.decodings, "decoding", f"{scale}: key 'browser.steps'")
 

@@ -96,6 +96,7 @@ class Scale(Inheriting):
     # most source tokens in one batch of a decoding, with padding; fewer need less memory
     decoding_tokens: Count
     parts: Changes = {}  # changes of the network parts of all systems, by part
+    targets: Changes = {}  # changes of the proxy targets of single systems, by system
     regulariser: dict[str, Any] = {}  # changes of that of all systems that choose among texts
     latency: LatencyOptions = LatencyOptions()  # how latencies are measured
     tuning: Tuning = Tuning()  # how options of decodings are tuned

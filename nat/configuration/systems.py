@@ -44,6 +44,8 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
     own, text = written.get("parts", {}), written["text"]
     parts = {name: change for name, change in scale.get("parts", {}).items() if name in own}
     changes: Content = {"parts": parts} if parts else {}
+    if target := scale.get("targets", {}).get(name):
+        changes["target"] = target
     for kind, choice in text.items() if isinstance(text, Mapping) else ():
         if choice.get("regulariser"):
             changes["text"] = {kind: {"regulariser": scale.get("regulariser", {})}}

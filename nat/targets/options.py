@@ -51,11 +51,13 @@ class CmlmcOptions(ProxyTarget):
 
     Attributes:
         replace_factor: share of the visible tokens that are replaced.
-        label_smoothing: of both losses, see `CrossEntropyOptions`.
+        label_smoothing: of all losses, see `CrossEntropyOptions`.
+        mask_source: whether source tokens are masked and predicted, too, in training.
     """
 
     replace_factor: float = Field(default=0.3, gt=0.0, le=1.0)
     label_smoothing: BelowOne = 0.0
+    mask_source: bool = added(False)
 
     decoding_order = "parallel"
     trains_correction = True

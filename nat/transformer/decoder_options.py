@@ -5,6 +5,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from nat.options import added
+
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class DecoderOptions:
@@ -27,9 +29,11 @@ class DecoderOptions:
             et al. 2019 do not mention it). The only token of a sentence does attend to itself.
         positions: how the vector of a position is combined with the vector that is shown there.
             CMLMC (Huang, Perez and Volkovs 2022) concatenates and projects them, so that equal
-            tokens, above all MASK, differ more. Where the paper is ambiguous: only the decoder does
-            so, and both vectors have the same scale. (The published code does it in the encoder
-            too, and equalises the scales by leaving out the factor sqrt(D) of the embeddings.)
+            tokens, above all MASK, differ more. Where the paper is ambiguous: both vectors have the
+            same scale. (The published code equalises the scales by leaving out the factor sqrt(D)
+            of the embeddings.)
+        source_positions: the same in the encoder, with weights of its own. The published code of
+            CMLMC concatenates there, too, of which the paper says nothing.
         causal_attention: whether, also for CMLMC, the self-attention of each layer is followed by
             a causal self-attention with weights of its own.
         chunk: k, the number of target tokens that a hybrid or semi-autoregressive system predicts
@@ -42,6 +46,7 @@ class DecoderOptions:
     positional_attention: bool = False
     attention_without_self: bool = False
     positions: Literal["added", "concatenated"] = "added"
+    source_positions: Literal["added", "concatenated"] = added("added")
     causal_attention: bool = False
     chunk: int | None = Field(default=None, ge=2)
 

@@ -105,8 +105,10 @@ class Transformer(nn.Module):
         self.copy_temperature: nn.Parameter | None = None
         if decoder.copy == "soft_index":
             self.copy_temperature = nn.Parameter(torch.tensor(copying.LEARNED_TEMPERATURE))
-        concatenated = decoder.positions == "concatenated"
-        self.join_positions = Linear(2 * dim, dim) if concatenated else None
+        self.join_positions, self.join_source_positions = (
+            Linear(2 * dim, dim) if combined == "concatenated" else None
+            for combined in (decoder.positions, decoder.source_positions)
+        )
         final = nn.LayerNorm if architecture.pre_norm else nn.Identity
         self.encoder_norm = final(dim)
         self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
@@ -194,13 +196,14 @@ class Transformer(nn.Module):
         return table(source) * self.embedding_scale
 
     def with_positions(self, vectors: Tensor) -> Tensor:
-        """Add the vectors of positions, then dropout, [B, T, D].
+        """Combine vectors with those of the encoder's positions, then dropout, [B, T, D].
 
         Raises:
             UserError: if a sentence is longer than the architecture's `max_positions`.
         """
         numbers = self._numbers(self.positions, 0, vectors.size(1))
-        return dropout(vectors + numbers, self.dropout, self.training)
+        numbered = self._numbered(vectors, numbers, self.join_source_positions)
+        return dropout(numbered, self.dropout, self.training)
 
     def _numbers(self, table: Tensor, start: int, end: int) -> Tensor:
         """Vectors of positions, [end - start, D], of a table of them."""
@@ -216,13 +219,13 @@ class Transformer(nn.Module):
         """Vectors of the decoder's positions, [max_positions, D]."""
         return self.positions if self.decoder_positions is None else self.decoder_positions
 
-    def _numbered(self, vectors: Tensor, numbers: Tensor) -> Tensor:
-        """Combine the vectors shown at decoder positions [B, T, D] with those of the positions."""
-        if self.join_positions is None:
+    def _numbered(self, vectors: Tensor, numbers: Tensor, join: Linear | None) -> Tensor:
+        """Combine vectors [B, T, D] with those of their positions: their sum, or `join` of both."""
+        if join is None:
             return vectors + numbers
         if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
             numbers = numbers * self.embedding_scale
-        joined = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
+        joined: Tensor = join(torch.cat((vectors, numbers.expand_as(vectors)), 2))
         return joined.to(vectors.dtype)
 
     def encode(self, source: Tensor) -> Encoded:
@@ -314,7 +317,8 @@ class Transformer(nn.Module):
             numbers = self._numbers(table, 0, tokens.size(1))[None]
         else:
             numbers = table[positions]
-        states = dropout(self._numbered(vectors, numbers), self.dropout, self.training)
+        numbered = self._numbered(vectors, numbers, self.join_positions)
+        states = dropout(numbered, self.dropout, self.training)
         if not self.decoder_layers:
             assert not causal
             for layer in self.encoder_layers:

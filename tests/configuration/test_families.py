@@ -189,3 +189,14 @@ def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
     assert folder.load("large").training("own", "latent").parts["latent"]["free_until"] == 0.4
     folder.files["scales/tiny"]["parts"] = {"latent": {"free_untl": 0.1}}
     must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
+
+
+def test_a_scale_changes_the_targets_of_single_systems(folder: Folder) -> None:
+    folder.files["systems/copy"] = {"like": "dims", "description": "d", "recipe": "teacher"}
+    folder.files["scales/tiny"]["targets"] = {"dims": {"teacher_steps": 4, "labels": "last"}}
+    changed, copy = (folder.load().system(name).target.as_json() for name in ("dims", "copy"))
+    assert changed == copy | {"teacher_steps": 4, "labels": "last"}
+    assert folder.load("large").system("dims").target.as_json() == copy
+    for name, option, meant in (("dimz", "labels", "'dims'"), ("dims", "labelz", "'labels'")):
+        folder.files["scales/tiny"]["targets"] = {name: {option: "last"}}
+        must_name(folder.error(), "config/scales/tiny.yaml", meant)

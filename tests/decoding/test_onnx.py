@@ -37,7 +37,14 @@ DECODERS: list[dict[str, Any]] = [
     {"length": "constant", "decoder": {"copy": "uniform"}},
     {"length": "offset", "decoder": {"copy": "soft", "positional_attention": True}},
     {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
-    {"length": "offset", "decoder": {"positions": "concatenated", "causal_attention": True}},
+    {
+        "length": "offset",
+        "decoder": {
+            "positions": "concatenated",
+            "source_positions": "concatenated",
+            "causal_attention": True,
+        },
+    },
     {"decoder": {"upsample": 2.5}},
     {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
     {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},

@@ -23,7 +23,7 @@ STATED = {
     "inputs/options.py": [("dims", "alignment")],
     "inputs/random_reveal.py": [("fully_nat", "input.count")],
     "parts/options.py": [("fully_nat", "latent.free_until"), ("fully_nat", "latent.added_to")],
-    "targets/cmlmc.py": [("dims", "target.mean_over")],
+    "targets/cmlmc.py": [("dims", "target.mean_over"), ("dims", "encoder_masking")],
     "targets/ctc.py": [("fully_nat", "target.smoothing_over")],
     "targets/dims.py": [("dims", "target.labels"), ("dims", "text.made")],
     "targets/dims_imputer.py": [("dims", "target.alignments")],

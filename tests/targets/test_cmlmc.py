@@ -1,10 +1,12 @@
 """CMLMC: which visible tokens are replaced, by what, what is learned there, and the decoder."""
 
+import dataclasses
+
 import pytest
 import torch
 import torch.nn.functional as F
 
-from nat.data.vocabulary import MASK, SPECIALS
+from nat.data.vocabulary import EOS, MASK, PAD, SPECIALS
 from nat.inputs.random_mask import RandomMask
 from nat.objective.context import DecoderInput
 from nat.targets.cmlmc import Cmlmc
@@ -76,6 +78,32 @@ def test_the_loss_is_that_of_both_canvases() -> None:
     assert torch.equal(loss.positions, positions)
 
 
+def test_masked_sources_are_seen_by_every_pass_and_predicted() -> None:
+    model, batch = make_model(decoder=DECODER), make_batch([*LENGTHS, (38, 3)])
+    context = make_context(model, batch, 2)
+    before = RandomMask()(context)
+    plain = Cmlmc(replace_factor=0.3, label_smoothing=0.1)
+    target = Cmlmc(replace_factor=0.3, label_smoothing=0.1, mask_source=True)
+    masked, source = target.source_masks(context), batch.source
+    assert not (masked & (source.eq(PAD) | source.eq(EOS))).any()
+    assert masked.sum(1).tolist()[:-1] == [1] * len(LENGTHS) and 1 <= masked[-1].sum() <= 4
+    model.train()
+    found = target(context, before)
+    encoded = model.encode(source.masked_fill(masked, MASK))
+    expected = plain(dataclasses.replace(context, encoded=encoded), before)
+    scores = encoded.states @ model.embedding.weight.t()
+    means = torch.stack(
+        [
+            F.cross_entropy(scores[row][masked[row]], source[row][masked[row]], label_smoothing=0.1)
+            for row in range(len(source))
+        ]
+    )
+    torch.testing.assert_close(found.value, expected.value + 0.01 * means * expected.positions)
+    assert torch.equal(found.positions, expected.positions)
+    model.eval()  # in validation, nothing is masked
+    torch.testing.assert_close(target(context, before).value, plain(context, before).value)
+
+
 def test_where_nothing_is_visible_it_is_cross_entropy() -> None:
     context = make_context(make_model(), make_batch(LENGTHS))
     blank = context.fully_masked_input()
@@ -115,24 +143,30 @@ def test_the_causal_attention_follows_one_that_sees_everything() -> None:
     torch.testing.assert_close(longer[0, :4], first)
 
 
+@pytest.mark.parametrize("option", ["positions", "source_positions"])
 @pytest.mark.parametrize(
     ("kind", "scaled", "scale"),
     # of embeddings and learned positions alike: sqrt(16), unless they are not scaled
     [("sinusoidal", True, 1.0), ("learned", True, 4.0), ("learned", False, 1.0)],
 )
 def test_concatenated_positions_are_mapped_to_one_vector(
-    kind: str, scaled: bool, scale: float
+    kind: str, scaled: bool, scale: float, option: str
 ) -> None:
-    decoder = {"positions": "concatenated"}
-    model = make_model(decoder=decoder, positions=kind, scale_embeddings=scaled)
-    joined: list[torch.Tensor] = []
-    model.join_positions.register_forward_hook(lambda _, inputs, __: joined.append(inputs[0]))
-    encoded = model.encode(torch.tensor([[7, 8, 3]]))
-    assert not joined  # the encoder adds them, as ever
-    tokens = torch.tensor([[MASK, MASK, 9]])
+    model = make_model(
+        decoder={option: "concatenated"}, positions=kind, scale_embeddings=scaled
+    ).eval()
+    joined: list[tuple[str, torch.Tensor]] = []
+    for place in ("positions", "source_positions"):
+        if (join := getattr(model, f"join_{place}")) is not None:
+            join.register_forward_hook(
+                lambda _, inputs, __, place=place: joined.append((place, inputs[0]))
+            )
+    source, tokens = torch.tensor([[7, 8, 3]]), torch.tensor([[MASK, MASK, 9]])
+    encoded = model.encode(source)
     model.decode(tokens, torch.zeros(1, 3, dtype=torch.bool), encoded, causal=False)
-    (found,) = joined
+    ((place, found),) = joined  # the other side adds them, as ever
+    assert place == option
+    shown = tokens if option == "positions" else source
     scale_of_embeddings = 4.0 if scaled else 1.0
-    embedded = scale_of_embeddings * model.embedding(tokens)
-    torch.testing.assert_close(found[:, :, :16], embedded)
+    torch.testing.assert_close(found[:, :, :16], scale_of_embeddings * model.embedding(shown))
     torch.testing.assert_close(found[0, :, 16:], scale * model.positions[:3])
