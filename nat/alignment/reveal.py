@@ -27,8 +27,7 @@ def most_confident(confidence: Tensor, number: Tensor) -> Tensor:
 
 def least_confident(confidence: Tensor, number: Tensor) -> Tensor:
     """The same of the least confident; +inf at positions that cannot be chosen."""
-    ranks = confidence.argsort(stable=True, dim=1).argsort(1)
-    return ranks < number[:, None]
+    return most_confident(-confidence, number)
 
 
 def most_confident_in_blocks(confidence: Tensor, masked: Tensor, steps: int, number: int) -> Tensor:

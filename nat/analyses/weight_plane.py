@@ -47,8 +47,7 @@ Weights = Mapping[str, Tensor]
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Measure every point of the grid, and the three corners, on the validation set.
 
-    The ratio of perplexities is the analysed model's over that of maximum likelihood. Values of the
-    plane that are not finite are null.
+    The ratio of perplexities is the analysed model's over that of maximum likelihood.
 
     Raises:
         UserError: for models that do not belong together.
@@ -76,15 +75,15 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         "plane_bleu": values[OWN][1],
         "perplexity_ratio": math.exp(values[MLE][0] - values[OWN][0]),
     }
-    rounded = {
-        at: [round(each, DIGITS) if math.isfinite(each) else None for each in both]
-        for at, both in values.items()
-    }
+    log_likelihood, bleu_ = (
+        [[round(values[across, up][place], DIGITS) for across in GRID] for up in GRID]
+        for place in (0, 1)
+    )
     plane = {
         "across": list(GRID),
         "up": list(GRID),
-        "log_likelihood": [[rounded[across, up][0] for across in GRID] for up in GRID],
-        "bleu": [[rounded[across, up][1] for across in GRID] for up in GRID],
+        "log_likelihood": log_likelihood,
+        "bleu": bleu_,
         "corners": [{"label": label, "x": x, "y": y} for label, (x, y) in CORNERS.items()],
     }
     found = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}

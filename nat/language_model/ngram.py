@@ -88,8 +88,8 @@ class NgramModel:
 
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
-) -> tuple[NgramModel, list[dict[str, Any]]]:
-    """Estimate a model, and describe its n-grams and discounts for each order.
+) -> NgramModel:
+    """Estimate a model.
 
     Args:
         tokens: ids of all sentences, one after the other.
@@ -105,7 +105,6 @@ def estimate(
     keys = np.empty(total, dtype=np.int64)
     logs = np.empty(total, dtype=np.float32)
     backoffs = np.zeros(1 + total, dtype=np.float32)
-    report = []
     lower = np.full(vocabulary_size, 1 / (vocabulary_size - len(NO_WORDS)))
     lower[list(NO_WORDS)] = 0
     for number in range(order):
@@ -114,8 +113,7 @@ def estimate(
         keys[level] = parent
         keys[level] *= vocabulary_size
         keys[level] += word
-        discounts, estimated = _discounts(adjusted)
-        taken = np.array([0.0, *discounts])
+        taken = np.array([0.0, *_discounts(adjusted)])
         context = parent - first[number]
         del parent, word
         below = first[number + 1] - first[number]
@@ -136,12 +134,9 @@ def estimate(
         lower = probabilities
         with np.errstate(divide="ignore"):
             logs[level] = np.log(probabilities)
-        ngrams = len(adjusted) if number else int(np.count_nonzero(adjusted))
-        described = {"order": number + 1, "ngrams": ngrams, "discounts": discounts}
-        report.append(described | {"discounts_estimated": estimated})
     del adjusted, context, lower, probabilities, sums, weight
     nodes = np.concatenate([np.zeros(1, dtype=shorter[0].dtype), *shorter])
-    return NgramModel(vocabulary_size, levels, keys, logs, backoffs, nodes), report
+    return NgramModel(vocabulary_size, levels, keys, logs, backoffs, nodes)
 
 
 def _counted(
@@ -223,11 +218,11 @@ def _of_contexts(counts: np.ndarray) -> list[int]:
     return [0, *map(int, cuts), len(counts)]
 
 
-def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], bool]:
-    """Discounts of counts of 1, 2, and 3 and more, and whether they could be estimated."""
+def _discounts(counts: np.ndarray) -> tuple[float, ...]:
+    """Discounts of counts of 1, 2, and 3 and more."""
     once, twice, thrice, four_times = (int(np.count_nonzero(counts == n)) for n in (1, 2, 3, 4))
     if not (once and twice and thrice):
-        return FALLBACK, False
+        return FALLBACK
     share = once / (once + 2 * twice)
     discounts = (
         1 - 2 * share * twice / once,
@@ -235,7 +230,7 @@ def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], bool]:
         3 - 4 * share * four_times / thrice,
     )
     fits = all(0 < discount <= count for count, discount in enumerate(discounts, start=1))
-    return (discounts, True) if fits else (FALLBACK, False)
+    return discounts if fits else FALLBACK
 
 
 def estimate_from(text: Path, language: str, order: int, output: Path, report: Path) -> None:
@@ -246,7 +241,7 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
         language: code of the target language.
         order: of the longest n-grams.
         output: file of the model.
-        report: JSON file of the sentences, the tokens, and the description of each order.
+        report: JSON file of the numbers of sentences, tokens, and n-grams of each order.
 
     Raises:
         UserError: if a file is missing or damaged, or the text is empty.
@@ -255,7 +250,8 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
     if not len(sentences):
         raise UserError(f"{text} has no sentences to estimate a language model from")
     symbols = len(Vocabularies.load(text).target)
-    model, orders = estimate(sentences.tokens, sentences.lengths, symbols, order)
+    model = estimate(sentences.tokens, sentences.lengths, symbols, order)
     model.save(output)
     counted = {"sentences": len(sentences), "tokens": len(sentences.tokens)}
-    write_json(report, {"text": str(text), **counted, "orders": orders})
+    ngrams = np.diff(model.levels, prepend=0).tolist()
+    write_json(report, {"text": str(text), **counted, "ngrams": ngrams})

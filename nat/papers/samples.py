@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sacrebleu.metrics import BLEU
-
 from nat.artifacts import Score
 from nat.data.lines import read_lines
 from nat.data.subwords import merge
 from nat.data.translations import read_in_order
+from nat.measures import bleu
 from nat.papers import values
 from nat.papers.cells import STUDENT, TEACHER, Cell
 from nat.papers.reader import NOT_RUN
@@ -105,13 +104,10 @@ def _sentences(
     columns: Record = {name: list(read_lines(root / path)) for name, path in texts.items()}
     for side, path in zip((TEACHER, STUDENT), paths, strict=True):
         columns[side] = [merge(row["tokens"]) for row in read_in_order(path)]
-    # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
-    # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
-    metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
+    references = [[line] for line in columns["reference"]]
     for side in (TEACHER, STUDENT):
-        pairs = zip(columns[side], columns["reference"], strict=True)
-        scores_ = (metric.sentence_score(text, [reference]).score for text, reference in pairs)
-        columns[f"{side}_bleu"] = [round(each, 6) for each in scores_]
+        counts = bleu.tokenised_bleu(columns[side], references).sentences
+        columns[f"{side}_bleu"] = [round(each, 6) for each in bleu.of_sentences(counts).tolist()]
     sentences = [
         dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
     ]

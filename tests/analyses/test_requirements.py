@@ -2,7 +2,7 @@
 
 import pytest
 
-from nat.analyses.requirements import READS, with_references
+from nat.analyses.requirements import READS
 from nat.artifacts import Analysis, Inputs
 from nat.measures.known import ANALYSES
 from tests.messages import told
@@ -61,13 +61,3 @@ def test_a_corpus_without_a_known_law_is_refused(name: str) -> None:
     assert inputs(name, "nat-raw").subwords.step == "bpe"
     with told("multi30k-en-de.yaml", "'generator'"):
         inputs(name, "nat-raw", "small", "multi30k-en-de")
-
-
-def test_distances_are_those_of_splits_with_several_references() -> None:
-    distilled = inputs("reference_distances", "mple-nat-kd")
-    assert [each.split for each in distilled.translations] == ["valid", "test"]
-    assert distilled.model is None and len(distilled.references) == len(distilled.texts) == 2
-    synthetic = configured("demo").corpus("toy-synthetic-a")
-    assert not with_references(synthetic, "toy-synthetic-a")
-    none = inputs("reference_distances", "mple-nat-raw", corpus="toy-synthetic-a")
-    assert not none.texts and not none.references and not none.translations

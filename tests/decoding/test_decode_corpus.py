@@ -106,7 +106,7 @@ VOCABULARIES = Vocabularies(JOINT, JOINT)
 def language_model(order: int) -> LanguageModel:
     sentences = texts([5, 2, 9, 0, 30])
     lengths = np.array([len(sentence) for sentence in sentences])
-    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order)[0])
+    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order))
 
 
 def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
@@ -257,7 +257,7 @@ def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> No
     with told(path, "does not exist"):
         matching_language_model(path, 29)
     sentences = texts([5, 2])
-    estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2)[0].save(path)
+    estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2).save(path)
     assert matching_language_model(path, 29).vocabulary_size == 29
     with told("29 symbols", "30"):
         matching_language_model(path, 30)

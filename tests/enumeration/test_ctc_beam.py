@@ -60,7 +60,7 @@ def language_model() -> LanguageModel:
     sentences = [[6, 7, 7], [7], [], [6, 6, UNK], [7, 6, 7, 6], [7, 7], [6, 7, 7]]
     tokens = np.array([word for sentence in sentences for word in sentence])
     lengths = np.array([len(sentence) for sentence in sentences])
-    return LanguageModel(estimate(tokens, lengths, SYMBOLS, 3)[0])
+    return LanguageModel(estimate(tokens, lengths, SYMBOLS, 3))
 
 
 def options(weight: float | None) -> LanguageModelOptions | None:
@@ -203,7 +203,7 @@ def definition(
 def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
     number = 16
     words = np.random.default_rng(5).integers(6, number, 400)
-    lm = LanguageModel(estimate(words, np.full(40, 10), number, 3)[0])
+    lm = LanguageModel(estimate(words, np.full(40, 10), number, 3))
     for seed in range(4):
         generator = torch.Generator().manual_seed(seed)
         logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)

@@ -73,7 +73,7 @@ def tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedOptions:
     found = TunedOptions("micro", CORPUS, SYSTEM, 1, DECODING)
     ngrams = found.inputs(configuration).language_model
     tokens = np.random.default_rng(1).integers(6, len(VOCABULARY), 300)
-    estimate(tokens, np.full(50, 6), len(VOCABULARY), 2)[0].save(ngrams.path)
+    estimate(tokens, np.full(50, 6), len(VOCABULARY), 2).save(ngrams.path)
     return found
 
 

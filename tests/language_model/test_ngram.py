@@ -33,7 +33,7 @@ def text(sentences: int = 60, seed: int = 1) -> list[list[int]]:
 def model_of(sentences: list[list[int]], order: int) -> NgramModel:
     tokens = np.array([word for sentence in sentences for word in sentence], dtype=np.uint16)
     lengths = np.array([len(sentence) for sentence in sentences])
-    return estimate(tokens, lengths, VOCABULARY, order)[0]
+    return estimate(tokens, lengths, VOCABULARY, order)
 
 
 class Definition:
@@ -157,10 +157,9 @@ def test_a_model_is_made_from_a_distilled_text(tmp_path: Path) -> None:
     assert np.array_equal(found.keys, expected.keys)
     report = read_json(tmp_path / "report.json")
     assert report["sentences"] == 60 and report["tokens"] == sum(map(len, sentences))
-    assert [each["order"] for each in report["orders"]] == [1, 2, 3]
     whole = [[BOS, *sentence, EOS] for sentence in sentences]
     different = {pair for each in whole for pair in itertools.pairwise(each)}
-    assert report["orders"][1]["ngrams"] == len(different)
+    assert len(report["ngrams"]) == 3 and report["ngrams"][1] == len(different)
     with told("train.fr"):
         estimate_from(tmp_path, "fr", 3, tmp_path / "x.npz", tmp_path / "x.json")
     assert not (tmp_path / "x.npz").exists()
