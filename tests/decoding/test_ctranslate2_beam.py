@@ -17,7 +17,7 @@ from nat.decoding.ctranslate2_beam import CTranslate2Beam
 from nat.decoding.engines import ctranslate2
 from nat.decoding.engines.ctranslate2 import loads_cublas
 from nat.decoding.forced import forced_tokens
-from tests.decoding.test_decode_corpus import CONFIGURATION, engine, texts
+from tests.decoding.test_decode_corpus import CONFIGURATION, engine, must_agree, texts
 from tests.messages import told
 from tests.repository import configured
 from tests.tiny import make_model
@@ -29,15 +29,15 @@ ROOMY = {"longest_ratio": 0.0, "longest_margin": 30}
 @pytest.fixture
 def model() -> Any:
     """A model that ends most sentences; what is never written has next to no probability."""
-    found = make_model(dtype=torch.float32, pre_norm=True)
+    made = make_model(dtype=torch.float32, pre_norm=True)
     with torch.no_grad():
         # the first number of every state is 1
-        found.decoder_norm.weight[0], found.decoder_norm.bias[0] = 0, 1
+        made.decoder_norm.weight[0], made.decoder_norm.bias[0] = 0, 1
         for token in NEVER_WRITTEN:
-            found.embedding.weight[token] = 0
-            found.embedding.weight[token, 0] = -12
-        found.embedding.weight[EOS, 0] = 1
-    return found
+            made.embedding.weight[token] = 0
+            made.embedding.weight[token, 0] = -12
+        made.embedding.weight[EOS, 0] = 1
+    return made
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
@@ -52,9 +52,7 @@ def test_translations_are_those_of_our_search(model: Any, beam: int, length_pena
     assert len(ended) > 9
     if beam > 1 and length_penalty:
         assert all(each.tokens for _, each in ended)
-    for one, other in ended:
-        assert one.tokens == other.tokens
-        assert one.score == pytest.approx(other.score, abs=1e-3)
+    must_agree(*zip(*ended, strict=True), 1e-3)
 
 
 def test_symbols_that_are_never_written_are_suppressed() -> None:
@@ -62,10 +60,10 @@ def test_symbols_that_are_never_written_are_suppressed() -> None:
     with torch.no_grad():
         model.embedding.weight[4] *= 4  # MASK
     source = source_tensor(texts([3, 9, 1, 12]))
-    found = CTranslate2Beam(beam=3)(model, source, engine(model, "float32"))
+    written = CTranslate2Beam(beam=3)(model, source, engine(model, "float32"))
     encoded = model.encode(source)
-    scores = forced_tokens(model, encoded, [each.tokens for each in found]).sum(1)
-    for one, score in zip(found, scores.tolist(), strict=True):
+    scores = forced_tokens(model, encoded, [each.tokens for each in written]).sum(1)
+    for one, score in zip(written, scores.tolist(), strict=True):
         assert not set(one.tokens) & set(NEVER_WRITTEN)
         length = len(one.tokens) + 1
         assert one.score * length > score - 1e-3  # what is suppressed has no share
@@ -76,13 +74,13 @@ def test_a_translation_is_no_longer_than_its_source_allows() -> None:
     method = CTranslate2Beam(beam=2, longest_ratio=1.5, longest_margin=2)
     sources = texts([2, 4, 9])
     opened = engine(model, "float32")
-    found = method(model, source_tensor(sources), opened)
+    written = method(model, source_tensor(sources), opened)
     limits = [5, 8, 15]
-    lengths = [len(each.tokens) for each in found]
+    lengths = [len(each.tokens) for each in written]
     assert all(map(int.__le__, lengths, limits)) and any(map(int.__eq__, lengths, limits))
-    assert all(math.isfinite(each.score) for each in found)
+    assert all(math.isfinite(each.score) for each in written)
     alone = [method(model, source_tensor([each]), opened)[0].tokens for each in sources]
-    assert [each.tokens for each in found] == alone
+    assert [each.tokens for each in written] == alone
 
 
 def test_float16_needs_a_gpu(model: Any) -> None:
@@ -119,6 +117,5 @@ def test_threads_share_a_batch_or_a_sentence(model: Any, precision: str, threads
     assert (shared.parts, alone.parts) == (threads, 1)
     assert shared.translator.num_translators == threads
     for each in (shared, alone):
-        found = method(model, source, each)
-        assert [one.tokens for one in found] == [one.tokens for one in expected]
+        must_agree(method(model, source, each), expected, 1e-3)
     assert method(model, source[:1], shared)[0].tokens == expected[0].tokens

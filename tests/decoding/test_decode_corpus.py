@@ -22,7 +22,7 @@ from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary, VocabularySizes
 from nat.decoding.corpus import Translation, batches, records, translate
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import WRITERS
 from nat.jobs.translate import matching_engine, translate_shard
 from nat.language_model.ngram import estimate
@@ -114,6 +114,13 @@ def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
     return [numbers.integers(6, vocabulary, length).astype(np.uint16) for length in lengths]
 
 
+def must_agree(ones: Any, others: Any, digits: float) -> None:
+    """Check that hypotheses are the same, and their scores but for rounding."""
+    for one, other in zip(ones, others, strict=True):
+        assert one.tokens == other.tokens
+        assert one.score == pytest.approx(other.score, abs=digits)
+
+
 def echo(model: Any, source: torch.Tensor) -> list[Hypothesis]:
     """Stands for a method: the translation of a sentence is the sentence."""
     rows = ([token for token in row if token not in (PAD, EOS)] for row in source.tolist())
@@ -127,32 +134,31 @@ def stub(positions: int = 40) -> Any:
 def test_every_sentence_comes_back_in_its_place() -> None:
     sentences = texts([3, 0, 9, 39, 1, 40, 3, 12, 3])
     done: list[int] = []
-    found = translate(stub(), echo, sentences, range(9), 30, done.append)
-    assert [translation.id for translation in found] == list(range(9))
-    for translation, sentence in zip(found, sentences, strict=True):
+    translations = translate(stub(), echo, sentences, range(9), 30, done.append)
+    assert [each.id for each in translations] == list(range(9))
+    for translation, sentence in zip(translations, sentences, strict=True):
         status = {0: "empty source", 40: "source longer than 40 positions"}.get(len(sentence), "ok")
         assert translation.status == status
         expected = sentence.tolist() if status == "ok" else []
         assert translation.hypothesis.tokens == expected
-    assert done == sorted(done)
-    assert done[-1] == 9
+    assert done == sorted(done) and done[-1] == 9
 
 
 def test_batches_hold_no_more_tokens_than_asked_for() -> None:
     lengths = {number: 1 + number * 7 % 23 for number in range(100)}
-    found = list(batches(lengths, 48))
-    assert sorted(number for batch in found for number in batch) == list(range(100))
-    for batch in found:
+    made = list(batches(lengths, 48))
+    assert sorted(number for batch in made for number in batch) == list(range(100))
+    for batch in made:
         assert len(batch) * (1 + max(lengths[number] for number in batch)) <= 48
     assert list(batches({0: 100, 1: 3}, 10)) == [[0], [1]]
     assert list(batches({}, 10)) == []
 
 
 def test_a_hypothesis_without_finite_score_is_named() -> None:
-    (found,) = translate(
+    (one,) = translate(
         stub(), lambda model, source: [Hypothesis([7], float("nan"), 1)], texts([3]), range(1), 9
     )
-    assert found == Translation(0, Hypothesis([], 0.0, 0), "no finite score")
+    assert one == Translation(0, NOTHING, "no finite score")
 
 
 @every_decoding
@@ -162,13 +168,12 @@ def test_batch_size_does_not_matter(name: str) -> None:
         pytest.skip("a batch is quantised with one scale")
     digits = 1e-5 if CONFIGURATION.decoding_traits(name).converted else 1e-9  # in float32
     sentences = texts([3, 0, 9, 14, 1, 60, 3, 12, 3])
-    one_by_one = translate(model, method, sentences, range(9), 1)
-    for batch_tokens in (40, 1000):
-        found = translate(model, method, sentences, range(9), batch_tokens)
-        for translation, alone in zip(found, one_by_one, strict=True):
-            assert translation.hypothesis.tokens == alone.hypothesis.tokens
-            assert translation.hypothesis.score == pytest.approx(alone.hypothesis.score, abs=digits)
-            assert translation.status == alone.status
+    alone, *others = (
+        translate(model, method, sentences, range(9), tokens) for tokens in (1, 40, 1000)
+    )
+    for each in others:
+        assert [one.status for one in each] == [one.status for one in alone]
+        must_agree(*([one.hypothesis for one in side] for side in (each, alone)), digits)
 
 
 @every_decoding
@@ -181,8 +186,8 @@ def test_a_model_of_no_numbers_is_told_of_in_the_status(name: str) -> None:
         with told("not finite"):
             method(model, source_tensor(texts([3])))
         return
-    (found,) = translate(model, method, texts([3]), range(1), 100)
-    assert found.status == "no finite score"
+    (one,) = translate(model, method, texts([3]), range(1), 100)
+    assert one.status == "no finite score"
 
 
 def test_records_hold_subwords_and_text() -> None:

@@ -15,6 +15,7 @@ from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, SPECIALS, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
+from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import never_chosen, silent
@@ -25,7 +26,7 @@ from nat.export.formats import WRITERS
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
 from nat.transformer import projection
-from tests.decoding.test_decode_corpus import VOCABULARIES, engine, texts
+from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
 from tests.messages import told
 from tests.tiny import make_model
 
@@ -64,17 +65,13 @@ def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
     model = make_model(dtype=torch.float32, dropout=0.1, **options)
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
-        ours: Any = (
-            ImputerDecoding(steps=steps) if "upsample" in options.get("decoder", {}) else None
-        )
-        ours = ours or MaskPredict(steps=steps, length_beam=2)
-        lengths = 1 if model.decoder.upsample else 2
-        its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
-        expected = ours(model, SOURCE)
-        assert [each.tokens for each in its] == [each.tokens for each in expected]
-        for one, other in zip(its, expected, strict=True):
-            assert one.score == pytest.approx(other.score, abs=1e-4)
-            assert one.steps == other.steps
+        ours: Any = MaskPredict(steps=steps, length_beam=2)
+        its = OnnxParallel(steps=steps, length_beam=2)
+        if model.decoder.upsample:
+            ours, its = ImputerDecoding(steps=steps), OnnxParallel(steps=steps)
+        expected, written = ours(model, SOURCE), its(model, SOURCE, opened)
+        must_agree(written, expected, 1e-4)
+        assert [each.steps for each in written] == [each.steps for each in expected]
     assert any(each.tokens for each in expected)
 
 
@@ -105,10 +102,8 @@ def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
     opened = engine(model, "float32", "onnx")
     its = OnnxParallel(blank_penalty=penalty)(model, SOURCE, opened)
     ours = CtcDecoding(blank_penalty=penalty)(model, SOURCE)
-    assert [each.tokens for each in its] == [each.tokens for each in ours]
+    must_agree(its, ours, 1e-4)
     assert [each.tokens for each in its] != [each.tokens for each in CtcDecoding()(model, SOURCE)]
-    for one, other in zip(its, ours, strict=True):
-        assert one.score == pytest.approx(other.score, abs=1e-4)
 
 
 @pytest.mark.parametrize("penalty", [None, 0.0, 3.0])
@@ -116,7 +111,7 @@ def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
 def test_symbols_are_chosen_as_by_the_projection(
     words: int, penalty: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether or not the words fill the blocks in which the largest is searched."""
+    """The words fill the blocks in which the largest is searched, or do not."""
     monkeypatch.setattr(projection, "BLOCK", 6)
     decoder = {} if penalty is None else {"copy": "soft", "upsample": 2.0}
     length = "offset" if penalty is None else None
@@ -146,11 +141,7 @@ def test_int8_is_near_float32(tmp_path: Path) -> None:
     )
     write_onnx(model, VOCABULARIES, tmp_path / "onnx")
     exact, rounded = (
-        OnnxParallel(precision=precision)(
-            model,
-            SOURCE,
-            matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, precision, torch.device("cpu")),
-        )
+        OnnxParallel()(model, SOURCE, OnnxEngine(tmp_path / "onnx", precision))
         for precision in ("float32", "int8")
     )
     assert any(one.score != other.score for one, other in zip(exact, rounded, strict=True))
