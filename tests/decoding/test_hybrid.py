@@ -1,14 +1,14 @@
 """Hybrid decoding, compared with a search through everything."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 import torch
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import EOS, MASK, UNK
+from nat.data.vocabulary import BOS, EOS, MASK, PAD, UNK
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hybrid import Hybrid
 from nat.inputs.skip import BEGIN_OF_CHUNKS
@@ -25,8 +25,8 @@ def total_of_stage_one(model: Any, encoded: Any, sequence: tuple[int, ...], chun
     positions = torch.arange(len(sequence) + 1)[None] * chunk
     padding = torch.zeros_like(tokens, dtype=torch.bool)
     states = model.decode(tokens, padding, encoded, causal=True, positions=positions)
-    found = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
-    return sum(float(found[place, label]) for place, label in enumerate((*sequence, EOS)))
+    logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
+    return sum(float(logs[place, label]) for place, label in enumerate((*sequence, EOS)))
 
 
 def stage_two(
@@ -38,71 +38,64 @@ def stage_two(
     positions = torch.arange(1, len(tokens) + 1)[None]
     padding = torch.zeros_like(shown, dtype=torch.bool)
     states = model.decode(shown, padding, encoded, causal=False, positions=positions)
-    found = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
+    logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
     total = 0.0
     for place, symbol in enumerate(tokens):
         if symbol == MASK:
-            tokens[place] = max((*SYMBOLS, EOS), key=lambda each: float(found[place, each]))
-            total += float(found[place, tokens[place]])
+            tokens[place] = max((*SYMBOLS, EOS), key=lambda each: float(logs[place, each]))
+            total += float(logs[place, tokens[place]])
         if tokens[place] == EOS:
             return tokens[:place], total
     raise AssertionError("there is always an EOS")
 
 
-@pytest.fixture
-def make_hybrid() -> Callable[..., Any]:
-    def make(seed: int = 3, chunk: int = 2) -> Any:
-        model = make_model(seed=seed, vocabulary_size=9, decoder={"chunk": chunk})
-        with torch.no_grad():
-            model.embedding.weight.mul_(1.5)
-        return model
+def completed(
+    model: Any, encoded: Any, sequences: Iterable[tuple[int, ...]], chunk: int
+) -> list[tuple[float, list[int]]]:
+    """Scores and tokens of sequences of stage I after stage II."""
+    made = []
+    for sequence in sequences:
+        tokens, rest = stage_two(model, encoded, sequence, chunk)
+        made.append((total_of_stage_one(model, encoded, sequence, chunk) + rest, tokens))
+    return made
 
-    return make
+
+def make_hybrid(seed: int = 3, chunk: int = 2) -> Any:
+    model = make_model(seed=seed, vocabulary_size=9, decoder={"chunk": chunk})
+    with torch.no_grad():
+        model.embedding.weight.mul_(1.5)
+    return model
 
 
 @pytest.mark.parametrize("chunk", [2, 3])
 @torch.no_grad()
-def test_the_best_of_both_stages_is_found(make_hybrid: Callable[..., Any], chunk: int) -> None:
+def test_the_best_of_both_stages_is_found(chunk: int) -> None:
     model = make_hybrid(chunk=chunk)
+    # up to two tokens in stage I
+    decoding = Hybrid(
+        beam=40, kept=40, length_penalty=0.0, longest_ratio=0.0, longest_margin=2 * chunk
+    )
+    sequences = [each for length in range(3) for each in itertools.product(SYMBOLS, repeat=length)]
     for sentence in ([6, 7], [8], [7, 7, 8]):
         source = source_tensor([sentence])
-        encoded = model.encode(source)
-        # up to two tokens in stage I
-        decoding = Hybrid(
-            beam=40, kept=40, length_penalty=0.0, longest_ratio=0.0, longest_margin=2 * chunk
-        )
-        found = decoding(model, source)[0]
-        candidates = []
-        for length in range(3):
-            for sequence in itertools.product(SYMBOLS, repeat=length):
-                total = total_of_stage_one(model, encoded, sequence, chunk)
-                tokens, rest = stage_two(model, encoded, sequence, chunk)
-                candidates.append((total + rest, tokens))
-        score, tokens = max(candidates)
-        assert found.tokens == tokens
-        assert found.score == pytest.approx(score)
+        (best,) = decoding(model, source)
+        score, tokens = max(completed(model, model.encode(source), sequences, chunk))
+        assert best.tokens == tokens
+        assert best.score == pytest.approx(score)
 
 
 @torch.no_grad()
-def test_another_model_fills_and_scores(make_hybrid: Callable[..., Any]) -> None:
+def test_another_model_fills_and_scores() -> None:
     first, second = make_hybrid(seed=5), make_hybrid(seed=6)
     source = source_tensor([[6, 7, 8]])
     decoding = Hybrid(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)
-    found = decoding(first, source, second)[0]
-    kept = decoding.every_kth(first, first.encode(source))[0]
+    kept = [tuple(one.tokens) for one in decoding.every_kth(first, first.encode(source))[0]]
     assert len(kept) == 3
-    encoded = second.encode(source)
-    candidates = []
-    for one in kept:
-        tokens, rest = stage_two(second, encoded, tuple(one.tokens), 2)
-        candidates.append(
-            (total_of_stage_one(second, encoded, tuple(one.tokens), 2) + rest, tokens)
-        )
-    assert found.tokens == max(candidates)[1]
-    assert found.score == pytest.approx(max(candidates)[0])
-    same = decoding(first, source, first)[0]
-    plain = Hybrid(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)(first, source)[0]
-    assert same.tokens == plain.tokens and same.score == pytest.approx(plain.score)
+    score, tokens = max(completed(second, second.encode(source), kept, 2))
+    (best,) = decoding(first, source, second)
+    assert (best.tokens, best.score) == (tokens, pytest.approx(score))
+    (same,), (plain,) = decoding(first, source, first), decoding(first, source)
+    assert (same.tokens, same.score) == (plain.tokens, pytest.approx(plain.score))
 
 
 @torch.no_grad()
@@ -110,23 +103,22 @@ def test_another_model_fills_and_scores(make_hybrid: Callable[..., Any]) -> None
 def test_positions_limit_the_first_stage(chunk: int) -> None:
     model = make_model(seed=4, decoder={"chunk": chunk}, max_positions=13)
     model.embedding.weight[EOS] = -model.embedding.weight[6:].mean(0)  # it never ends by itself
-    found = Hybrid(beam=2, kept=1, longest_margin=50)(model, source_tensor([[6, 7]]))[0]
-    assert 0 < len(found.tokens) <= model.longest_target
+    (best,) = Hybrid(beam=2, kept=1, longest_margin=50)(model, source_tensor([[6, 7]]))
+    assert 0 < len(best.tokens) <= model.longest_target
 
 
 @torch.no_grad()
 def test_forced_scores() -> None:
     model = make_model()
-    translations = [[7, 8, 9], [], [7, 20, 21, 22, 23]]
-    encoded = model.encode(source_tensor([[9, 8, 7], [12], [20, 21]]))
-    found = forced_tokens(model, encoded, translations).sum(1)
-    for row, tokens in enumerate(translations):
-        shown = torch.tensor([[1, *tokens]])
-        alone = model.encode(source_tensor([[[9, 8, 7], [12], [20, 21]][row]]))
-        states = model.decode(shown, torch.zeros_like(shown, dtype=torch.bool), alone, causal=True)
+    sources, translations = [[9, 8, 7], [12], [20, 21]], [[7, 8, 9], [], [7, 20, 21, 22, 23]]
+    scores = forced_tokens(model, model.encode(source_tensor(sources)), translations).sum(1)
+    for score, source, tokens in zip(scores.tolist(), sources, translations, strict=True):
+        shown = torch.tensor([[BOS, *tokens]])
+        encoded = model.encode(source_tensor([source]))
+        states = model.decode(shown, shown.eq(PAD), encoded, causal=True)
         logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
         expected = sum(float(logs[place, label]) for place, label in enumerate((*tokens, EOS)))
-        assert found[row].item() == pytest.approx(expected)
+        assert score == pytest.approx(expected)
 
 
 def test_more_sequences_than_hypotheses_are_refused() -> None:

@@ -56,30 +56,30 @@ def test_the_decoder_sees_what_is_revealed() -> None:
     encoded = model.encode(source_tensor([[6, 7, 8]]))
     tokens = torch.tensor([[MASK, 9, MASK, MASK, BLANK, MASK]])
     padding = torch.zeros(1, 6, dtype=torch.bool)
-    found = impute(model, encoded, tokens, padding, steps=2)
-    labels = found.labels[0].tolist()
+    imputed = impute(model, encoded, tokens, padding, steps=2)
+    labels = imputed.labels[0].tolist()
     assert MASK not in labels and PAD not in labels
     assert (labels[1], labels[4]) == (9, BLANK)
     assert seen == [tokens[0].tolist(), [MASK, 9, MASK, labels[3], BLANK, labels[5]]]
-    assert found.passes.tolist() == [2]
+    assert imputed.passes.tolist() == [2]
     # a visible label has no probability; what is imputed has that of the pass that revealed it
-    assert found.log_probabilities[0].ne(0).tolist() == [True, False, True, True, False, True]
+    assert imputed.log_probabilities[0].ne(0).tolist() == [True, False, True, True, False, True]
     for row, places in zip(seen, ([3, 5], [0, 2]), strict=True):
         states = decode(torch.tensor([row]), padding, encoded, False)
         full = (states @ model.embedding.weight.t()).log_softmax(2)[0]
         for place in places:
             expected = full[place, labels[place]].item()
-            assert found.log_probabilities[0, place].item() == pytest.approx(expected)
+            assert imputed.log_probabilities[0, place].item() == pytest.approx(expected)
 
 
 def test_what_has_no_mask_takes_no_pass() -> None:
     model = make_model(decoder={"upsample": 2})
     encoded = model.encode(source_tensor([[6], [7]]))
     tokens = torch.tensor([[9, BLANK], [MASK, MASK]])
-    found = impute(model, encoded, tokens, tokens.eq(PAD), steps=4)
-    assert found.labels[0].tolist() == [9, BLANK]
+    imputed = impute(model, encoded, tokens, tokens.eq(PAD), steps=4)
+    assert imputed.labels[0].tolist() == [9, BLANK]
     # a block that is shorter than the passes is not touched by the first
-    assert found.passes.tolist() == [0, 3]
+    assert imputed.passes.tolist() == [0, 3]
 
 
 def test_one_step_is_the_best_alignment_of_ctc() -> None:

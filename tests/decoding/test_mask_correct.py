@@ -25,18 +25,18 @@ def test_every_pass_replaces_every_token_and_its_probability() -> None:
             ]
         ),
     )
-    (found,) = MaskCorrect(steps=3)(model, source_tensor([[6, 6]]))
+    (made,) = MaskCorrect(steps=3)(model, source_tensor([[6, 6]]))
     assert model.seen == [[[MASK] * 3], [[6, MASK, MASK]], [[MASK, 10, 8]]]
-    assert found.tokens == [6, 10, 11]
-    assert found.score == pytest.approx(sum(map(log_probability, [3.0, 2.0, 7.0])) / 3)
-    assert found.steps == 3
+    assert made.tokens == [6, 10, 11]
+    assert made.score == pytest.approx(sum(map(log_probability, [3.0, 2.0, 7.0])) / 3)
+    assert made.steps == 3
 
 
 def test_a_pass_without_masks_corrects_all_the_same() -> None:
     model: Any = LoggedModel([[1]], scripted([[(6, 1.0)], [(7, 2.0)]]))
-    (found,) = MaskCorrect(steps=2)(model, source_tensor([[6]]))
+    (made,) = MaskCorrect(steps=2)(model, source_tensor([[6]]))
     assert model.seen == [[[MASK]], [[6]]]
-    assert (found.tokens, found.steps) == ([7], 2)
+    assert (made.tokens, made.steps) == ([7], 2)
 
 
 def test_only_for_systems_that_have_learned_to_correct() -> None:

@@ -21,10 +21,10 @@ def scripted(passes: list[list[tuple[int, float]]]) -> Callable[[Tensor], Tensor
     remaining = iter(passes)
 
     def logits(tokens: Tensor) -> Tensor:
-        found = torch.zeros(1, tokens.size(1), 12)
+        made = torch.zeros(1, tokens.size(1), 12)
         for position, (symbol, weight) in enumerate(next(remaining)):
-            found[0, position, symbol] = weight
-        return found
+            made[0, position, symbol] = weight
+        return made
 
     return logits
 
@@ -103,5 +103,5 @@ def test_the_passes_of_a_sentence_are_those_of_its_slowest_canvas() -> None:
         return torch.cat([favourites([7] * tokens.size(1), weights[each]) for each in lengths])
 
     model: Any = LoggedModel([[5, 1]], logits)
-    (found,) = MaskPredict(steps=4, length_beam=2)(model, source_tensor([[6]]))
-    assert (found.tokens, found.steps) == ([7], 4)
+    (made,) = MaskPredict(steps=4, length_beam=2)(model, source_tensor([[6]]))
+    assert (made.tokens, made.steps) == ([7], 4)

@@ -21,11 +21,11 @@ IDS = torch.arange(5)
 def masks(**options: Any) -> list[str]:
     """Masks of five sentences, as text: x where masked."""
     method = build("decoding", Method(method="masked_at_outputs", **options))
-    found = method.masks(REAL, IDS)
-    assert not (found & ~REAL).any()
+    made = method.masks(REAL, IDS)
+    assert not (made & ~REAL).any()
     return [
         "".join("x" if mask else "." for mask in row[:length])
-        for row, length in zip(found.tolist(), LENGTHS.tolist(), strict=True)
+        for row, length in zip(made.tolist(), LENGTHS.tolist(), strict=True)
     ]
 
 
@@ -35,8 +35,8 @@ def test_schemes() -> None:
     assert masks(scheme="tail", share=0.3) == [".......xxx", "x", "", ".....xx", "..x"]
     assert masks(scheme="chunk", chunk=2) == [".x.x.x.x.x", ".", "", ".x.x.x.", ".x."]
     assert masks(scheme="chunk", chunk=4) == [".xxx.xxx.x", ".", "", ".xxx.xx", ".xx"]
-    found = masks(scheme="random", share=0.3)
-    assert [row.count("x") for row in found] == [3, 1, 0, 2, 1]
+    made = masks(scheme="random", share=0.3)
+    assert [row.count("x") for row in made] == [3, 1, 0, 2, 1]
     assert masks(scheme="random", share=1.0) == ["x" * 10, "x", "", "x" * 7, "xxx"]
 
 
@@ -65,8 +65,8 @@ def test_masks_are_filled_and_the_rest_stays() -> None:
     sentences = [[6, 7, 8, 9], [20, 9], [11] * 8]
     source = source_tensor(sentences)
     written = BeamSearch(beam=5)(assistant, source)
-    found = MaskedAtOutputs(scheme="chunk", chunk=3)(model, source, assistant)
-    for sentence, before, after in zip(sentences, written, found, strict=True):
+    made = MaskedAtOutputs(scheme="chunk", chunk=3)(model, source, assistant)
+    for sentence, before, after in zip(sentences, written, made, strict=True):
         assert len(before.tokens) > 3
         shown = [token if place % 3 == 0 else MASK for place, token in enumerate(before.tokens)]
         encoded = model.encode(source_tensor([sentence]))

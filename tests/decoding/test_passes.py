@@ -37,20 +37,22 @@ def written(one: Pass, frames: bool) -> list[int]:
     return [token for token in merged if token != BLANK]
 
 
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        (OnePass(length_beam=3), LENGTH),
-        (MaskPredict(steps=4, length_beam=3), LENGTH),
-        (MaskPredict(steps=4, length_beam=3, remask=False), LENGTH),
-        (MaskCorrect(steps=4, length_beam=3), LENGTH),
-        (CtcDecoding(), UPSAMPLED),
-        (ImputerDecoding(steps=4), UPSAMPLED),
-        (BeamSearch(beam=3), {}),
-        (GroupBeamSearch(beam=3), CHUNK),
-        (Hybrid(beam=3), CHUNK),
-    ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
+def every(*cases: tuple[Any, dict[str, Any]]) -> pytest.MarkDecorator:
+    """For methods, each with the options of a model."""
+    names = [type(method).__name__ for method, _ in cases]
+    return pytest.mark.parametrize(("method", "options"), cases, ids=names)
+
+
+@every(
+    (OnePass(length_beam=3), LENGTH),
+    (MaskPredict(steps=4, length_beam=3), LENGTH),
+    (MaskPredict(steps=4, length_beam=3, remask=False), LENGTH),
+    (MaskCorrect(steps=4, length_beam=3), LENGTH),
+    (CtcDecoding(), UPSAMPLED),
+    (ImputerDecoding(steps=4), UPSAMPLED),
+    (BeamSearch(beam=3), {}),
+    (GroupBeamSearch(beam=3), CHUNK),
+    (Hybrid(beam=3), CHUNK),
 )
 def test_passes_end_in_the_translation_with_its_score(
     source: Any, method: Any, options: Any
@@ -65,14 +67,8 @@ def test_passes_end_in_the_translation_with_its_score(
         assert total / (counted if mean else 1) == pytest.approx(one.score)
 
 
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        (MaskCorrect(steps=4), LENGTH),
-        (ImputerDecoding(steps=4), UPSAMPLED),
-        (Hybrid(beam=2), CHUNK),
-    ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
+@every(
+    (MaskCorrect(steps=4), LENGTH), (ImputerDecoding(steps=4), UPSAMPLED), (Hybrid(beam=2), CHUNK)
 )
 def test_a_pass_says_what_it_saw_and_what_it_chose(source: Any, method: Any, options: Any) -> None:
     for passes in method.passes(make_model(seed=2, **options), source):

@@ -76,9 +76,9 @@ def test_what_is_too_long_or_no_number_is_not_chosen() -> None:
 def test_lengths_are_candidates(length: str) -> None:
     model, assistant = make_model(seed=3, length=length), make_model(seed=4)
     source = source_tensor(SENTENCES)
-    found = LengthRescoring(length_beam=5)(model, source, assistant)
+    chosen = LengthRescoring(length_beam=5)(model, source, assistant)
     shorter = 0
-    for sentence, best in zip(SENTENCES, found, strict=True):
+    for sentence, best in zip(SENTENCES, chosen, strict=True):
         encoded = model.encode(source_tensor([sentence]))
         canvases = canvases_of(model, encoded, 5)
         canvases.predict(model, encoded.repeat(5), canvases.real)
@@ -90,7 +90,7 @@ def test_lengths_are_candidates(length: str) -> None:
         assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
         shorter += len(best.tokens) != canvases.lengths[0]
     assert shorter
-    assert {one.steps for one in found} == {2}
+    assert {one.steps for one in chosen} == {2}
     # with one candidate there is nothing to choose
     single = LengthRescoring(length_beam=1)(model, source, assistant)
     assert [one.tokens for one in single] == [one.tokens for one in OnePass()(model, source)]
@@ -131,10 +131,10 @@ def test_draws_are_searched() -> None:
     source = source_tensor(SENTENCES[:2])
     cold = LatentBeamRescoring(beam=4, symbols=5, samples=2, temperature=0.0)
     plain = CtcBeam(beam=4, symbols=5)(model, source)
-    found = cold(model, source, assistant)
-    assert [one.tokens for one in found] == [one.tokens for one in plain]
-    for sentence, one in zip(SENTENCES, found, strict=False):
+    chosen = cold(model, source, assistant)
+    assert [one.tokens for one in chosen] == [one.tokens for one in plain]
+    for sentence, one in zip(SENTENCES, chosen, strict=False):
         assert one.score == pytest.approx(mean_score(assistant, sentence, one.tokens))
     warm = LatentBeamRescoring(beam=4, symbols=5, samples=6, temperature=3.0)
-    pairs = zip(warm(model, source, assistant), found, strict=True)
+    pairs = zip(warm(model, source, assistant), chosen, strict=True)
     assert any(one.tokens != other.tokens for one, other in pairs)

@@ -33,11 +33,11 @@ def test_scores_are_those_of_the_model(tmp_path: Path, architecture: dict[str, A
     sources[0][1] = targets[0][2] = UNK
     write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
     translator = Translator(str(tmp_path / "made/float32"), compute_type="float32", intra_threads=1)
-    found = translator.score_batch(
+    written = translator.score_batch(
         *([[words[token] for token in text] for text in side] for side in (sources, targets))
     )
     expected = forced_tokens(model, model.encode(source_tensor(sources)), targets).sum(1)
-    for one, score in zip(found, expected.tolist(), strict=True):
+    for one, score in zip(written, expected.tolist(), strict=True):
         assert sum(one.log_probs) == pytest.approx(score, abs=1e-3)
         assert len(one.log_probs) == len(one.tokens)  # with EOS
 
@@ -48,12 +48,12 @@ def test_weights_in_int8_are_the_same_on_all_processors() -> None:
         model.encoder_layers[0].feed_forward.inner.weight[3] = 0
     exact, rounded = (specification(model, VOCABULARIES) for _ in range(2))
     quantise(rounded)
-    expected, found = exact.variables(), rounded.variables()
-    scaled = [name for name in expected if isinstance(found.get(f"{name}_scale"), np.ndarray)]
+    expected, written = exact.variables(), rounded.variables()
+    scaled = [name for name in expected if isinstance(written.get(f"{name}_scale"), np.ndarray)]
     assert len(scaled) == 3 + 4 * 2 + 7 * 2  # matrices of 2 + 2 layers, embeddings, projection
     for name in scaled:
-        scale = found[f"{name}_scale"][:, None]
-        assert found[name].dtype == np.int8
+        scale = written[f"{name}_scale"][:, None]
+        assert written[name].dtype == np.int8
         # pairs of products with inputs of 8 bits fit in the 16 bits of processors without VNNI
-        assert np.abs(found[name].astype(int)).max() * 255 * 2 < 2**15
-        assert np.abs(found[name] / scale - expected[name]).max() <= 0.501 / scale.min()
+        assert np.abs(written[name].astype(int)).max() * 255 * 2 < 2**15
+        assert np.abs(written[name] / scale - expected[name]).max() <= 0.501 / scale.min()

@@ -8,6 +8,7 @@ import torch
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.input_sampling import InputSampling
+from nat.decoding.one_pass import OnePass
 from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
 from tests.tiny import make_batch, make_context, make_model, one_sentence
@@ -29,10 +30,10 @@ def test_loss_of_the_input() -> None:
     context = make_context(model, batch, teacher=teacher)
     shown = RandomMask()(context)
     plain = CrossEntropy()(context, shown)
-    found = model.input_predictor.with_loss(plain, context, shown)
-    torch.testing.assert_close(found.value, plain.value + found.parts["masks"])
-    assert torch.equal(found.positions, plain.positions)
-    assert found.parts["nll"] is plain.parts["nll"]
+    loss = model.input_predictor.with_loss(plain, context, shown)
+    torch.testing.assert_close(loss.value, plain.value + loss.parts["masks"])
+    assert torch.equal(loss.positions, plain.positions)
+    assert loss.parts["nll"] is plain.parts["nll"]
     for row in range(3):
         own = one_sentence(batch, row)
         length = own.target.size(1)
@@ -49,33 +50,23 @@ def test_loss_of_the_input() -> None:
             else:
                 masks -= (1 - probability[place]).log().item()
                 expected -= of_teacher[place, own.target[0, place]].item()
-        assert found.parts["masks"][row].item() == pytest.approx(masks)
-        assert found.parts["input"][row].item() == pytest.approx(expected + masks)
-    assert found.parts["masks"][3] == found.parts["input"][3] == found.value[3] == 0
+        assert loss.parts["masks"][row].item() == pytest.approx(masks)
+        assert loss.parts["input"][row].item() == pytest.approx(expected + masks)
+    assert loss.parts["masks"][3] == loss.parts["input"][3] == loss.value[3] == 0
 
 
-def test_only_the_classifier_learns_from_it() -> None:
+def test_only_the_classifier_learns_from_states_without_dropout_in_the_decoder() -> None:
     model = make_model(parts=PREDICTS, dropout=0.3).train()
     context = make_context(model, make_batch(LENGTHS))
     shown = RandomMask()(context)
     loss = CrossEntropy()(context, shown)
-    found = model.input_predictor.with_loss(loss, context, shown)
-    assert "input" not in found.parts  # no teacher: in validation
+    first, again = (model.input_predictor.with_loss(loss, context, shown).parts for _ in range(2))
+    assert "input" not in first  # no teacher: in validation
     assert model.training
-    found.parts["masks"].sum().backward()
+    assert torch.equal(first["masks"], again["masks"])
+    first["masks"].sum().backward()
     learns = {name for name, value in model.named_parameters() if value.grad is not None}
     assert learns == {"input_predictor.classifier.weight", "input_predictor.classifier.bias"}
-
-
-def test_what_it_learns_from_has_no_dropout_in_the_decoder() -> None:
-    model = make_model(parts=PREDICTS, dropout=0.3).train()
-    context = make_context(model, make_batch(LENGTHS))
-    shown = RandomMask()(context)
-    loss = CrossEntropy()(context, shown)
-    first, again = (
-        model.input_predictor.with_loss(loss, context, shown).parts["masks"] for _ in range(2)
-    )
-    assert torch.equal(first, again)
 
 
 def sources() -> torch.Tensor:
@@ -83,36 +74,30 @@ def sources() -> torch.Tensor:
 
 
 def test_everything_masked_is_one_pass_and_nothing_masked_is_the_assistant() -> None:
-    from nat.decoding.one_pass import OnePass
-
     model = make_model(parts=PREDICTS, length="offset")
     assistant = make_model(seed=5, length="offset")
     for bias, steps in ((100.0, 3), (-100.0, 2)):
         with torch.no_grad():
             model.input_predictor.classifier.bias.fill_(bias)
-        found = InputSampling()(model, sources(), assistant)
-        assert [hypothesis.steps for hypothesis in found] == [steps] * 3
-        for row, hypothesis in enumerate(found):
+        for row, made in enumerate(InputSampling()(model, sources(), assistant)):
+            assert made.steps == steps
             source = sources()[row : row + 1, : int(sources()[row].eq(EOS).nonzero()) + 1]
             if bias > 0:
                 (alone,) = OnePass()(model, source)
-                assert hypothesis.tokens == alone.tokens
-                assert hypothesis.score == pytest.approx(alone.score)
+                assert (made.tokens, made.score) == (alone.tokens, pytest.approx(alone.score))
             else:
-                _, scores = log_probabilities(assistant, source, len(hypothesis.tokens))
+                _, scores = log_probabilities(assistant, source, len(made.tokens))
                 scores[:, :3] = scores[:, 4:6] = -torch.inf
-                assert hypothesis.tokens == scores.argmax(1).tolist()
-                assert hypothesis.score == pytest.approx(scores.amax(1).mean().item())
+                assert made.tokens == scores.argmax(1).tolist()
+                assert made.score == pytest.approx(scores.amax(1).mean().item())
 
 
-def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@torch.no_grad()
+def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them() -> None:
     model = make_model(parts=PREDICTS, length="offset")
     assistant = make_model(seed=5)
-    with torch.no_grad():
-        model.input_predictor.classifier.bias.fill_(0.0)
-        model.input_predictor.classifier.weight.fill_(0.0)
+    for weight in model.input_predictor.parameters():
+        weight.zero_()  # half of the positions are masked
     shown: list[torch.Tensor] = []
     original = model.decode
 
@@ -120,9 +105,8 @@ def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
         shown.append(tokens.clone())  # the canvas is filled in place
         return original(tokens, *rest, **named)
 
-    monkeypatch.setattr(model, "decode", decode)
-    with torch.no_grad():
-        found = InputSampling(length_beam=3)(model, sources(), assistant)
+    model.decode = decode
+    translations = InputSampling(length_beam=3)(model, sources(), assistant)
     blank, *drawn = shown  # canvases of like length are drawn together
     assert (blank.eq(MASK) | blank.eq(PAD)).all()
     rows = [row for part in drawn for row in part.tolist()]
@@ -131,20 +115,14 @@ def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
     assert 0.2 < sum(row.count(MASK) for row in rows) / real < 0.8
     patterns = {tuple(token == MASK for token in row) for row in rows}
     assert len(patterns) > 3  # the lengths of a sentence have patterns of their own
-    for hypothesis in found:
-        revealed = [
-            [(place, token) for place, token in enumerate(row) if token not in (MASK, PAD)]
-            for row in rows
-        ]
+    for one in translations:  # which has the tokens that one of its canvases shows
+        alike = [row for row in rows if len(row) - row.count(PAD) == len(one.tokens)]
         assert any(
-            all(place < len(hypothesis.tokens) and hypothesis.tokens[place] == token
-                for place, token in row)
-            for row in revealed
-        )  # fmt: skip
-    other = InputSampling(length_beam=3, seed=1)
+            all(token in (MASK, made) for token, made in zip(row, one.tokens, strict=False))
+            for row in alike
+        )
     shown.clear()
-    with torch.no_grad():
-        other(model, sources(), assistant)
+    InputSampling(length_beam=3, seed=1)(model, sources(), assistant)
     assert [part.eq(MASK).tolist() for part in shown[1:]] != [
         part.eq(MASK).tolist() for part in drawn
     ]

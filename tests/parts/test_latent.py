@@ -1,8 +1,9 @@
-from typing import Any
+"""Latents: their prior and posterior, what they cost, and what sees them."""
+
+from unittest.mock import Mock
 
 import pytest
 import torch
-from torch import Tensor
 
 from nat.data.vocabulary import MASK, PAD
 from nat.parts.options import LatentOptions
@@ -106,19 +107,17 @@ def test_the_divergence_joins_the_loss() -> None:
     divergence = model.latent.posterior(model, encoded, batch.target).divergence(
         model.latent.prior(encoded)
     )
-    real = (
-        ~encoded.padding & batch.target_lengths.gt(0)[:, None]
-    )  # nothing to learn, nothing to pay
+    # nothing to learn, nothing to pay
+    real = ~encoded.padding & batch.target_lengths.gt(0)[:, None]
     for update, floor in ((10, 3.0), (40, 1.5), (60, 0.0)):
-        found = objective(model, batch, update)
-        own = (divergence * real).sum(1)
+        loss = objective(model, batch, update)
         paid = (divergence.clamp(min=floor) * real).sum(1)
-        torch.testing.assert_close(found.parts["kl"], own)
-        torch.testing.assert_close(found.value, found.parts["nll"] + paid)
-        assert torch.equal(found.positions, batch.target_lengths)
+        torch.testing.assert_close(loss.parts["kl"], (divergence * real).sum(1))
+        torch.testing.assert_close(loss.value, loss.parts["nll"] + paid)
+        assert torch.equal(loss.positions, batch.target_lengths)
     objective.eval()  # validation pays all of it
-    found = objective(model, batch, 0)
-    torch.testing.assert_close(found.value, found.parts["nll"] + found.parts["kl"])
+    loss = objective(model, batch, 0)
+    torch.testing.assert_close(loss.value, loss.parts["nll"] + loss.parts["kl"])
 
 
 def test_free_bits_send_no_gradient() -> None:
@@ -139,27 +138,19 @@ def test_training_draws_from_the_posterior() -> None:
     values = [objective(model, batch, update).parts["nll"] for update in (3, 3, 4)]
     assert torch.equal(values[0], values[1])
     assert (values[0] != values[2]).all()
-    seen: list[Tensor] = []
-    decode = model.decode
-
-    def note(tokens: Tensor, padding: Tensor, encoded: Any, *rest: Any) -> Tensor:
-        seen.append(encoded.states)
-        return decode(tokens, padding, encoded, *rest)
-
-    model.decode = note
+    model.decode = Mock(wraps=model.decode)
     objective(model, batch, 3)
+    seen = model.decode.call_args.args[2]
     encoded = model.encode(batch.source)
     drawn = model.latent.posterior(model, encoded, batch.target).draw(objective.seed, 3, batch.ids)
-    torch.testing.assert_close(seen[0], model.latent.added(encoded, drawn).states)
+    torch.testing.assert_close(seen.states, model.latent.added(encoded, drawn).states)
 
 
 def test_latents_in_the_decoder_input_only() -> None:
     options = {"copy": "soft", "upsample": 2.0}
     latent = {**LATENT, "added_to": "decoder_input"}
-    model, batch = (
-        make_model(parts={"latent": latent}, decoder=options),
-        make_batch([(4, 5), (2, 3)]),
-    )
+    model = make_model(parts={"latent": latent}, decoder=options)
+    batch = make_batch([(4, 5), (2, 3)])
     encoded = model.encode(batch.source)
     mean = model.latent.prior(encoded).mean
     # cross-attention sees the encoder states alone, the copies their sum with the latents
@@ -171,13 +162,10 @@ def test_latents_in_the_decoder_input_only() -> None:
     torch.testing.assert_close(encoded.copied, states + model.latent.output(mean))
     padding = model.upsampled_padding(encoded)
     tokens = torch.where(padding, PAD, MASK)
-    shown = model.canvas(tokens, padding, encoded)
-    lengths, canvas = torch.tensor([4, 2]), (~padding).sum(1)
-    expected = soft_copy(encoded.copied, lengths, canvas, padding.size(1))
-    real = ~padding
+    shown, real = model.canvas(tokens, padding, encoded), ~padding
+    expected = soft_copy(encoded.copied, torch.tensor([4, 2]), real.sum(1), padding.size(1))
     torch.testing.assert_close(shown[real], expected[real])
     other = model.latent.added(encoded, mean + 1)
     assert torch.equal(other.states, encoded.states)
     assert not torch.allclose(model.canvas(tokens, padding, other)[real], shown[real])
-    repeated = other.repeat(2).copied
-    assert torch.equal(repeated, other.copied.repeat_interleave(2, 0))
+    assert torch.equal(other.repeat(2).copied, other.copied.repeat_interleave(2, 0))
