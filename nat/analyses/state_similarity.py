@@ -25,8 +25,8 @@ from nat.data.vocabulary import EOS, MASK, PAD, Vocabularies
 from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
 from nat.objective.context import BatchContext
+from nat.transformer.layers import DecoderTrace
 from nat.transformer.model import Transformer
-from nat.transformer.trace import DecoderTrace
 
 BELOW = (0.25, 0.5)
 ATTENTION_LAYER = 3  # layer of the attention map, from 1; the last layer of a model with fewer

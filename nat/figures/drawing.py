@@ -83,6 +83,11 @@ class Panel:
         return points[points["status"].isin(["run", QUOTED]) & points["x_published"].notna()]
 
     @property
+    def empty(self) -> bool:
+        """True if no point of it is drawn."""
+        return self.ran.empty and self.published.empty
+
+    @property
     def measure(self) -> str:
         """Name of what the vertical axis shows."""
         if self.description.kind == "curves":

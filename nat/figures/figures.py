@@ -22,7 +22,6 @@ from nat.figures.points import Plot
 from nat.files import atomic_path
 from nat.papers import values
 from nat.papers.cells import QUOTED
-from nat.papers.reader import NOT_RUN
 
 STYLE: Any = {
     "font.size": 9.5,
@@ -138,7 +137,7 @@ def _paint(axes: Axes, panel: Panel) -> float:
     else:
         axes.set_ylabel("" if kind in OF_TEXTS else panel.measure)
         height = PAINTERS[kind](axes, panel)
-    if panel.ran.empty and not axes.has_data():
+    if panel.empty:
         why = values.missing_state(points.to_dict("records"))  # type: ignore[arg-type]
         axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
@@ -183,29 +182,20 @@ def notes(plot: Plot) -> list[str]:
         lines.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         lines.append("Black cross: the training collapsed.")
-    lines += _missing(shown)
+    drawn = [panel.label for panel in shown if not panel.empty]  # others say so themselves
+    lines += _missing(plot.frame[plot.frame["column"].isin(drawn)])
     if lost := sum(int(record["not_decoded"]) for record in ran):
         lines.append(f"{lost} sentences were not decoded and scored as empty.")
     return lines + list(plot.description.notes)
 
 
-def _missing(panels: list[Panel]) -> list[str]:
-    """Say which series lack points, by their state, and in which panels."""
-    missing: dict[str, dict[str, list[str]]] = {}
-    for panel in panels:
-        if panel.ran.empty and not panel.points.empty:
-            state = values.missing_state(panel.points.to_dict("records"))  # type: ignore[arg-type]
-            missing.setdefault(state, {})[f"all of {panel.label}"] = []
-            continue
-        points = panel.points[~panel.points["status"].isin(["run", QUOTED])]
-        for series, state in points[["row", "status"]].drop_duplicates().itertuples(index=False):
-            missing.setdefault(state, {}).setdefault(series, []).append(panel.label)
-    if [*missing] == [NOT_RUN] and all(panel.ran.empty for panel in panels):
-        return ["Nothing of this figure was run."]
-    lines = []
-    for state, places in missing.items():
-        state, _, why = state.partition(": ")
-        named = (f"{each} ({'; '.join(at)})" if at else each for each, at in places.items())
-        because = f": {why}" if why else ""
-        lines.append(f"{state[0].upper()}{state[1:]}: {'; '.join(named)}{because}.")
-    return lines
+def _missing(points: pd.DataFrame) -> list[str]:
+    """Say which series lack points in which panels, by their state."""
+    places: dict[tuple[Any, str], list[Any]] = {}
+    lacking = points[~points["status"].isin(["run", QUOTED])]
+    for (state, series), own in lacking.groupby(["status", "row"], sort=False):
+        places.setdefault((state, "; ".join(own["column"].unique())), []).append(series)
+    return [
+        f"{state[:1].upper()}{state[1:]}: {'; '.join(series)} ({panels})."
+        for (state, panels), series in places.items()
+    ]

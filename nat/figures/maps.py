@@ -22,7 +22,8 @@ HEIGHT, NAME_DISTANCE = 3.3, 1.2 * LABEL_SIZE / 72
 
 def heat_map(axes: Axes, panel: Panel) -> float:
     """Draw values as colours; returns the height at which all rows can be named, inches."""
-    _label(axes, panel, "")
+    _label(axes, panel)
+    axes.set_ylabel("")
     if panel.ran.empty:
         return HEIGHT
     image = panel.ran.pivot(index="y", columns="x", values="ours")
@@ -52,7 +53,8 @@ def contour(axes: Axes, panel: Panel) -> float:
 
     Returns the height of the panel, in inches.
     """
-    _label(axes, panel, panel.description.y.label)
+    _label(axes, panel)
+    axes.set_ylabel(panel.description.y.label or "")
     axes.locator_params(nbins=6, steps=[1, 2, 5, 10])
     if panel.ran.empty:
         return HEIGHT
@@ -76,11 +78,10 @@ def contour(axes: Axes, panel: Panel) -> float:
     return HEIGHT
 
 
-def _label(axes: Axes, panel: Panel, vertical: str | None) -> None:
-    """Name the axes; beside the name of that across stands what an analysis says of the panel."""
+def _label(axes: Axes, panel: Panel) -> None:
+    """Name the horizontal axis, and beside it what an analysis says of the panel."""
     caption = panel.plot.contents.get(panel.label, {}).get("caption")
     axes.set_xlabel(f"{panel.description.x.label}{f' ({caption})' if caption else ''}")
-    axes.set_ylabel(vertical or "")
     axes.grid(visible=False)
 
 

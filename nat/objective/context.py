@@ -11,9 +11,9 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
 from nat.errors import UserError
 from nat.objective.balance import Balance
+from nat.transformer.layers import DecoderTrace
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
-from nat.transformer.trace import DecoderTrace
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class LatentVariables(TrainedPart):
         of_target = self.target_norm(of_target)
         for layer in self.source_layers:
             assert isinstance(layer, DecoderLayer)
-            keys_and_values = layer.keys_and_values(of_target)
+            keys_and_values = layer.cross_attention.keys_and_values(of_target)
             states = layer(states, encoded.visible, False, keys_and_values, visible)
         return _gaussian(self.posterior_head(self.source_norm(states)))
 

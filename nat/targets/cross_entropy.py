@@ -2,7 +2,7 @@
 
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.targets.options import CrossEntropyOptions
-from nat.transformer.trace import DecoderTrace
+from nat.transformer.layers import DecoderTrace
 
 
 class CrossEntropy(CrossEntropyOptions):

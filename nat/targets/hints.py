@@ -15,7 +15,7 @@ from nat.errors import UserError
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import HintsOptions
-from nat.transformer.trace import DecoderTrace
+from nat.transformer.layers import DecoderTrace
 
 SMALLEST = 1e-4
 """Lower bound of 1 - cosine, so that the cost of equal states is finite."""

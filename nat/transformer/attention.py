@@ -46,29 +46,21 @@ class SelfAttention(Attention):
         self.output = Linear(model_dim, model_dim)
 
     def forward(self, states: Tensor, visible: Tensor | None, causal: bool) -> Tensor:
-        """Attend.
+        """Attend, [B, T, D] to [B, T, D].
 
         Args:
-            states: [B, T, D].
             visible: True where a key may be seen, [B, 1, 1, T]; None if `causal`, where right
                 padding is never seen by a real token.
             causal: each position sees itself and those before it.
-
-        Returns:
-            [B, T, D].
         """
         return self._joined(_attended(*self._projected(states), visible, causal))
 
     def step(self, states: Tensor, history: Tensor) -> Tensor:
-        """Attend from new positions to all of them and all earlier ones.
+        """Attend from new positions to all of them and all earlier ones, [N, n, D] to [N, n, D].
 
         Args:
-            states: [N, n, D].
             history: keys and values of the earlier positions, and room for the new ones at the
                 end, which is written: [t + n, 2, N, heads, D / heads].
-
-        Returns:
-            [N, n, D].
         """
         query, key, value = self._projected(states)
         new = slice(len(history) - states.size(1), None)
@@ -98,8 +90,7 @@ class PositionalAttention(Attention):
     ) -> Tensor:
         """Attend, see `SelfAttention.forward`.
 
-        Args:
-            positions: their vectors, [B, T, D], or [1, T, D] for all sentences.
+        The vectors of positions are [B, T, D], or [1, T, D] for all sentences.
         """
         query, key = (
             self._split(part).expand(states.size(0), -1, -1, -1)

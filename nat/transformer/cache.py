@@ -13,9 +13,8 @@ FIRST_CAPACITY = 16
 class DecoderCache:
     """Keys and values of the source and of the tokens so far, for `beam` hypotheses per sentence.
 
-    The history of all layers is a single tensor whose first dimension is the position. So a new
-    token is written in place, and one copy into memory that is already allocated reorders the
-    hypotheses. It carries no gradient.
+    The history of all layers is a single tensor, position first: a new token is written in place,
+    and one copy into memory that is already allocated reorders the hypotheses. No gradient.
 
     Attributes:
         sources: keys and values of the cross-attention, per layer and sentence, each

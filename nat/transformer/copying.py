@@ -1,12 +1,10 @@
 """Copies of the source as decoder input: what a masked position shows instead of the mask symbol.
 
-Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 are compared. Whether the source's
-EOS is one of the S tokens is up to the caller (`count_source_end` of
-`nat.transformer.decoder_options`).
-
-All functions take the source's vectors, which are embeddings or the last encoder states [B, S, D];
-`lengths`, its tokens, and `canvas_lengths`, the positions of each canvas, both [B]; and `width`, T.
-They return [B, T, D]; the values at padding are meaningless.
+Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 are compared; the S tokens include
+the source's EOS if `count_source_end` of `nat.transformer.decoder_options` says so. All functions
+take the source's embeddings or its last encoder states [B, S, D]; `lengths`, its tokens, and
+`canvas_lengths`, the positions of each canvas, both [B]; and `width`, T. They return [B, T, D]; the
+values at padding are meaningless.
 
 Gu and Kong (2021, appendix A) copy with SoftCopy (Wei et al. 2019), "based on the relative distance
 of source and target positions", without a formula. There are three readings:
@@ -15,7 +13,7 @@ of source and target positions", without a formula. There are three readings:
   source tokens. Square and temperature are those of hint-nart, the published code of Li et al.
   (2019), which has the same formula.
 - `soft_copy_upsampled`, their published code for upsampled canvases (CTC): the distance is measured
-  in canvas positions. With an upsampling of 3 nearly every position shows a single source token.
+  in canvas positions, so that with an upsampling of 3 nearly every position shows a single token.
 - `soft_copy_by_index`, their published code for canvases as long as the target (cross-entropy and
   AXE), and the formula of Wei et al.: the difference of the two position numbers, with a
   temperature that is learned.
@@ -61,30 +59,34 @@ def repeated_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tens
 
 def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
     """Mean of all states, with weights proportional to exp(-(i - t S / T)^2 / 0.3)."""
-    dtype = states.dtype
-    ratio = lengths.to(dtype) / canvas_lengths.clamp(min=1).to(dtype)
-    centres = torch.arange(width, device=states.device, dtype=dtype) * ratio[:, None]
-    places = torch.arange(states.size(1), device=states.device)
-    energy = -((places - centres[:, :, None]) ** 2) / TEMPERATURE
+    ratio = lengths.to(states.dtype) / canvas_lengths.clamp(min=1).to(states.dtype)
+    positions, places = _numbers(states, width)
+    energy = -((places - positions * ratio[:, None, None]) ** 2) / TEMPERATURE
     return _interpolated(states, lengths, energy)
+
+
+BY_RELATIVE_POSITION = {"uniform": uniform_copy, "repeated": repeated_copy, "soft": soft_copy}
 
 
 def soft_copy_upsampled(states: Tensor, lengths: Tensor, upsample: float, width: int) -> Tensor:
     """Mean of all states, with weights proportional to exp(-(t - (i + 1/2) upsample)^2 / 0.3)."""
-    positions = torch.arange(width, device=states.device, dtype=states.dtype)
-    places = torch.arange(states.size(1), device=states.device, dtype=states.dtype)
-    centres = (places + 0.5) * upsample
-    energy = -((positions[:, None] - centres) ** 2) / TEMPERATURE
+    positions, places = _numbers(states, width)
+    energy = -((positions - (places + 0.5) * upsample) ** 2) / TEMPERATURE
     return _interpolated(states, lengths, energy.expand(states.size(0), -1, -1))
 
 
 def soft_copy_by_index(states: Tensor, lengths: Tensor, temperature: Tensor, width: int) -> Tensor:
     """Mean of all states, with weights proportional to exp(-|i - t| / temperature)."""
-    positions = torch.arange(width, device=states.device)
-    places = torch.arange(states.size(1), device=states.device)
-    distances = (positions[:, None] - places).abs().to(states.dtype)
-    energy = -distances / temperature.clamp(min=SMALLEST_TEMPERATURE)
+    positions, places = _numbers(states, width)
+    energy = -(positions - places).abs() / temperature.clamp(min=SMALLEST_TEMPERATURE)
     return _interpolated(states, lengths, energy.expand(states.size(0), -1, -1))
+
+
+def _numbers(states: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """Numbers of the positions, [T, 1], and of the source tokens, [S]."""
+    positions = torch.arange(width, device=states.device, dtype=states.dtype)
+    places = torch.arange(states.size(1), device=states.device, dtype=states.dtype)
+    return positions[:, None], places
 
 
 def _picked(vectors: Tensor, places: Tensor) -> Tensor:

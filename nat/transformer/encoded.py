@@ -72,13 +72,11 @@ class Encoded:
     def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
         """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""
         if torch.is_grad_enabled():
-            return layer.keys_and_values(self.states)
-        if layer not in self._kept:
-            if self._parent is None:
-                computed = layer.keys_and_values(self.states)
-            else:
-                parent, rows = self._parent
-                key, value = parent.keys_and_values(layer)
-                computed = key[rows], value[rows]
-            self._kept[layer] = computed
+            return layer.cross_attention.keys_and_values(self.states)
+        if layer not in self._kept and self._parent is not None:
+            parent, rows = self._parent
+            key, value = parent.keys_and_values(layer)
+            self._kept[layer] = key[rows], value[rows]
+        elif layer not in self._kept:
+            self._kept[layer] = layer.cross_attention.keys_and_values(self.states)
         return self._kept[layer]

@@ -1,6 +1,7 @@
 """Encoder and decoder layers."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -10,10 +11,22 @@ from nat.transformer.attention import CrossAttention, PositionalAttention, SelfA
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import Linear
-from nat.transformer.trace import DecoderTrace
 
 UNCHANGED = DecoderOptions()
 """The layers of Vaswani et al. (2017)."""
+
+
+@dataclass
+class DecoderTrace:
+    """States and attention weights of all layers, collected by `Transformer.decode`.
+
+    Attributes:
+        states: output of each layer, after its feed-forward part, [B, T, D].
+        attention: each layer's cross-attention weights, [B, heads, T, S].
+    """
+
+    states: list[Tensor] = field(default_factory=list)
+    attention: list[Tensor] = field(default_factory=list)
 
 
 class FeedForward(nn.Module):
@@ -63,13 +76,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention and feed-forward.
-
-    Args:
-        architecture: sizes.
-        dropout: on the output of every sublayer.
-        options: changes of the layer.
-    """
+    """Self-attention, cross-attention and feed-forward, and what the options add."""
 
     def __init__(
         self, architecture: Architecture, dropout: float, options: DecoderOptions = UNCHANGED
@@ -91,10 +98,6 @@ class DecoderLayer(nn.Module):
             self.causal_attention = SelfAttention(*sizes)
             self.around_causal_attention = Residual(architecture, dropout)
 
-    def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of the cross-attention for encoder states [B, S, D]."""
-        return self.cross_attention.keys_and_values(encoded)
-
     def forward(
         self,
         states: Tensor,
@@ -105,20 +108,15 @@ class DecoderLayer(nn.Module):
         positions: Tensor | None = None,
         trace: DecoderTrace | None = None,
     ) -> Tensor:
-        """Map states of whole sentences.
+        """Map states of whole sentences, [B, T, D] to [B, T, D].
 
         Args:
-            states: [B, T, D].
-            visible: True where a position may be seen, [B, 1, 1, T]; None if `causal`.
+            visible: see `SelfAttention.forward`.
             causal: each position sees itself and those before it.
             source: the cross-attention's keys and values.
-            source_visible: [B, 1, 1, S].
-            positions: vectors of the positions, [B, T, D] or [1, T, D], which positional
-                attention needs.
+            source_visible: True at real tokens, [B, 1, 1, S].
+            positions: vectors of the positions, which positional attention needs.
             trace: records states and attention weights of the layer.
-
-        Returns:
-            [B, T, D].
         """
         states = self.around_attention(states, lambda x: self.attention(x, visible, causal))
         if (by_position := self.positional_attention) is not None:
@@ -138,12 +136,11 @@ class DecoderLayer(nn.Module):
         source_visible: Tensor,
         beam: int,
     ) -> Tensor:
-        """Map the next positions of `beam` hypotheses per sentence; new positions see each other.
+        """Map the next positions of `beam` hypotheses per sentence, which see each other.
 
         Args:
             states: [B * beam, n, D].
-            history: keys and values of the earlier positions and room for these, see
-                `SelfAttention.step`.
+            history: see `SelfAttention.step`.
             source: the cross-attention's keys and values, per sentence.
             source_visible: [B, 1, 1, S].
             beam: hypotheses per sentence.

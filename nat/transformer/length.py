@@ -24,9 +24,7 @@ class LengthPredictor(nn.Module):
     def forward(self, states: Tensor, padding: Tensor) -> Tensor:
         """Log-probabilities (nats) of the classes, [B, 256].
 
-        Args:
-            states: encoder states, [B, S, D].
-            padding: True at padding, [B, S]; the other methods take the same two.
+        All methods take encoder states [B, S, D] and their padding [B, S].
         """
         real = (~padding)[:, :, None].to(states.dtype)
         mean = (states * real).sum(1) / real.sum(1)

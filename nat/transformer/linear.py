@@ -1,11 +1,10 @@
 """Linear layers whose matrix products take bfloat16 inputs.
 
-Products are accumulated in float32, and the result is rounded to bfloat16.
-
-On a CPU the result is float32 again, and so is everything else: with bfloat16 instructions this is
-faster than `torch.autocast`, which also computes attention in bfloat16. On a GPU the result stays
-bfloat16 up to the next residual connection, so that attention takes its fused kernels and
-activations half of the memory; residual connections and normalisation are float32.
+Products are accumulated in float32 and rounded to bfloat16. On a CPU the result is float32 again,
+and so is everything else: with bfloat16 instructions this is faster than `torch.autocast`, which
+also computes attention in bfloat16. On a GPU it stays bfloat16 up to the next residual connection,
+so that attention takes its fused kernels and activations half of the memory; residual connections
+and normalisation are float32.
 """
 
 from typing import Any

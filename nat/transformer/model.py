@@ -24,12 +24,11 @@ from nat.transformer.cache import DecoderCache
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.encoded import Encoded
-from nat.transformer.layers import UNCHANGED, DecoderLayer, EncoderLayer
+from nat.transformer.layers import UNCHANGED, DecoderLayer, DecoderTrace, EncoderLayer
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.linear import Linear
 from nat.transformer.output import Output
 from nat.transformer.part import Part, PartMethod
-from nat.transformer.trace import DecoderTrace
 
 BERT_DEVIATION = 0.02
 """Standard deviation of initial weights (Devlin et al. 2019)."""
@@ -87,15 +86,15 @@ class Transformer(nn.Module):
             self.source_embedding = nn.Embedding(source_vocabulary_size, dim, padding_idx=PAD)
             nn.init.normal_(self.source_embedding.weight, std=dim**-0.5)
         self.decoder_positions: nn.Parameter | None = None
-        if architecture.positions != "sinusoidal":
-            self.positions = nn.Parameter(torch.empty(architecture.max_positions, dim))
-            nn.init.normal_(self.positions, std=dim**-0.5)
-            if architecture.positions == "learned_apart":
-                self.decoder_positions = nn.Parameter(torch.empty_like(self.positions))
-                nn.init.normal_(self.decoder_positions, std=dim**-0.5)
-        else:
+        if architecture.positions == "sinusoidal":
             table = sinusoidal_positions(architecture.max_positions, dim)
             self.register_buffer("positions", table, persistent=False)
+        else:
+            self.positions = nn.Parameter(torch.empty(architecture.max_positions, dim))
+            nn.init.normal_(self.positions, std=dim**-0.5)
+        if architecture.positions == "learned_apart":
+            self.decoder_positions = nn.Parameter(torch.empty_like(self.positions))
+            nn.init.normal_(self.decoder_positions, std=dim**-0.5)
         self.encoder_layers = nn.ModuleList(
             EncoderLayer(architecture, dropout) for _ in range(architecture.encoder_layers)
         )
@@ -113,9 +112,10 @@ class Transformer(nn.Module):
         self.encoder_norm = final(dim)
         self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
         self.length_predictor: LengthPredictor | ConstantLength | None = None
-        if length is not None:
-            constant = length == "constant"
-            self.length_predictor = ConstantLength() if constant else LengthPredictor(dim, length)
+        if length == "constant":
+            self.length_predictor = ConstantLength()
+        elif length is not None:
+            self.length_predictor = LengthPredictor(dim, length)
         self.part_options = dict(parts or {})
         for name, part in self.part_options.items():
             self.add_module(name, part(architecture, dropout))
@@ -162,9 +162,8 @@ class Transformer(nn.Module):
         """Maximal number of target tokens that fit the model's positions, with BOS or EOS.
 
         With chunks, a target is filled up to whole chunks, one of which only has EOS where they
-        are already whole, and hybrid systems number positions from 1. Semi-autoregressive ones,
-        which number them from 0, keep to the same limit, though their search does not: it can write
-        a chunk more where chunks fill all positions.
+        are already whole, and hybrid systems number positions from 1; semi-autoregressive ones,
+        which number them from 0, keep to the same limit, but for their search.
         """
         longest, chunk = self.architecture.max_positions - 1, self.decoder.chunk
         return longest if chunk is None else longest // chunk * chunk - 1
@@ -245,7 +244,7 @@ class Transformer(nn.Module):
     def canvas(self, tokens: Tensor, padding: Tensor, encoded: Encoded) -> Tensor:
         """Vectors that the decoder's positions show, without the vector of its position, [B, T, D].
 
-        A token shows its embedding; MASK shows that of the mask symbol or a copy of the source.
+        MASK shows the embedding of the mask symbol or a copy of the source.
         """
         vectors = self.scaled_embedding(tokens)
         if self.decoder.copy != "none":
@@ -258,20 +257,18 @@ class Transformer(nn.Module):
     def _copied(self, padding: Tensor, encoded: Encoded) -> Tensor:
         """The copy of the source at each position, [B, T, D]."""
         kind, width = self.decoder.copy, padding.size(1)
-        lengths, canvas_lengths = self.copied_lengths(encoded.source), (~padding).sum(1)
+        lengths = self.copied_lengths(encoded.source)
         states = encoded.states if encoded.copied is None else encoded.copied
-        if kind in ("uniform", "repeated"):
-            copy = copying.uniform_copy if kind == "uniform" else copying.repeated_copy
-            if kind == "uniform" or self.decoder_layers:
-                states = self.scaled_source_embedding(encoded.source)
-            return copy(states, lengths, canvas_lengths, width)
-        if kind == "soft":
-            return copying.soft_copy(states, lengths, canvas_lengths, width)
         if kind == "soft_upsampled":
             assert self.decoder.upsample is not None
             return copying.soft_copy_upsampled(states, lengths, self.decoder.upsample, width)
-        assert self.copy_temperature is not None
-        return copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
+        if kind == "soft_index":
+            assert self.copy_temperature is not None
+            return copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
+        # without decoder layers the states are the embeddings
+        if kind != "soft" and self.decoder_layers:
+            states = self.scaled_source_embedding(encoded.source)
+        return copying.BY_RELATIVE_POSITION[kind](states, lengths, (~padding).sum(1), width)
 
     def decode(
         self,
@@ -283,7 +280,7 @@ class Transformer(nn.Module):
         group: int = 1,
         trace: DecoderTrace | None = None,
     ) -> Tensor:
-        """Decoder states of whole sentences.
+        """Last decoder states of whole sentences, [B, T, D]; those at padding are meaningless.
 
         Args:
             tokens: decoder input, [B, T].
@@ -293,9 +290,6 @@ class Transformer(nn.Module):
             positions: numbers of the positions, [B, T]; None for 0 to T - 1.
             group: number of positions that see each other although the decoder is causal.
             trace: records states and attention weights of each layer.
-
-        Returns:
-            Last decoder states, [B, T, D]; those at padding are meaningless.
         """
         visible = None
         if not causal:
@@ -335,36 +329,24 @@ class Transformer(nn.Module):
 
         The positions of their tokens are numbered 0, stride, 2 stride and so on.
         """
-        sources = [layer.keys_and_values(encoded.states) for layer in self._decoder()]
+        across = (layer.cross_attention for layer in self._decoder())
+        sources = [attention.keys_and_values(encoded.states) for attention in across]
         return DecoderCache(sources, encoded.visible, beam, stride)
 
     @torch.no_grad()
     def step(self, tokens: Tensor, cache: DecoderCache) -> Tensor:
-        """Causal decoder states of the next tokens of each hypothesis; advances `cache`.
+        """Decoder states of the next tokens of each hypothesis, [B * beam, n] to [B * beam, n, D].
 
-        The new tokens see each other.
-
-        Args:
-            tokens: [B * beam, n].
-            cache: from `start`.
-
-        Returns:
-            [B * beam, n, D].
+        The new tokens see each other. The cache, which `start` makes, advances.
         """
-        new = tokens.size(1)
-        first, end = cache.length * cache.stride, (cache.length + new) * cache.stride
-        table = self.positions_of_decoder
-        numbers = self._numbers(table, first, end - cache.stride + 1)[:: cache.stride]
+        new, stride = tokens.size(1), cache.stride
+        first, last = cache.length * stride, (cache.length + new - 1) * stride
+        numbers = self._numbers(self.positions_of_decoder, first, last + 1)[::stride]
         vectors = self.scaled_embedding(tokens) + numbers
         states = dropout(vectors, self.dropout, self.training)
         for number, layer in enumerate(self._decoder()):
-            states = layer.step(
-                states,
-                cache.history(number, new),
-                cache.sources[number],
-                cache.source_visible,
-                cache.beam,
-            )
+            history, source = cache.history(number, new), cache.sources[number]
+            states = layer.step(states, history, source, cache.source_visible, cache.beam)
         cache.length += new
         return self.decoder_norm(states)
 

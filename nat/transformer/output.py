@@ -70,12 +70,9 @@ class Output(NamedTuple):
     def cross_entropy(
         self, states: Tensor, symbols: Tensor, label_smoothing: float = 0.0
     ) -> RowLoss:
-        """Cross-entropy with smoothed labels (Szegedy et al. 2016).
+        """Cross-entropy of states [N, D] with true ids [N], smoothed (Szegedy et al. 2016).
 
-        Args:
-            states: [N, D].
-            symbols: true ids, [N].
-            label_smoothing: share of the label that is spread evenly over the vocabulary.
+        `label_smoothing` is the share of the label that is spread evenly over the vocabulary.
         """
         kept, spread = 1 - label_smoothing, label_smoothing / self.weight.size(0)
         nll = states.new_empty(states.size(0))
@@ -111,14 +108,11 @@ class Output(NamedTuple):
     ) -> RowLoss:
         """KL(teacher || student) of each row; no gradient reaches the teacher.
 
-        The teacher's distribution is softmax(teacher logits / temperature), the student's has
-        temperature one.
-
         Args:
-            states: of the student, [N, D].
+            states: of the student, whose distribution has temperature one, [N, D].
             teacher: its output layer.
             teacher_states: [N, D].
-            temperature: above zero; below one sharpens the labels.
+            temperature: divides the teacher's logits; below one it sharpens the labels.
             symbols: true ids, [N], for the negative log-likelihood only.
         """
         nll = states.new_empty(states.size(0))
@@ -149,11 +143,10 @@ class Output(NamedTuple):
     ) -> Tensor:
         """Log-probabilities of each chosen position at the symbols of its sentence, [B, T, K].
 
-        For losses whose labels are found by an alignment and have a weight that is known in
-        advance. The gradient of the labels depends on the alignment, but that of all other symbols
-        does not. So the gradient of the others is computed in the same sweep, as in
-        `cross_entropy`. For positions whose labels have another weight the logits are computed
-        again in the backward pass.
+        For losses whose labels are found by an alignment: the gradient of the labels depends on it,
+        but that of all other symbols does not if the weight of a label is known in advance, and is
+        computed in the same sweep. For positions whose labels have another weight the logits are
+        computed again in the backward pass.
 
         Args:
             states: [B, T, D].
@@ -172,14 +165,9 @@ class Output(NamedTuple):
     ) -> Tensor:
         """Cross-entropy of chosen positions with the uniform distribution, [B, T]; zero elsewhere.
 
-        The mean of the logits is the product of the state with the mean embedding, so no logits are
-        needed. The normaliser follows from the log-probability of any one symbol.
-
-        Args:
-            states: [B, T, D].
-            chosen: True at the positions to compute, [B, T].
-            symbols: one symbol of each position, [B, T].
-            log_probabilities: of these symbols, [B, T].
+        The mean of the logits is the product of the states [B, T, D] with the mean embedding, so no
+        logits are needed. The normaliser follows from the log-probability of any one symbol of each
+        position, [B, T].
         """
         direction = self.weight.mean(0) - embedding(symbols, self.weight)
         mean = (states * direction).sum(2) + log_probabilities
@@ -194,10 +182,8 @@ class Output(NamedTuple):
     ) -> Best:
         """Most probable symbol of each row [N, D] and its log-probability under the full softmax.
 
-        Args:
-            states: [N, D].
-            forbidden: ids that are never chosen (they keep their probability mass), [F].
-            penalties: by id, nats by which its log-probability is lowered for the choice alone.
+        Forbidden ids [F] are never chosen, but keep their probability mass; a penalty lowers the
+        log-probability of an id by so many nats for the choice alone.
         """
         symbols, scores = [states.new_empty(0).long()], [states.new_empty(0)]
         penalties = {id_: nats for id_, nats in (penalties or {}).items() if nats}

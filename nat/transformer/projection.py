@@ -26,7 +26,7 @@ CACHE_LINE = 16
 
 def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The largest logit of each row [N, V] and its column, the first of equal ones, [N] each."""
-    if _plainly(logits.is_cuda, logits.numel()):
+    if _plainly(logits):
         return logits.max(1)
     end = whole_blocks(logits.size(1))
     value, column = (each[:, 0] for each in largest_in_blocks(logits[:, :end]))
@@ -45,7 +45,7 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
         number: K, or more than there are symbols for all of them.
     """
     columns, end = logits.size(1), whole_blocks(logits.size(1))
-    if _plainly(logits.is_cuda, logits.numel()) or 2 * number > end // BLOCK:
+    if _plainly(logits) or 2 * number > end // BLOCK:
         most = logits.topk(min(number, columns), dim=1)
         return most.values, most.indices
     # no other block has one of them, since each of the chosen ones has a logit that is as large
@@ -60,13 +60,12 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
 
 def log_sums(logits: Tensor) -> Tensor:
     """Logarithm of the sum of exp(logits) of each row, [N]."""
-    plainly = _plainly(logits.is_cuda, logits.numel())
-    return logits.logsumexp(1) if plainly else softmax(logits)[1]
+    return logits.logsumexp(1) if _plainly(logits) else softmax(logits)[1]
 
 
-def _plainly(on_gpu: bool, logits: int) -> bool:
-    """True where the plain way is taken: on a GPU, and with few logits."""
-    return on_gpu or logits < FEW
+def _plainly(logits: Tensor) -> bool:
+    """Return True where the plain way is taken: on a GPU, and with few logits."""
+    return logits.is_cuda or logits.numel() < FEW
 
 
 def whole_blocks(columns: int) -> int:
@@ -97,7 +96,7 @@ def logits_of(states: Tensor, operand: Tensor) -> Tensor:
     """Logits of states [n, D], without gradient, [n, V]."""
     if operand.dtype == states.dtype:
         rows, columns = states.size(0), operand.size(0)
-        if columns % CACHE_LINE == 0 or _plainly(states.is_cuda, rows * columns):
+        if columns % CACHE_LINE == 0 or states.is_cuda or rows * columns < FEW:
             return states @ operand.t()
         # A product whose rows begin anywhere takes 1.3 to 1.7 times as long.
         aligned = states.new_empty((rows, -(-columns // CACHE_LINE) * CACHE_LINE))
@@ -220,7 +219,7 @@ class _OwnLogProbabilities(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, None, None, None, None, None]:
         rows, operand, chosen, symbols, own, shares, *kept = ctx.saved_tensors
         looked_up, rest_of_rows, rest_of_weight = kept
-        if not of_looked_up.numel():  # nothing to look up
+        if not own.numel():  # nothing was looked up
             nothing = rows.new_zeros(*chosen.shape, rows.size(1))
             return nothing, torch.zeros_like(rest_of_weight), *(None,) * 5
         of_looked_up = torch.where(chosen[:, :, None], of_looked_up, 0)
@@ -234,9 +233,6 @@ class _OwnLogProbabilities(torch.autograd.Function):
         of_states = of_own @ operand[symbols].to(rows.dtype)
         of_weight = torch.zeros_like(rest_of_weight)
         of_weight.index_add_(0, symbols.flatten(), (of_own.mT @ states).flatten(0, 1))
-        if not rows.size(0):
-            return of_states, of_weight, *(None,) * 5
-
         totals = totals[chosen]
         of_states[chosen] -= totals[:, None] * rest_of_rows
         relative = totals if shares is None else totals / shares[:, 0]

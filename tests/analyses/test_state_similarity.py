@@ -12,7 +12,7 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.state_similarity import cosines, coverage, covered, maps
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, Vocabularies, Vocabulary
-from nat.transformer.trace import DecoderTrace
+from nat.transformer.layers import DecoderTrace
 from tests.tiny import make_model, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))

@@ -7,7 +7,7 @@ import torch
 from nat.data.vocabulary import BOS
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.hints import SMALLEST, Hints
-from nat.transformer.trace import DecoderTrace
+from nat.transformer.layers import DecoderTrace
 from tests.messages import told
 from tests.tiny import make_batch, make_context, make_model, make_objective
 
