@@ -87,7 +87,6 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
     from nat.decoding.ctc_beam import CtcBeam
     from nat.language_model.ngram import estimate
     from nat.language_model.options import LanguageModelOptions
-    from nat.language_model.scorer import LanguageModel
     from nat.transformer.architecture import Architecture
     from nat.transformer.decoder_options import DecoderOptions
     from nat.transformer.model import Transformer
@@ -106,7 +105,7 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
     if ngrams:
         words = len(SPECIALS) + (3 * numbers.pareto(0.7, 400_000)).astype(np.int64)
         words = np.minimum(words, symbols - 1)
-        model_of_language = LanguageModel(estimate(words, np.full(16_000, 25), symbols, 4))
+        model_of_language = estimate(words, np.full(16_000, 25), symbols, 4)
         options = LanguageModelOptions("at-base", "beam5", 4, 0.4)
     greedy, beam = (
         CtcDecoding(),

@@ -23,9 +23,7 @@ TOP = (1, 3, 5)
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure the length predictor; lengths are those of the raw reference in subwords."""
     differences = length_differences(pairs)
-    left_out = len(pairs.sources) - len(differences)
-    counts = {"sentences": len(pairs.sources), "left_out": left_out}
-    return {**counts, "measures": accuracies(differences)}
+    return {**pairs.counts(len(differences)), "measures": accuracies(differences)}
 
 
 def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:

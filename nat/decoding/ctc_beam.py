@@ -12,7 +12,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import silent
 from nat.decoding.options import CtcBeamDecodingOptions
 from nat.decoding.prefixes import Prefixes
-from nat.language_model.scorer import LanguageModel
+from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
 from nat.transformer.projection import largest_symbols, log_sums

@@ -9,7 +9,7 @@ from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LatentBeamRescoringDecodingOptions
 from nat.decoding.rescoring import RescoredDraws
-from nat.language_model.scorer import LanguageModel
+from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Transformer
 
 

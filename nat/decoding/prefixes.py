@@ -3,7 +3,7 @@
 import numpy as np
 
 from nat.data.vocabulary import EOS
-from nat.language_model.scorer import LanguageModel
+from nat.language_model.ngram import LanguageModel
 
 NO_TOKEN, ROOT, NO_PARENT = -1, 0, -2
 """The last token of the empty prefix, its number, and the number of its parent."""

@@ -21,7 +21,7 @@ from nat.errors import UserError
 from nat.files import read_json
 from nat.job import Job, JobConfiguration
 from nat.jobs.launch import threads
-from nat.language_model.scorer import matching_language_model
+from nat.language_model.ngram import LanguageModel
 from nat.program import Progress
 from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
@@ -47,7 +47,7 @@ class Methods:
         self._sizes, self._device = sizes, torch.device(device)
         self._configuration, self._known = configuration, known
         self._assistant = cache(self._load)
-        self._language_model = cache(lambda path: matching_language_model(path, sizes.target))
+        self._language_model = cache(lambda path: LanguageModel.load(path, sizes.target))
         self._engine = cache(
             lambda path, precision: matching_engine(path, sizes, precision, self._device, alone)
         )

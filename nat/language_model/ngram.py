@@ -41,10 +41,12 @@ Level = list[np.ndarray]
 
 
 @dataclass(frozen=True)
-class NgramModel:
+class LanguageModel:
     """A model as a trie. Node 0 is the root, the empty context; node 1 + w the unigram w.
 
     M is the number of n-grams. The values of a node apply to the context that ends with its words.
+    The state of a decoding is a node: the longest n-gram, shorter than the order, that is a suffix
+    of the sentence so far.
 
     Attributes:
         vocabulary_size: V.
@@ -68,27 +70,63 @@ class NgramModel:
         """Longest n-gram."""
         return len(self.levels)
 
+    @property
+    def begin(self) -> int:
+        """State of a sentence without words."""
+        return 1 + BOS if self.order > 1 else 0
+
+    def step(self, states: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log-probabilities of next words, nats, float64, and the states after them, [n] each.
+
+        Args:
+            states: [n].
+            words: symbols that can occur in texts, [n].
+        """
+        scores, after = np.zeros(len(states)), np.zeros(len(states), dtype=np.int64)
+        nodes, wanted, open_ = states.astype(np.int64), words, np.arange(len(states))
+        for _ in range(self.order):
+            keys = nodes * self.vocabulary_size + wanted
+            places = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
+            known = self.keys[places] == keys
+            scores[open_[known]] += self.log_probabilities[places[known]]
+            after[open_[known]] = places[known] + 1
+            left = ~known
+            nodes, wanted, open_ = nodes[left], wanted[left], open_[left]
+            if not len(open_):
+                break
+            scores[open_] += self.backoffs[nodes]
+            nodes = self.shorter[nodes].astype(np.int64)
+        # nodes of the highest order are no states
+        highest = 1 + int(self.levels[-2]) if self.order > 1 else 1
+        return scores, np.where(after < highest, after, self.shorter[after])
+
     def save(self, path: Path | str) -> None:
         """Write the model as a numpy archive."""
         with atomic_path(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **vars(self))
 
     @classmethod
-    def load(cls, path: Path | str) -> "NgramModel":
+    def load(cls, path: Path | str, vocabulary_size: int) -> "LanguageModel":
         """Read what `save` wrote.
 
         Raises:
-            UserError: if the file is missing or damaged, or holds something else.
+            UserError: if the file is missing or damaged, holds something else, or is of another
+                vocabulary.
         """
         arrays: dict[str, Any] = read_arrays(path)
         if arrays.keys() != {field.name for field in fields(cls)}:
             raise UserError(f"{path} holds no language model; {remedy(path)}")
-        return cls(**arrays | {"vocabulary_size": int(arrays["vocabulary_size"])})
+        symbols = arrays["vocabulary_size"] = int(arrays["vocabulary_size"])
+        if symbols != vocabulary_size:
+            raise UserError(
+                f"{path} has {symbols} symbols but the vocabulary has {vocabulary_size}"
+            )
+        return cls(**arrays)
 
 
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
-) -> NgramModel:
+) -> LanguageModel:
     """Estimate a model.
 
     Args:
@@ -136,7 +174,7 @@ def estimate(
             logs[level] = np.log(probabilities)
     del adjusted, context, lower, probabilities, sums, weight
     nodes = np.concatenate([np.zeros(1, dtype=shorter[0].dtype), *shorter])
-    return NgramModel(vocabulary_size, levels, keys, logs, backoffs, nodes)
+    return LanguageModel(vocabulary_size, levels, keys, logs, backoffs, nodes)
 
 
 def _counted(

@@ -25,8 +25,7 @@ from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import WRITERS
 from nat.jobs.translate import matching_engine, translate_shard
-from nat.language_model.ngram import estimate
-from nat.language_model.scorer import LanguageModel, matching_language_model
+from nat.language_model.ngram import LanguageModel, estimate
 from nat.training.model_file import build_model, save_model
 from nat.workflow.specification import job
 from tests.messages import told
@@ -106,7 +105,7 @@ VOCABULARIES = Vocabularies(JOINT, JOINT)
 def language_model(order: int) -> LanguageModel:
     sentences = texts([5, 2, 9, 0, 30])
     lengths = np.array([len(sentence) for sentence in sentences])
-    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order))
+    return estimate(np.concatenate(sentences), lengths, 29, order)
 
 
 def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
@@ -260,9 +259,9 @@ def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
 def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "order2.npz"
     with told(path, "does not exist"):
-        matching_language_model(path, 29)
+        LanguageModel.load(path, 29)
     sentences = texts([5, 2])
     estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2).save(path)
-    assert matching_language_model(path, 29).vocabulary_size == 29
+    assert LanguageModel.load(path, 29).vocabulary_size == 29
     with told("29 symbols", "30"):
-        matching_language_model(path, 30)
+        LanguageModel.load(path, 30)

@@ -15,9 +15,8 @@ from torch import Tensor
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD, UNK
 from nat.decoding.ctc_beam import CtcBeam
-from nat.language_model.ngram import estimate
+from nat.language_model.ngram import LanguageModel, estimate
 from nat.language_model.options import LanguageModelOptions
-from nat.language_model.scorer import LanguageModel
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.output import Output
 
@@ -60,7 +59,7 @@ def language_model() -> LanguageModel:
     sentences = [[6, 7, 7], [7], [], [6, 6, UNK], [7, 6, 7, 6], [7, 7], [6, 7, 7]]
     tokens = np.array([word for sentence in sentences for word in sentence])
     lengths = np.array([len(sentence) for sentence in sentences])
-    return LanguageModel(estimate(tokens, lengths, SYMBOLS, 3))
+    return estimate(tokens, lengths, SYMBOLS, 3)
 
 
 def options(weight: float | None) -> LanguageModelOptions | None:
@@ -203,7 +202,7 @@ def definition(
 def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
     number = 16
     words = np.random.default_rng(5).integers(6, number, 400)
-    lm = LanguageModel(estimate(words, np.full(40, 10), number, 3))
+    lm = estimate(words, np.full(40, 10), number, 3)
     for seed in range(4):
         generator = torch.Generator().manual_seed(seed)
         logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)

@@ -24,8 +24,7 @@ from nat.jobs.evaluate import evaluate
 from nat.jobs.prepare import distil_text
 from nat.jobs.train import train_system
 from nat.jobs.translate import translate_shard
-from nat.language_model.ngram import estimate_from
-from nat.language_model.scorer import matching_language_model
+from nat.language_model.ngram import LanguageModel, estimate_from
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.specification import job, jobs
 from tests.made_up_models import CORPUS, ROOT, files_in, sentences, write_run
@@ -92,7 +91,7 @@ def test_systems_are_trained_distilled_and_scored() -> None:
     assert int(BinarisedText(f"{distilled.path}/train.de").tokens.max()) < sizes.target
     ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, "beam5", 2).path)
     estimate_from(Path(distilled.path), "de", 2, ngrams, ngrams.with_suffix(".json"))
-    assert matching_language_model(ngrams, sizes.target)
+    assert LanguageModel.load(ngrams, sizes.target)
     train_system(job(configuration, Model("micro", CORPUS, "nat-kd", 1)))
     for system, decoding in (("at-base", "beam5"), ("nat-kd", "one-pass")):
         score = Score("micro", CORPUS, system, 1, decoding, "test")

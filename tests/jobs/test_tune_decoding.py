@@ -23,9 +23,8 @@ from nat.export.formats import convert_model
 from nat.files import read_json, write_json
 from nat.jobs.translate import chosen_options, translate_shard
 from nat.jobs.tune_decoding import tune_decoding
-from nat.language_model.ngram import NgramModel, estimate
+from nat.language_model.ngram import LanguageModel, estimate
 from nat.language_model.options import LanguageModelOptions
-from nat.language_model.scorer import LanguageModel
 from nat.measures import bleu
 from nat.training.model_file import build_model, matching_model, save_model
 from nat.workflow.specification import job
@@ -92,7 +91,7 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     found = read_json(Path(tuned.path))
     inputs = tuned.inputs(configured())
     model = matching_model(inputs.model, job(configured(), tuned).configuration, SIZES)
-    ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
+    ngrams = LanguageModel.load(inputs.language_model.path, len(VOCABULARY))
     sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
     target = configured().corpus(CORPUS).target
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]

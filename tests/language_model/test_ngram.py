@@ -11,8 +11,7 @@ import nat.language_model.ngram
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import BOS, EOS, UNK, Vocabulary
 from nat.files import read_json
-from nat.language_model.ngram import FALLBACK, NO_WORDS, NgramModel, estimate, estimate_from
-from nat.language_model.scorer import LanguageModel
+from nat.language_model.ngram import FALLBACK, NO_WORDS, LanguageModel, estimate, estimate_from
 from tests.messages import told
 
 VOCABULARY = 12
@@ -30,7 +29,7 @@ def text(sentences: int = 60, seed: int = 1) -> list[list[int]]:
     ]
 
 
-def model_of(sentences: list[list[int]], order: int) -> NgramModel:
+def model_of(sentences: list[list[int]], order: int) -> LanguageModel:
     tokens = np.array([word for sentence in sentences for word in sentence], dtype=np.uint16)
     lengths = np.array([len(sentence) for sentence in sentences])
     return estimate(tokens, lengths, VOCABULARY, order)
@@ -89,7 +88,7 @@ class Definition:
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_probabilities_are_those_of_the_definition(order: int) -> None:
     sentences = text()
-    exact, model = Definition(sentences, order), LanguageModel(model_of(sentences, order))
+    exact, model = Definition(sentences, order), model_of(sentences, order)
     assert order == 1 or exact.discounts[order] != FALLBACK
     seen = [WORDS[:-1]] * order  # as contexts; EOS stands for an unseen one
     for begin in ((), (BOS,)):
@@ -125,7 +124,7 @@ def test_no_word_is_impossible_and_specials_are() -> None:
 def test_a_model_survives_its_file(tmp_path: Path) -> None:
     model = model_of(text(), 3)
     model.save(tmp_path / "model.npz")
-    again = NgramModel.load(tmp_path / "model.npz")
+    again = LanguageModel.load(tmp_path / "model.npz", VOCABULARY)
     for name, value in vars(model).items():
         assert np.array_equal(vars(again)[name], value)
     assert again.order == 3 and again.vocabulary_size == VOCABULARY
@@ -142,7 +141,7 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
         "none.npz": "does not exist",
     }.items():
         with told(name, words) as raised:
-            NgramModel.load(tmp_path / name)
+            LanguageModel.load(tmp_path / name, VOCABULARY)
         assert "pickle" not in str(raised.value)
 
 
@@ -153,7 +152,10 @@ def test_a_model_is_made_from_a_distilled_text(tmp_path: Path) -> None:
     write_binarised(lines, vocabulary, tmp_path / "train.de")
     vocabulary.save(tmp_path / "vocabulary.txt")
     estimate_from(tmp_path, "de", 3, tmp_path / "order3.npz", tmp_path / "report.json")
-    found, expected = NgramModel.load(tmp_path / "order3.npz"), model_of(sentences, 3)
+    found, expected = (
+        LanguageModel.load(tmp_path / "order3.npz", VOCABULARY),
+        model_of(sentences, 3),
+    )
     assert np.array_equal(found.keys, expected.keys)
     report = read_json(tmp_path / "report.json")
     assert report["sentences"] == 60 and report["tokens"] == sum(map(len, sentences))

@@ -29,7 +29,7 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import write_lines
 from nat.data.vocabulary import Vocabulary
 from nat.files import atomic_directory, atomic_path, copy, write_json
-from nat.language_model.ngram import NgramModel
+from nat.language_model.ngram import LanguageModel
 from nat.training.model_file import average, load_model, write_tensors
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
@@ -94,7 +94,11 @@ def test_what_does_not_fit_the_memory_is_not_called_damaged(
 ) -> None:
     for library in (torch, np):
         monkeypatch.setattr(library, "load", Mock(side_effect=error))
-    for read in (load_model, lambda path: average([path]), NgramModel.load):
+    for read in (
+        load_model,
+        lambda path: average([path]),
+        lambda path: LanguageModel.load(path, 8),
+    ):
         with told("weights_10.pt", "memory"):
             read(tmp_path / "weights_10.pt")
 
