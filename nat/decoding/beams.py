@@ -19,8 +19,7 @@ class LeftToRightSearch(LeftToRight):
     def longest(self, lengths: Tensor) -> Tensor:
         """Maximal number of tokens of each target, regardless of the model's positions, [B].
 
-        Args:
-            lengths: source tokens without EOS, [B].
+        `lengths` are those of the sources without EOS, [B].
         """
         return share_of(lengths, self.longest_ratio).long() + self.longest_margin
 
@@ -76,8 +75,8 @@ class Beams:
 
     Args:
         longest: maximal number of tokens of each target, [B].
-        beam: open hypotheses per sentence.
-        length_penalty: exponent of the length.
+        beam: K.
+        length_penalty: see above.
         dtype: of scores.
         kept: ended hypotheses per sentence, at most `beam`.
 
@@ -115,13 +114,8 @@ class Beams:
     def advance(self, states: Tensor, output: Output, cache: DecoderCache) -> Tensor:
         """Extend every open hypothesis by a token and reorder the cache accordingly.
 
-        Args:
-            states: decoder state of each open hypothesis, [n * K, D].
-            output: of the model.
-            cache: of the search.
-
-        Returns:
-            For each hypothesis that is now open, the number of the one that it extends.
+        `states` are the decoder states of the open hypotheses, [n * K, D]. Returns the number of
+        the hypothesis that each one that is now open extends.
         """
         beam = self.beam
         values, symbols, ends = best_continuations(states, output, beam)
@@ -212,12 +206,9 @@ class Beams:
 def best_continuations(
     states: Tensor, output: Output, number: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The most probable next tokens of hypotheses, and the probability that they end.
+    """The `number` (K) most probable next tokens of hypotheses, and the probability that they end.
 
-    Args:
-        states: [N, D].
-        output: of the model.
-        number: K, tokens per hypothesis.
+    `states` are those of N hypotheses, [N, D].
 
     Returns:
         Log-probabilities of the K most probable tokens (or of all, in a small vocabulary), best

@@ -54,8 +54,8 @@ class Canvases:
         that was trained with it as the empty token.
 
         Args:
-            model: the network.
-            encoded: encoder states of the sentence of each canvas, by the same network, [N, S, D].
+            model: which has also made `encoded`.
+            encoded: encoder states of the sentence of each canvas, [N, S, D].
             masked: positions at which the decoder sees MASK, [N, T].
             correct: whether it chooses the symbols at all others, too.
         """
@@ -136,14 +136,9 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
 def canvases_of(
     model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
-    """Make canvases of masks for the most probable target lengths of B encoded sentences.
+    """Canvases of masks for the `length_beam` most probable target lengths of each sentence.
 
-    Args:
-        model: with a length predictor.
-        encoded: encoder states of the sentences.
-        length_beam: lengths for each sentence.
-        length_factor: factor of the predicted lengths, which are then rounded (halves to the even
-            number).
+    Predicted lengths are multiplied with `length_factor`, then rounded (halves to the even number).
     """
     predictor = model.length_predictor
     if predictor is None:

@@ -50,19 +50,16 @@ def translate(
     batch_tokens: int,
     progress: Callable[[int], None] | None = None,
 ) -> list[Translation]:
-    """Translate sentences in batches of similar length.
+    """Translate the sentences of these numbers, in batches of similar length; one result for each.
 
     Args:
         model: in evaluation mode.
         method: of decoding.
-        sentences: source sentences.
-        ids: numbers of the sentences to translate.
+        sentences: all source sentences.
+        ids: numbers of those to translate.
         batch_tokens: maximal number of source tokens of a batch, with EOS and padding (a longer
             sentence is a batch of its own).
         progress: called with the number of finished sentences.
-
-    Returns:
-        A translation of every sentence, in the order of `ids`.
     """
     device = next(model.parameters()).device
     made: dict[int, Translation] = {}
@@ -108,13 +105,9 @@ def records(
     language: str,
     tokeniser: str | Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
-    """Lines of a file of translations, see `nat.data.translations`.
+    """Lines of a file of translations, see `nat.data.translations`, whose text is detokenised.
 
-    Args:
-        translations: of a text.
-        vocabulary: of the target.
-        language: code of the target language.
-        tokeniser: of the corpus, whose tokenisation is undone in the text.
+    Vocabulary and language are those of the target, the tokeniser is that of the corpus.
     """
     for translation in translations:
         tokens = vocabulary.decode(translation.hypothesis.tokens)

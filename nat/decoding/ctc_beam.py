@@ -90,12 +90,7 @@ class CtcBeam(CtcBeamDecodingOptions):
     def _frames(
         self, states: Tensor, output: Output, silent: list[int]
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Distributions over the symbols.
-
-        Args:
-            states: of n frames, [n, D].
-            output: of the model.
-            silent: symbols that count as BLANK.
+        """Distributions of n frames [n, D] over the symbols; the `silent` ones count as BLANK.
 
         Returns:
             Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].

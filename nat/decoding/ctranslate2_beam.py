@@ -29,10 +29,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
-        Args:
-            model: only its positions are used: they limit the length of a translation.
-            source: the sentences.
-            engine: with the converted model.
+        Of the model, only the positions are used: they limit the length of a translation.
 
         Raises:
             torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.

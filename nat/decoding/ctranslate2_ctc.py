@@ -27,10 +27,7 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
-        Args:
-            model: only the length of its canvas is used.
-            source: the sentences.
-            engine: with the converted model.
+        Of the model, only the length of the canvas is used.
         """
         source = source.cpu()
         lengths = model.copied_lengths(source)

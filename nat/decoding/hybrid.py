@@ -98,12 +98,7 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
 def complete(
     model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Predict the tokens between every k-th one in one pass (stage II).
-
-    Args:
-        model: hybrid.
-        encoded: encoder states of the sentence of each sequence.
-        sequences: every k-th token, [N].
+    """Predict the tokens between every k-th one of N sequences in one pass (stage II).
 
     Returns:
         Tokens, with EOS at the last multiple of k and where stage II chose it, and PAD after that,

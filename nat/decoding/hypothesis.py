@@ -37,12 +37,9 @@ def most_probable(candidates: Sequence[Hypothesis]) -> Hypothesis:
 def hypotheses(
     method: Callable[[Any, Tensor], list[Hypothesis]], model: Any, source: Tensor
 ) -> list[Hypothesis]:
-    """Translate a batch in which sentences may be empty; their translations are `NOTHING`.
+    """Translate a batch [B, S] in which sentences may be empty: `NOTHING` is their translation.
 
-    Args:
-        method: of decoding, which takes no such batch.
-        model: that it decodes with.
-        source: tokens, EOS, padding on the right; of an empty sentence EOS alone, [B, S].
+    An empty sentence is EOS alone, which decoding methods do not take.
     """
     filled = source.ne(PAD).sum(1) > 1
     made = iter(method(model, source[filled]) if filled.any() else [])

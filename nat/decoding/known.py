@@ -17,14 +17,12 @@ Known = dict[tuple[Hashable, int, bytes], Any]
 
 
 def once(known: Known | None, by: Hashable, source: Tensor, make: Callable[[], Made]) -> Made:
-    """The cached result for a batch, or a new one, which is added to the cache.
-
-    Callers must not change it.
+    """The result for a batch [B, S], made unless it is known; callers must not change it.
 
     Args:
         known: the cache. None: nothing is kept.
         by: the method and all options on which the result depends.
-        source: sentences [B, S].
+        source: the batch.
         make: computes the result.
     """
     if known is None:

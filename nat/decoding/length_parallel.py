@@ -28,13 +28,10 @@ class LengthParallel(ParallelLengths):
     def __call__(
         self, model: Network, source: Tensor, known: Known | None = None
     ) -> list[Hypothesis]:
-        """Translate source sentences.
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
-        Args:
-            model: with a length predictor.
-            source: sentences [B, S] (tokens, EOS, padding on the right).
-            known: what decodings with the same model have made before, and this one adds to: the
-                first passes, and translations before repeated tokens are dropped.
+        `known` has what decodings with the same model have made before, and this one adds to it:
+        first passes, and translations before repeated tokens are dropped.
         """
         plain = type(self), *({**vars(self), "deduplicate": False}.values())
         chosen = once(
@@ -53,12 +50,9 @@ class LengthParallel(ParallelLengths):
         return self._decoded(model, source, history=[]).recorded(self.length_beam)
 
     def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> None:
-        """Decode in place after the first pass; without a method's own, no more.
+        """Decode N canvases in place after the first pass; without a method's own, no more.
 
-        Args:
-            model: the same.
-            encoded: encoder states of the sentence of each canvas, [N, S, D].
-            canvases: N canvases after the first pass.
+        `encoded` has the encoder states of the sentence of each canvas, [N, S, D].
         """
 
     def _decoded(

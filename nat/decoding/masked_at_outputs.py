@@ -37,13 +37,9 @@ class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
         assistant: Transformer,
         known: Known | None = None,
     ) -> list[Hypothesis]:
-        """Translate source sentences.
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
-        Args:
-            model: that completes the translations.
-            source: sentences [B, S] (tokens, EOS, padding on the right).
-            assistant: that writes them.
-            known: what assistants wrote before; what this one writes now is added.
+        `known` has what assistants wrote before; what this one writes now is added.
         """
         search = BeamSearch(beam=self.beam)
         written = once(known, (assistant, self.beam), source, lambda: search(assistant, source))

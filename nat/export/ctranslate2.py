@@ -36,13 +36,8 @@ def write_ctranslate2(
 ) -> None:
     """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
-    They appear whole or not at all. A source is given to a translator without its EOS.
-
-    Args:
-        model: with a causal decoder, or without a decoder.
-        vocabularies: of the corpus.
-        folder: to write, with one folder for each of `PRECISIONS`.
-        weights: SHA-256 of the file of the model, if it has one.
+    They appear whole or not at all, one in `folder` for each of `PRECISIONS`. A source is given to
+    a translator without its EOS. `weights` is the SHA-256 of the file of the model, if it has one.
 
     Raises:
         UserError: for a model that the engine cannot run.
@@ -125,10 +120,7 @@ def quantise(written: Any) -> None:
 
     The engine itself would use 8 bits. Processors without VNNI add the products of two pairs of
     numbers in 16 bits, which those of 8 bits exceed, so that translations would depend on the
-    processor.
-
-    Args:
-        written: a filled specification of `ctranslate2.specs`, before its validation.
+    processor. `written` is a filled specification, before its validation.
     """
     for name, values in written.variables().items():
         place, _, key = name.rpartition("/")

@@ -135,11 +135,7 @@ def write_onnx(
 ) -> None:
     """Write a model as a folder of graphs, see above, which appears whole or not at all.
 
-    Args:
-        model: that translates in parallel, in evaluation mode.
-        vocabularies: of the corpus.
-        folder: to write.
-        weights: SHA-256 of the file of the model, if it has one.
+    `weights` is the SHA-256 of the file of the model, if it has one.
 
     Raises:
         UserError: for a model that cannot be exported.
