@@ -1,4 +1,6 @@
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -43,94 +45,64 @@ def copied(
 
 
 @pytest.mark.parametrize(
-    ("source", "canvas", "expected"),
+    ("kind", "source", "canvas", "expected"),
     [
-        (3, 3, [0, 1, 2]),
-        (3, 6, [0, 0, 1, 2, 2, 2]),  # 0, 0.5, 1, 1.5, 2, 2.5
-        (3, 5, [0, 1, 1, 2, 2]),  # 0, 0.6, 1.2, 1.8, 2.4
-        (5, 3, [0, 2, 3]),  # 0, 1.67, 3.33
-        (1, 4, [0, 0, 0, 0]),
-        (4, 1, [0]),
+        ("uniform", 3, 3, [0, 1, 2]),
+        ("uniform", 3, 6, [0, 0, 1, 2, 2, 2]),  # 0, 0.5, 1, 1.5, 2, 2.5
+        ("uniform", 3, 5, [0, 1, 1, 2, 2]),  # 0, 0.6, 1.2, 1.8, 2.4
+        ("uniform", 5, 3, [0, 2, 3]),  # 0, 1.67, 3.33
+        ("uniform", 1, 4, [0, 0, 0, 0]),
+        ("uniform", 4, 1, [0]),
+        ("repeated", 3, 6, [0, 0, 1, 1, 2, 2]),
+        ("repeated", 2, 6, [0, 0, 0, 1, 1, 1]),
+        ("repeated", 3, 8, [0, 0, 0, 1, 1, 1, 2, 2]),
+        ("repeated", 1, 4, [0, 0, 0, 0]),
     ],
 )
-def test_uniform_copy_by_hand(source: int, canvas: int, expected: list[int]) -> None:
+def test_copies_of_single_tokens_by_hand(
+    kind: str, source: int, canvas: int, expected: list[int]
+) -> None:
     vectors = numbered(source + 1)  # the last one is EOS, which is never copied
-    found = uniform_copy(vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
+    found = copied(kind, vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
     assert found[0, :, 0].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "canvas", "expected"),
-    [
-        (3, 6, [0, 0, 1, 1, 2, 2]),
-        (2, 6, [0, 0, 0, 1, 1, 1]),
-        (3, 8, [0, 0, 0, 1, 1, 1, 2, 2]),
-        (1, 4, [0, 0, 0, 0]),
-    ],
-)
-def test_repeated_copy_by_hand(source: int, canvas: int, expected: list[int]) -> None:
-    vectors = numbered(source + 1)
-    found = repeated_copy(vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
-    assert found[0, :, 0].tolist() == expected
+ENERGIES: dict[str, Callable[[int, int, int, int], float]] = {
+    "soft": lambda t, i, canvas, source: (i - t * source / canvas) ** 2 / TEMPERATURE,
+    "soft_upsampled": lambda t, i, canvas, source: (t - (i + 0.5) * UPSAMPLE) ** 2 / TEMPERATURE,
+    "soft_index": lambda t, i, canvas, source: abs(t - i) / TAU.item(),
+}
 
 
-def test_soft_copy_is_the_weighted_mean() -> None:
+@pytest.mark.parametrize("kind", ENERGIES)
+def test_soft_copies_are_weighted_means(kind: str) -> None:
     generator = torch.Generator().manual_seed(3)
     states = torch.randn(2, 5, 3, generator=generator, dtype=torch.float64)
-    lengths, canvas = torch.tensor([4, 2]), torch.tensor([6, 3])
-    found = soft_copy(states, lengths, canvas, 6)
-    for row in range(2):
-        source, positions = int(lengths[row]), int(canvas[row])
+    lengths, canvas = [4, 2], [6, 3]
+    found = copied(kind, states, torch.tensor(lengths), torch.tensor(canvas), 6)
+    for row, (source, positions) in enumerate(zip(lengths, canvas, strict=True)):
         for position in range(positions):
-            centre = position * source / positions
-            weights = [math.exp(-((i - centre) ** 2) / TEMPERATURE) for i in range(source)]
+            energies = (ENERGIES[kind](position, i, positions, source) for i in range(source))
+            weights = [math.exp(-energy) for energy in energies]
             mean = sum(w * states[row, i] for i, w in enumerate(weights)) / sum(weights)
             torch.testing.assert_close(found[row, position], mean)
 
 
-def test_upsampled_soft_copy_by_hand() -> None:
-    # centres 1.5, 4.5 and 7.5: position 3 lies in the middle of the first two, the others are
-    # more than twice as far from the second-nearest centre as from the nearest
-    found = soft_copy_upsampled(torch.eye(4).double()[None], torch.tensor([3]), 3.0, 9)[0]
-    expected = [0, 0, 0, None, 1, 1, None, 2, 2]
-    for position, token in enumerate(expected):
-        if token is not None:
-            assert found[position, token] > 0.99
-    for position, pair in ((3, [0, 1]), (6, [1, 2])):
-        torch.testing.assert_close(found[position, pair], torch.tensor([0.5, 0.5]).double())
-    assert found[:, 3].eq(0).all()
-    generator = torch.Generator().manual_seed(3)
-    states = torch.randn(1, 4, 2, generator=generator, dtype=torch.float64)
-    found = soft_copy_upsampled(states, torch.tensor([3]), 1.5, 5)[0]
-    for position in range(5):
-        weights = [math.exp(-((position - (i + 0.5) * 1.5) ** 2) / TEMPERATURE) for i in range(3)]
-        mean = sum(w * states[0, i] for i, w in enumerate(weights)) / sum(weights)
-        torch.testing.assert_close(found[position], mean)
-
-
-def test_soft_copy_by_index_by_hand() -> None:
-    generator = torch.Generator().manual_seed(3)
-    states = torch.randn(1, 4, 2, generator=generator, dtype=torch.float64)
-    for tau in (0.5, 2.0):
-        found = soft_copy_by_index(states, torch.tensor([3]), torch.tensor(tau).double(), 5)[0]
-        for position in range(5):
-            weights = [math.exp(-abs(position - i) / tau) for i in range(3)]
-            mean = sum(w * states[0, i] for i, w in enumerate(weights)) / sum(weights)
-            torch.testing.assert_close(found[position], mean)
-    cold = soft_copy_by_index(states, torch.tensor([3]), torch.tensor(-1.0).double(), 3)[0]
-    torch.testing.assert_close(
-        cold, states[0, :3], atol=math.exp(-1 / SMALLEST_TEMPERATURE), rtol=0.1
-    )
+def test_a_learned_temperature_stays_above_zero() -> None:
+    states = torch.randn(1, 4, 2, dtype=torch.float64)
+    cold = soft_copy_by_index(states, torch.tensor([3]), -TAU, 3)[0]
+    tolerance = 9 * math.exp(-1 / SMALLEST_TEMPERATURE)
+    torch.testing.assert_close(cold, states[0, :3], atol=tolerance, rtol=0)
 
 
 @pytest.mark.parametrize("upsample", [1.1, 1.5, 2.2, 3.0, 3.3])
 def test_the_longest_source_fills_the_positions(upsample: float) -> None:
-    exact = Fraction(str(upsample))
+    model = make_model(decoder={"upsample": upsample})
+    lengths = [math.ceil(Fraction(str(upsample)) * length) for length in range(1, 230)]
+    width = model.upsampled_padding_of(torch.arange(1, 230)).logical_not().sum(1)
+    assert width.tolist() == lengths
     for positions in range(4, 230):
-        model = make_model(decoder={"upsample": upsample}, max_positions=positions)
-        lengths = [math.ceil(exact * length) for length in range(1, positions)]
-        width = model.upsampled_padding_of(torch.arange(1, positions)).logical_not().sum(1)
-        assert width.tolist() == lengths
+        model.architecture = replace(model.architecture, max_positions=positions)
         assert model.longest_source == sum(length <= positions for length in lengths)
 
 

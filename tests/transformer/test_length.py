@@ -17,16 +17,12 @@ def states() -> torch.Tensor:
     return torch.randn(3, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
 
 
-def test_classes_of_true_lengths() -> None:
-    lengths = torch.tensor([4, 5, 0])
-    assert predictor("target").classes(lengths, PADDING).tolist() == [4, 5, 0]
-    assert predictor("offset").classes(lengths, PADDING).tolist() == [128, 131, 128]
-
-
-def test_lengths_out_of_range_count_as_the_nearest_class() -> None:
-    far = torch.tensor([1000, 1000, 1000])
-    assert predictor("target").classes(far, PADDING).tolist() == [255] * 3
-    assert predictor("offset").classes(far, PADDING).tolist() == [255] * 3
+@pytest.mark.parametrize(
+    ("predicts", "classes"), [("target", [4, 5, 0, 255]), ("offset", [128, 131, 128, 255])]
+)
+def test_classes_of_true_lengths(predicts: str, classes: list[int]) -> None:
+    lengths, padding = torch.tensor([4, 5, 0, 1000]), PADDING[[0, 1, 2, 0]]
+    assert predictor(predicts).classes(lengths, padding).tolist() == classes
 
 
 def test_loss_is_minus_the_log_probability_of_the_class() -> None:
@@ -81,12 +77,6 @@ def test_no_candidate_is_of_length_zero() -> None:
     assert one.candidates(states(), PADDING, 3, longest=9).tolist() == [[1, 2, 3]] * 3
 
 
-def constant(difference: float) -> ConstantLength:
-    one = ConstantLength()
-    one.difference.fill_(difference)
-    return one
-
-
 @pytest.mark.parametrize(
     ("difference", "number", "expected"),
     [
@@ -100,5 +90,6 @@ def constant(difference: float) -> ConstantLength:
 def test_constant_lengths_are_the_nearest_ones(
     difference: float, number: int, expected: list[list[int]]
 ) -> None:
-    found = constant(difference).candidates(states(), PADDING, number, longest=20)
-    assert found.tolist() == expected
+    one = ConstantLength()
+    one.difference.fill_(difference)
+    assert one.candidates(states(), PADDING, number, longest=20).tolist() == expected

@@ -27,7 +27,7 @@ class LoggedModel:
     def __init__(self, lengths: list[list[int]], logits: Callable[[Tensor], Tensor]) -> None:
         self.lengths, self.logits = torch.tensor(lengths), logits
         self.seen: list[list[list[int]]] = []
-        self.architecture = SimpleNamespace(max_positions=50)
+        self.architecture = SimpleNamespace(max_positions=100)
         self.output = Output(torch.eye(12))
         self.empty_token, self.decoder = False, DecoderOptions()
         self.length_predictor = SimpleNamespace(candidates=self.candidates)
@@ -101,34 +101,26 @@ def test_of_equal_candidates_the_likelier_length_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("factor", "seen"),
+    ("factor", "lengths", "seen"),
     [
-        (1.0, [10, 9, 1]),
-        (1.05, [10, 9, 1]),
-        (1.1, [11, 10, 1]),
-        (0.25, [2, 2, 1]),
-        (9.0, [50, 50, 9]),
+        (1.0, [10, 9, 1], [10, 9, 1]),
+        # halves go to the even number; a canvas has a position at least, and fits the model
+        (1.05, [10, 9, 1], [10, 9, 1]),
+        (1.1, [10, 9, 1], [11, 10, 1]),
+        (0.25, [10, 9, 1], [2, 2, 1]),
+        (9.0, [10, 12, 1], [90, 100, 9]),
+        (1.1, [55, 5], [60, 6]),  # 60.5 stays a half, though 55 * 1.1 is above it
     ],
 )
-def test_lengths_are_multiplied_and_rounded(factor: float, seen: list[int]) -> None:
-    # 10.5 and 2.5 go to the even number; a canvas has a position at least, and fits the model
+def test_lengths_are_multiplied_and_rounded(
+    factor: float, lengths: list[int], seen: list[int]
+) -> None:
     model: Any = LoggedModel(
-        [[10, 9, 1]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
+        [lengths], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
     )
-    OnePass(length_beam=3, length_factor=factor)(model, source_tensor([[6]]))
+    OnePass(length_beam=len(lengths), length_factor=factor)(model, source_tensor([[6]]))
     rows = [row for call in model.seen for row in call]
     assert [sum(token == MASK for token in row) for row in rows] == seen
-
-
-def test_a_half_stays_one_where_the_factor_has_no_finite_binary_form() -> None:
-    assert 55 * 1.1 > 60.5 and 95 * 1.1 > 104.5
-    model: Any = LoggedModel(
-        [[95, 55]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
-    )
-    model.architecture.max_positions = 200
-    OnePass(length_beam=2, length_factor=1.1)(model, source_tensor([[6]]))
-    rows = [row for call in model.seen for row in call]
-    assert [sum(token == MASK for token in row) for row in rows] == [104, 60]
 
 
 def test_repeated_tokens_can_be_dropped() -> None:
