@@ -89,7 +89,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         elif to == "fairseq":
             write_fairseq(trained, vocabularies, sides(package.text), methods, made)
         else:
-            scores = [each for each in opened.scores if each["decoding"] in methods]
+            scores = [each for each in opened.scores if each.decoding in methods]
             write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)

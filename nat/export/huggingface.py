@@ -16,6 +16,7 @@ from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.export.flat import file_name, flattened, requirements
+from nat.export.package import PackagedScore
 from nat.files import atomic_directory, write_json
 from nat.options import options_of
 from nat.training.model_file import TrainedModel
@@ -42,7 +43,7 @@ def write_huggingface(
     vocabularies: Vocabularies,
     corpus: Corpus,
     decodings: Mapping[str, Mapping[str, Any]],
-    scores: Sequence[Mapping[str, Any]],
+    scores: Sequence[PackagedScore],
     folder: Path,
 ) -> None:
     """Write the folder; it appears whole or not at all.
@@ -52,7 +53,7 @@ def write_huggingface(
         vocabularies: of the corpus.
         corpus: languages and preprocessing.
         decodings: methods with their options, JSON-able, by name; the usual one first.
-        scores: of these decodings, for the card, as `nat.export.package.Opened` has them.
+        scores: of these decodings, for the card.
         folder: to write.
     """
     methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
@@ -122,7 +123,7 @@ def model_card(
     trained: TrainedModel,
     corpus: Corpus,
     decodings: Sequence[str],
-    scores: Sequence[Mapping[str, Any]],
+    scores: Sequence[PackagedScore],
 ) -> str:
     """The card in Markdown: model, use, scores and settings of the training."""
     training = trained.training
@@ -158,13 +159,12 @@ Decodings, of which the first is the default: {names}.
     if scores:
         lines = ["| decoding | split | sacreBLEU | 95% interval | signature |", "|---" * 5 + "|"]
         for score in scores:
-            bleu = score["measures"]["sacrebleu"]
-            signature = bleu["signature"].replace("|", "\\|")
-            alone = bleu["low"] is None  # one sentence
-            interval = "none" if alone else f"{bleu['low']:.1f} to {bleu['high']:.1f}"
+            bleu = score.measures.sacrebleu
+            signature = bleu.signature.replace("|", "\\|")
+            interval = "none" if bleu.low is None else f"{bleu.low:.1f} to {bleu.high:.1f}"
             lines.append(
-                f"| {score['decoding']} | {score['split']} | {bleu['value']:.2f} | "
-                f"{interval} | `{signature}` |"
+                f"| {score.decoding} | {score.split} | {bleu.value:.2f} | {interval} | "
+                f"`{signature}` |"
             )
         lines += ["", "Intervals are from a bootstrap over the sentences."]
     settings = json.dumps(training.as_json(), indent=2, ensure_ascii=False)

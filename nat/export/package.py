@@ -90,17 +90,37 @@ class Package(StrictModel):
     decodings: Annotated[dict[str, PackagedDecoding], Field(min_length=1)]
 
 
+class PackagedBleu(StrictModel, extra="allow"):
+    """A BLEU, and the ends of its interval; without an interval, where a test set is one line."""
+
+    value: float
+    low: float | None
+    high: float | None
+    signature: str
+
+
+class PackagedMeasures(StrictModel):
+    """The measures of a decoding."""
+
+    sacrebleu: PackagedBleu
+
+
+class PackagedScore(StrictModel):
+    """An entry of `scores.json`."""
+
+    decoding: str
+    split: str
+    measures: PackagedMeasures
+
+
 @dataclass(frozen=True)
 class Opened:
-    """A package, or the training of a run as one.
-
-    `files` are by their names in a package, `scores` as in `scores.json`.
-    """
+    """A package, or the training of a run as one; `files` are by their names in a package."""
 
     folder: Path
     package: Package
     files: dict[str, Path]
-    scores: list[dict[str, Any]]
+    scores: list[PackagedScore]
 
     @property
     def vocabularies(self) -> Vocabularies:
@@ -215,12 +235,14 @@ def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
         package = package.model_copy(update={"decodings": dict(chosen)})
     names = [MODEL, package.subwords, *(each.name for each in vocabulary_files(folder))]
     names += [name for each in package.decodings.values() for name in each.files]
-    scores = read_json(folder / SCORES) if (folder / SCORES).exists() else []
+    path = folder / SCORES
+    with told_of(f"{path}: "):
+        scores = validated(list[PackagedScore], read_json(path) if path.exists() else [], "scores")
     return Opened(
         folder,
         package,
         {name: folder / name for name in names},
-        [each for each in scores if each["decoding"] in package.decodings],
+        [each for each in scores if each.decoding in package.decodings],
     )
 
 
@@ -331,7 +353,7 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
     )
 
 
-def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[dict[str, Any]]:
+def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[PackagedScore]:
     """The BLEU of files of scores, all of which must be of the training of the model."""
     rows = []
     for path in paths:
@@ -341,9 +363,9 @@ def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[d
             raise UserError(
                 f"{path} was made from other weights than those of {model}; {remedy(path)}"
             )
-        bleu = score["measures"][path.stem]["sacrebleu"]
+        measures = {"sacrebleu": score["measures"][path.stem]["sacrebleu"]}
         names = {"decoding": score["decoding"], "split": score["split"]}
-        rows.append({**names, "measures": {"sacrebleu": bleu}})
+        rows.append(validated(PackagedScore, {**names, "measures": measures}))
     return rows
 
 
@@ -381,7 +403,7 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
             copy(path, temporary / name)
         write_json(temporary / PACKAGE, opened.package.as_written())
         if opened.scores:
-            write_json(temporary / SCORES, opened.scores)
+            write_json(temporary / SCORES, [each.as_written() for each in opened.scores])
 
 
 def check_output(opened: Opened, output: Path) -> None:

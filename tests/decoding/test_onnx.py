@@ -13,9 +13,9 @@ from onnx import TensorProto, numpy_helper
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, SPECIALS, VocabularySizes
+from nat.data.vocabulary import BLANK, MASK, SPECIALS, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines.onnx import OnnxEngine
+from nat.decoding.engines.onnx import BLANK_PENALTY, OnnxEngine, OnnxNetwork
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import never_chosen, silent
@@ -104,6 +104,14 @@ def test_a_penalty_of_blank_is_that_of_ctc(penalty: float) -> None:
     ours = CtcDecoding(blank_penalty=penalty)(model, SOURCE)
     must_agree(its, ours, 1e-4)
     assert [each.tokens for each in its] != [each.tokens for each in CtcDecoding()(model, SOURCE)]
+
+
+def test_a_graph_without_a_penalty_takes_none() -> None:
+    model = make_model(dtype=torch.float32, length="offset")
+    network = OnnxNetwork(model, engine(model, "float32", "onnx"))
+    canvas = torch.full((1, 3), MASK)
+    with told(BLANK_PENALTY):
+        network.predict(canvas, network.encode(SOURCE[:1]), canvas.eq(MASK), 0.5)
 
 
 @pytest.mark.parametrize("penalty", [None, 0.0, 3.0])

@@ -33,7 +33,7 @@ from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.export import command, translator
 from nat.export.formats import export
-from nat.export.package import MODEL, USUAL_OF_STUDENTS, open_folder, packed, usual_decoding
+from nat.export.package import MODEL, SCORES, USUAL_OF_STUDENTS, open_folder, packed, usual_decoding
 from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
@@ -601,12 +601,19 @@ def package(packed_once: Path, tmp_path: Path) -> Path:
         (f"{ONNX}.converted", "vocabulary.txt"),
         ("decodings.masked-at-head-0.5.assistant", "model.pt"),
         ("system", "at-base"),
+        ("scores", {"scores": 1}),
+        ("scores", [{"decoding": "onnx-float32-2-lb3", "split": "test", "measures": {}}]),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_a_package_names_its_own_files_and_what_suits_them(
     key: str, value: Any, package: Path
 ) -> None:
+    if key == "scores":
+        (package / SCORES).write_text(json.dumps(value))
+        with told(SCORES):
+            open_folder(package)
+        return
     content = json.loads((package / PACKAGE).read_text())
     *path, last = re.split(r"\.(?!\d)", key)
     functools.reduce(lambda inner, each: inner[each], path, content)[last] = value
