@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -43,7 +42,7 @@ class Method(BaseModel):
     @property
     def options(self) -> Mapping[str, Any]:
         """The further keys."""
-        return MappingProxyType(self.model_extra or {})
+        return self.model_extra or {}
 
     def as_json(self) -> dict[str, Any]:
         """As a file of the configuration has it."""

@@ -7,7 +7,7 @@ from nat.data.corpus import Corpus, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
 from nat.data.sources import test_set
-from nat.data.splits import TRAIN, VALID, is_cut_out, parts_by_key, split_names
+from nat.data.splits import TRAIN, VALID, parts_by_key, split_names
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -52,12 +52,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             if part.sacrebleu is not None:
                 with told_of(f"'{place}': key 'sacrebleu': "):
                     test_set(part.sacrebleu, corpus.source, corpus.target)
-    if is_cut_out(corpus, TRAIN):
-        yield "'splits.train': key 'every': the training text cannot be cut out of itself"
     for teacher, its in corpus.distilled.items():
         yield from _problems_of_origin(its, f"distilled.{teacher}", {corpus.target})
-        for cut in (split for split in corpus.splits if is_cut_out(corpus, split)):
-            yield f"'distilled.{teacher}': 'splits.{cut}.every' takes lines of 'train' away"
     if corpus.subwords is not None:
         due = {"codes", "vocabulary"}, {"pieces", "vocabulary"}
         yield from _problems_of_origin(corpus.subwords, "subwords", *due)
@@ -97,13 +93,11 @@ def _problems_of_origin(text: Source, key: str, *due: set[str]) -> Iterator[str]
     if text.archive is not None and not text.members:
         yield f"'{key}': missing key 'members', the files of its 'archive'"
     of_files = text.sha256 if isinstance(text.sha256, dict) else {}
-    sums = [each for each in ("sha256", "md5") if each in text.model_fields_set]
     if text.urls and of_files.keys() != text.urls.keys():
         yield f"'{key}': key 'sha256': expected one checksum for each of the 'urls'"
+    sums = text.model_fields_set & {"sha256", "md5"}
     if text.archive is not None and (of_files or len(sums) != 1):
         yield f"'{key}': expected either 'sha256' or 'md5' of the archive (null: unpublished)"
-    if sums and not (text.urls or text.archive):
-        yield f"'{key}': key '{sums[0]}' has no effect without 'urls' or 'archive'; remove it"
 
 
 def _listed(labels: set[str]) -> str:

@@ -56,32 +56,30 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
-    derived = corpus.derived
     with atomic_directory(output) as folder:
         if corpus.generator is not None:
             with atomic_directory(output.parent / "references") as references:
                 facts = write_corpus(corpus, folder, references)
-        elif derived is not None:
-            # the source is changed later, in its subwords, by `preprocessing.corruption`
-            facts = {"origin": f"{derived.side} of {derived.source}", "pairs": {}}
-            for split in split_names(corpus):
-                text = (
-                    folder_of(derived.source, split, corpora) / "text" / f"{split}.{derived.side}"
-                )
-                for side in sides(corpus):
-                    facts["pairs"][split] = write_lines(
-                        folder / f"{split}.{side}", read_lines(text)
-                    )
-        elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
-            facts = {"origin": "cut out of the training text", "pairs": {}}
-            for split in split_names(corpus):
-                for side in sides(corpus):
-                    text = corpora / place.name / "text" / f"{split}.{side}"
-                    facts["pairs"][split] = write_lines(folder / text.name, read_lines(text))
+        elif corpus.derived or all(is_cut_out(corpus, split) for split in split_names(corpus)):
+            facts = _copy(corpus, folder, corpora, place.name)
         else:
             facts = _collect(corpus, folder, place)
         check_expected(corpus, "text", facts["pairs"], output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
+
+
+def _copy(corpus: Corpus, folder: Path, corpora: Path, name: str) -> dict[str, Any]:
+    """Copy one side of another corpus to both sides, or what was cut out of the training text."""
+    derived, pairs = corpus.derived, {}
+    for split in split_names(corpus):
+        for side in sides(corpus):
+            text = corpora / name / "text" / f"{split}.{side}"
+            if derived is not None:  # `preprocessing.corruption` changes the subwords of the source
+                of_split = folder_of(derived.source, split, corpora)
+                text = of_split / "text" / f"{split}.{derived.side}"
+            pairs[split] = write_lines(folder / f"{split}.{side}", read_lines(text))
+    origin = f"{derived.side} of {derived.source}" if derived else "cut out of the training text"
+    return {"origin": origin, "pairs": pairs}
 
 
 def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:

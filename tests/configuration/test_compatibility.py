@@ -5,11 +5,9 @@ from typing import Any
 import pytest
 
 from nat.configuration.compatibility import RULES
-from tests.configuration.test_configuration import DISTILLED, FILES, SIZE, Folder, folder, system
+from tests.configuration.test_configuration import DISTILLED, FILES, SIZE, Folder, system
 from tests.messages import must_name, told
 from tests.repository import ROOT
-
-__all__ = ["folder"]
 
 CTC: dict[str, Any] = {
     "input": {"method": "full_mask"},

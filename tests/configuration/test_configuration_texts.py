@@ -1,6 +1,5 @@
 """The configuration of texts, of second models in decoding and of the input predictor."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +18,8 @@ REGULARISER = {"beta": 0.2, "gamma": [0.7, 1.3, 2.3]}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    found = Folder(tmp_path)
-    files = found.files
+def folder(folder: Folder) -> Folder:
+    files = folder.files
     files["systems/at-big"] = {**files["systems/at"], "size": "wide"}
     files["systems/mixed"] = system(text={"mixed": DISTILLED})
     files["systems/dynamic"] = system(
@@ -33,7 +31,7 @@ def folder(tmp_path: Path) -> Folder:
         "method": "ctc_beam",
         "language_model": {"system": "at", "decoding": "beam", "order": 3},
     }
-    return found
+    return folder
 
 
 def test_all_teachers_are_references(folder: Folder) -> None:

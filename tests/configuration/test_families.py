@@ -15,10 +15,8 @@ from nat.configuration.families import (
     merged,
     options_in,
 )
-from tests.configuration.test_configuration import DISTILLED, Folder, folder, system
+from tests.configuration.test_configuration import DISTILLED, Folder, system
 from tests.messages import must_name, told
-
-__all__ = ["folder"]
 
 FAMILY = "refine-{steps}-lb{length_beam}"
 

@@ -1,6 +1,5 @@
 """Lengths of a recipe: in updates or in epochs, and checkpoints that are kept on the way."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +10,6 @@ from nat.configuration.models import Recipe, Start
 from nat.configuration.systems import dependencies
 from tests.configuration.test_configuration import RECIPE, Folder, check_words
 from tests.messages import must_name, told
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(tmp_path)
 
 
 def without(*keys: str) -> dict[str, Any]:

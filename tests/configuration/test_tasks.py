@@ -7,10 +7,8 @@ import pytest
 from nat.artifacts import Score
 from nat.configuration.systems import needed_systems
 from nat.workflow.graph import inputs_of
-from tests.configuration.test_configuration import Folder, folder
+from tests.configuration.test_configuration import Folder
 from tests.messages import must_name, told
-
-__all__ = ["folder"]
 
 RAW = {"text": "raw"}
 

@@ -160,13 +160,11 @@ def of_references(given: dict[str, Any], *parts: str) -> tuple[dict[str, Any], l
     [
         of_train({}, "'urls'", "'files'", "none"),
         of_train(FILES | {"sacrebleu": "wmt16"}, "files and sacrebleu"),
-        of_train({"every": 5}, "cut out"),
         of_train({"parts": [FILES, {"format": "tsv"}]}, "'splits.train.parts[1]'", "'urls'"),
         of_train(ARCHIVE | {"md5": "0" * 32}, "'sha256'", "'md5'"),
         of_train(ARCHIVE | {"members": {"en": "a"}}, "'members'", "found en"),
         of_train(ARCHIVE | {"format": "tmx"}, "'members'", "en, de", "pairs"),
         of_train(TSV | {"columns": {"en": 0, "fr": 1}}, "'columns'"),
-        of_train(FILES | {"sha256": "0" * 64}, "'sha256'", "'urls'"),
         of_train({"sacrebleu": "wmt61"}, "'sacrebleu'", "'wmt61'"),
         of_references({}, "'urls'", "'files'", "'archive'"),
         of_references({"files": {"fr": "one"}}, "'files'", "fr"),
@@ -186,13 +184,6 @@ def of_references(given: dict[str, Any], *parts: str) -> tuple[dict[str, Any], l
         (
             {"preprocessing": SEPARATE, "expected": {"vocabulary": {"tagret": 9}}},
             ["'expected.vocabulary.tagret'", "'target'"],
-        ),
-        (
-            {
-                "splits": OWN["splits"] | {"valid": {"every": 5}},
-                "distilled": {"at-base": {"files": {"de": "c"}}},
-            },
-            ["'distilled.at-base'", "'splits.valid.every'"],
         ),
         ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'"]),
         ({"distilled": {"at-base": {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.start_up import programs
+from nat import registry
 from tests.graph.test_graph import copy_repository, counts
 from tests.repository import ROOT, python
 
@@ -28,6 +29,15 @@ NEEDED = {
 }
 """What programs that need some of it import; all others need nothing of it."""
 
+OWN_OPTIONS = [
+    f"nat/{family}/{name}.py"
+    for family in registry.FAMILIES
+    for name in registry.names(family)
+    if registry.options_class(family, name) is None
+]
+# as docs/adding-a-method.md allows
+described_apart = pytest.mark.skipif(bool(OWN_OPTIONS), reason=f"torch is read by {OWN_OPTIONS}")
+
 
 def run(code: str, folder: Path = ROOT) -> str:
     """What Python code prints in a process."""
@@ -50,12 +60,14 @@ def test_a_program_imports_what_it_needs_and_no_more() -> None:
         assert imported - {"numpy", "sacrebleu"} == needed, names
 
 
+@described_apart
 def test_the_configuration_and_the_graph_need_none_of_what_jobs_compute_with() -> None:
     load = "from nat.configuration import load; load('demo')"
     assert heavy("import nat.analyses.requirements, nat.artifacts, nat.configuration") <= {"numpy"}
     assert heavy(f"import nat.workflow.graph; {load}") <= {"numpy", "pandas", "sacrebleu"}
 
 
+@described_apart
 @pytest.mark.parametrize(
     ("scale", "papers"),
     [("micro", {"hrt", "mple"}), pytest.param("demo", None, marks=pytest.mark.long)],
