@@ -3,6 +3,7 @@
 Every check raises `UserError` for the first problem, with file, key and reason.
 """
 
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -10,7 +11,6 @@ from nat import registry
 from nat.configuration import families
 from nat.configuration.compatibility import check_system
 from nat.configuration.configuration import Configuration, all_tasks
-from nat.configuration.corpora import check_corpus
 from nat.configuration.families import require
 from nat.configuration.files import FOLDERS, file_of
 from nat.configuration.lengths import check_lengths
@@ -25,8 +25,14 @@ from nat.configuration.systems import (
     replacements,
     tasks_of,
 )
-from nat.data.splits import sides
+from nat.data.corpus import Corpus, Source, Split
+from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
+from nat.data.invented.language import language_of
+from nat.data.sources import test_set
+from nat.data.splits import TRAIN, VALID, parts_by_key, sides, split_names
+from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
+from nat.options import hint
 
 
 def check(configuration: Configuration) -> None:
@@ -35,17 +41,14 @@ def check(configuration: Configuration) -> None:
     plain = for_tasks(configuration, ())
     for family in plain.decodings:  # first, since families know the names that others use
         plain.decoding(families.example(family, plain.files["decodings"][family]))
-    _check_scale(configuration)
+    for where, name, known, what in _names(configuration):
+        require(name, known, what, where)
     tasks = [tasks_of(configuration, corpus) for corpus in configuration.tasks.values()]
     views = [for_tasks(configuration, each) for each in dict.fromkeys([(), *tasks])]
-    _check_names(configuration)
+    for name in configuration.corpora:
+        check_corpus(name, configuration.corpus(name))
     for view in views:
         _check_cycles(view)
-    for name in configuration.corpora:
-        _check_corpus(configuration, name)
-    for name in configuration.papers:
-        _check_paper(configuration, name)
-    for view in views:
         for name in view.files["recipes"]:
             _check_recipe(view, name)
         for name in view.decodings:
@@ -66,15 +69,41 @@ def _check_files(configuration: Configuration) -> None:
                 read_model(MODELS[folder], on_task(content, task), f"{where}: 'tasks.{task}'")
 
 
-def _check_names(configuration: Configuration) -> None:
-    """Check that systems, recipes and decodings name what there is."""
+def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Where a file names something, the name, what there is of its kind, and the kind."""
+    file, scale = file_of("scales", configuration.scale), configuration.scale_settings
+    for task, corpus in configuration.tasks.items():
+        yield f"{file}: key 'tasks.{task}'", corpus, configuration.corpora, "corpus"
+    for recipe in scale.recipes:
+        for name in replacements(configuration, recipe):
+            yield f"{file}: key 'recipes.{recipe}'", name, configuration.files["recipes"], "recipe"
+    for system in scale.targets:
+        yield f"{file}: key 'targets'", system, configuration.systems, "system"
+    for decoding in scale.browser.steps:
+        yield f"{file}: key 'browser.steps'", decoding, configuration.decodings, "decoding"
     scales = configuration.files["scales"].values()
-    known = {**configuration.files, "sizes": {size for scale in scales for size in scale["sizes"]}}
+    known = {**configuration.files, "sizes": {size for its in scales for size in its["sizes"]}}
     for folder in WITH_TASKS:
         for name, content in configuration.files[folder].items():
             for key, other, value in references(content):
                 where = f"{configuration.origins[folder][name].place}: key '{key}'"
-                require(value, known[other], FOLDERS.get(other, "size"), where)
+                yield where, value, known[other], FOLDERS.get(other, "size")
+    for name in configuration.corpora:
+        its, file = configuration.corpus(name), file_of("corpora", name)
+        if its.derived is not None:
+            languages = sides(configuration.corpus(its.derived.source))
+            yield f"{file}: key 'derived.side'", its.derived.side, languages, "language"
+        for teacher in its.distilled:
+            yield f"{file}: key 'distilled'", teacher, configuration.systems, "system"
+    for name in configuration.papers:
+        systems = configuration.paper(name).systems
+        for own, described in systems.items():
+            key = f"{file_of('papers', name)}: key 'systems.{own}"
+            for task in described.tasks:
+                yield f"{key}.tasks'", task, all_tasks(configuration), "task"
+            if described.baseline is not None:
+                known_systems = [*systems, *configuration.systems]
+                yield f"{key}.baseline'", described.baseline, known_systems, "system"
 
 
 def _check_cycles(view: Configuration) -> None:
@@ -88,41 +117,6 @@ def _check_cycles(view: Configuration) -> None:
             f"{view.file_of('systems', names[0])}: '{names[0]}' needs itself: {''.join(steps)}"
             f"{names[0]}; change one of these keys"
         ) from error
-
-
-def _check_scale(configuration: Configuration) -> None:
-    scale, settings = file_of("scales", configuration.scale), configuration.scale_settings
-    for task, corpus in configuration.tasks.items():
-        require(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
-    recipes = configuration.files["recipes"]
-    for recipe in settings.recipes:
-        for name in replacements(configuration, recipe):
-            require(name, recipes, "recipe", f"{scale}: key 'recipes.{recipe}'")
-    for system in settings.targets:
-        require(system, configuration.systems, "system", f"{scale}: key 'targets'")
-    for decoding in settings.browser.steps:
-        require(decoding, configuration.decodings, "decoding", f"{scale}: key 'browser.steps'")
-
-
-def _check_corpus(configuration: Configuration, name: str) -> None:
-    corpus, file = configuration.corpus(name), file_of("corpora", name)
-    check_corpus(name, corpus)
-    if corpus.derived is not None:
-        languages = sides(configuration.corpus(corpus.derived.source))
-        require(corpus.derived.side, languages, "language", f"{file}: key 'derived.side'")
-    for teacher in corpus.distilled:
-        require(teacher, configuration.systems, "system", f"{file}: key 'distilled'")
-
-
-def _check_paper(configuration: Configuration, name: str) -> None:
-    systems = configuration.paper(name).systems
-    for own, described in systems.items():
-        key = f"{file_of('papers', name)}: key 'systems.{own}"
-        for task in described.tasks:
-            require(task, all_tasks(configuration), "task", f"{key}.tasks'")
-        if described.baseline is not None:
-            known = [*systems, *configuration.systems]
-            require(described.baseline, known, "system", f"{key}.baseline'")
 
 
 def _check_recipe(view: Configuration, name: str) -> None:
@@ -160,3 +154,94 @@ def _check_kept(view: Configuration, name: str) -> None:
         known = view.recipe(view.system(start.system).recipe).keep or {}
         where = f"{view.file_of('systems', name)}: key 'init_from.kept'"
         require(start.kept, known, "checkpoint", where)
+
+
+def check_corpus(name: str, corpus: Corpus) -> None:
+    """Check what the keys of a corpus say together."""
+    with told_of(f"{file_of('corpora', name)}: "):
+        for problem in _problems(corpus):
+            raise UserError(problem)
+        if corpus.generator is not None:
+            language_of(corpus.generator)
+
+
+def _problems(corpus: Corpus) -> Iterator[str]:
+    """Problems of a corpus: the key, what was found, and what is expected."""
+    options, languages = corpus.preprocessing, {corpus.source, corpus.target}
+    if len(languages) == 1:
+        yield f"'source' and 'target' are both '{corpus.source}'"
+    if len(corpus.model_fields_set & {"splits", "generator", "derived"}) != 1:
+        yield "expected either 'splits' or 'generator'"
+    key, splits = "splits" if corpus.generator is None else "generator.pairs", split_names(corpus)
+    for split in (TRAIN, VALID) if corpus.derived is None else ():  # which has those of its parent
+        if split not in splits:
+            yield f"missing key '{key}.{split}' ('splits.valid' can be cut out with 'every')"
+    learned = (options.bpe_merges, options.sentencepiece, corpus.subwords)
+    if learned.count(None) != len(learned) - 1:
+        yield "key 'preprocessing': expected one of 'bpe_merges', 'sentencepiece' and 'subwords'"
+    for key, value, some in (
+        ("preprocessing.tokeniser", options.tokeniser, False),
+        ("preprocessing.bpe_merges", options.bpe_merges, False),
+        ("diacritics", corpus.diacritics, True),
+    ):
+        if isinstance(value, Mapping) and not (
+            value.keys() == languages or some and value.keys() < languages
+        ):
+            wanted = f"{corpus.source} and {corpus.target}"
+            yield f"key '{key}': found {', '.join(value)}, expected {wanted}"
+    for name, text in corpus.splits.items():
+        yield from _problems_of_split(name, text, languages)
+        for key, part in parts_by_key(name, text).items():
+            if part.sacrebleu is not None:
+                with told_of(f"'{key}': key 'sacrebleu': "):
+                    test_set(part.sacrebleu, corpus.source, corpus.target)
+    for teacher, its in corpus.distilled.items():
+        yield from _problems_of_origin(its, f"distilled.{teacher}", {corpus.target})
+    if corpus.subwords is not None:
+        due = {"codes", "vocabulary"}, {"pieces", "vocabulary"}
+        yield from _problems_of_origin(corpus.subwords, "subwords", *due)
+    for step, sizes in corpus.expected.items():
+        of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
+        known = of_vocabulary if step == "vocabulary" else splits
+        for each in sizes:
+            if each not in known:
+                yield f"unknown key 'expected.{step}.{each}'; {hint(each, known)}"
+
+
+def _problems_of_split(name: str, split: Split, languages: set[str]) -> Iterator[str]:
+    if split.parts or split.every is not None:
+        yield from _problems_of_origin(split, f"splits.{name}")
+    for key, part in parts_by_key(name, split).items():
+        labels = {PAIRS} if part.format in TOGETHER else languages
+        yield from _problems_of_origin(part, key, labels)
+        columns = part.columns
+        if part.format == "tsv" and (columns.keys() != languages or len({*columns.values()}) == 1):
+            yield f"'{key}': key 'columns': expected columns for {_listed(languages)}, from 0"
+    for number, further in enumerate(split.references):
+        alone = [{language} for language in languages]
+        due = alone if further.format == EXTRA_REFERENCES else [*alone, languages]
+        yield from _problems_of_origin(further, f"splits.{name}.references[{number}]", *due)
+
+
+def _problems_of_origin(text: Source, key: str, *due: set[str]) -> Iterator[str]:
+    """Problems of where text comes from; `due`: the labels that its files may have."""
+    if len(text.origins) != 1:
+        known = ("files", "urls", "archive", "sacrebleu", "parts", "every")
+        own = ", ".join(f"'{each}'" for each in known if each in type(text).model_fields)
+        yield f"'{key}': found {' and '.join(text.origins) or 'none'}, expected one of {own}"
+    for name, value in (("urls", text.urls), ("files", text.files), ("members", text.members)):
+        if value and set(value) not in due:
+            expected = " or ".join(map(_listed, due))
+            yield f"'{key}': key '{name}': found {', '.join(value)}, expected files for {expected}"
+    if text.archive is not None and not text.members:
+        yield f"'{key}': missing key 'members', the files of its 'archive'"
+    of_files = text.sha256 if isinstance(text.sha256, dict) else {}
+    if text.urls and of_files.keys() != text.urls.keys():
+        yield f"'{key}': key 'sha256': expected one checksum for each of the 'urls'"
+    sums = text.model_fields_set & {"sha256", "md5"}
+    if text.archive is not None and (of_files or len(sums) != 1):
+        yield f"'{key}': expected either 'sha256' or 'md5' of the archive (null: unpublished)"
+
+
+def _listed(labels: set[str]) -> str:
+    return " and ".join(sorted(labels))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from nat.configuration.checks import check_corpus
 from nat.configuration.configuration import Configuration
-from nat.configuration.corpora import check_corpus
 from nat.configuration.families import expanded
 from nat.configuration.reading import read, with_splits_of_parents
 from nat.data.corpus import Corpus

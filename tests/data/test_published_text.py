@@ -10,8 +10,8 @@ import pytest
 
 from nat.artifacts import Distilled, DistilledText, Model
 from nat.configuration import read
+from nat.configuration.checks import check_corpus
 from nat.configuration.configuration import Configuration
-from nat.configuration.corpora import check_corpus
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines, write_lines
 from nat.data.subwords import bpe_splitter, joined, learn, learn_pieces, piece_splitter
