@@ -9,12 +9,12 @@ import pytest
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
-from nat.data.lines import read_lines
+from nat.data.lines import read_lines, write_lines
 from nat.data.splits import folder_of
 from nat.data.subwords import merge
 from nat.data.summary import summarise
 from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
-from tests.made_up_corpus import as_corpus, prepare_corpus
+from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
 from tests.messages import told
 
 LINES = ["a b c", "", "c c unseen a", "b", ""]
@@ -65,25 +65,14 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
 
 
 def prepare(root: Path, bpe_merges: Any = 15) -> tuple[Corpus, Path]:
-    splits: dict[str, Any] = {}
+    content = corpus_file("en", "de")
     for split, count in (("train", 60), ("valid", 5), ("test", 4)):
-        files = {}
         for language, words in (("en", "the dog, a cat"), ("de", "der Hund, eine Katze")):
             lines = [f"{words} {number % 9}." for number in range(count)]
             lines[1] = ""
-            (root / f"{split}.{language}").write_text("\n".join(lines) + "\n")
-            files[language] = f"{split}.{language}"
-        splits[split] = {"files": files, "pairs": count}
-    preprocessing = {
-        "normalise_punctuation": True,
-        "tokeniser": "moses",
-        "max_tokens": 50,
-        "max_ratio": 2.0,
-        "bpe_merges": bpe_merges,
-    }
-    corpus = as_corpus(
-        {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
-    )
+            write_lines(root / f"{split}.{language}", lines)
+    content["preprocessing"] |= {"tokeniser": "moses", "bpe_merges": bpe_merges}
+    corpus = as_corpus(content)
     return corpus, prepare_corpus("toy", corpus, root)
 
 

@@ -122,7 +122,6 @@ def test_a_corpus_like_another_or_derived_from_it_changes_entries() -> None:
 @pytest.mark.parametrize(
     ("corpora", "parts"),
     [
-        ({"own": OWN, "b": {"like": "onw"}}, ["b.yaml", "'like'", "'onw'", "'own'"]),
         ({"b": {"derived": {"from": "x", "side": "en"}}}, ["b.yaml", "'derived.from'", "'x'"]),
         (
             {"g": {"generator": {}}, "b": {"derived": {"from": "g", "side": "en"}}},
