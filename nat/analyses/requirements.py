@@ -6,11 +6,13 @@ needs.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from nat import artifacts
 from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations
 from nat.configuration import Configuration
 from nat.data.corpus import Corpus
+from nat.data.references import has_references
 from nat.data.splits import held_out
 from nat.errors import UserError
 
@@ -73,8 +75,8 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
         ],
         "two_orders": [one_or_other],
     }
-    found = hindrances.get(analysis.analysis, [])
-    reason = next((f"key '{key}': {why}" for key, hinders, why in found if hinders), None)
+    own = hindrances.get(analysis.analysis, [])
+    reason = next((f"key '{key}': {why}" for key, hinders, why in own if hinders), None)
     others = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
     decodings = {
         "decoding_steps": MASK_PREDICT,
@@ -93,8 +95,8 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
 
 
 def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
-    found: Model | None = Model.of(vars(analysis)).inputs_of_training(configuration).teacher
-    return found
+    teacher: Model | None = Model.of(vars(analysis)).inputs_of_training(configuration).teacher
+    return teacher
 
 
 def _teacher_of_predictor(configuration: Configuration, analysis: Analysis) -> Inputs:
@@ -115,9 +117,8 @@ def _subwords(configuration: Configuration, analysis: Analysis) -> Inputs:
 
 def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     """The references of each held-out split that has several."""
-    splits = held_out(description)
-    found = {split: artifacts.references(description, corpus, split) for split in splits}
-    return {split: several for split, several in found.items() if several is not None}
+    splits = filter(partial(has_references, description), held_out(description))
+    return {split: artifacts.step_of(corpus, split, "references") for split in splits}
 
 
 def _subwords_and_references(configuration: Configuration, analysis: Analysis) -> Inputs:
@@ -152,8 +153,8 @@ def _texts_and_references(configuration: Configuration, analysis: Analysis) -> I
 
 def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
     """The references of a split, or its raw text where each sentence has one reference."""
-    found = artifacts.references(description, corpus, split)
-    return found or artifacts.step_of(corpus, split, "text")
+    step = "references" if has_references(description, split) else "text"
+    return artifacts.step_of(corpus, split, step)
 
 
 def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:

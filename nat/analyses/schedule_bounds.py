@@ -15,6 +15,7 @@ better than the best schedule (docs/laboratory.md).
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -160,7 +161,7 @@ def least_error(sets: Sets, counts: Sequence[int]) -> float:
     left = sets.last_step
     for step in range(len(counts) - 2, -1, -1):
         before = sum(counts[:step])
-        found = np.full(len(left), np.inf)
+        best = np.full(len(left), np.inf)
         for revealed in range(len(left)) if step else (0,):
             has = (revealed & (1 << np.arange(len(sets.positions)))) > 0
             free = sets.certain + int(sets.positions[has].sum()) - before
@@ -178,8 +179,8 @@ def least_error(sets: Sets, counts: Sequence[int]) -> float:
                 costs, missing = costs + further * gain, missing - further
             possible = (missing == 0) & (numbers <= counts[step])
             if possible.any():
-                found[revealed] = (costs + left[revealed | subsets])[possible].min()
-        left = found
+                best[revealed] = (costs + left[revealed | subsets])[possible].min()
+        left = best
     return max(float(left[0] - sets.entropies[-1]), 0.0)
 
 
@@ -194,24 +195,23 @@ def _choices(classes: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _classes(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Symbols of one position of each class, numbered from 0, [K, C], and its positions, [C]."""
-    found: dict[bytes, int] = {}
+    sizes: Counter[bytes] = Counter()
     members = []
     for column in tokens.T:
         _, first, numbers = np.unique(column, return_index=True, return_inverse=True)
         numbers = np.argsort(np.argsort(first))[numbers]  # in order of occurrence
         if len(first) > 1:
-            key = numbers.tobytes()
-            if key not in found:
+            sizes[numbers.tobytes()] += 1
+            if sizes[numbers.tobytes()] == 1:
                 members.append(numbers)
-            found[key] = found.get(key, 0) + 1
     shape = len(tokens), len(members)
-    return np.array(members, dtype=np.int64).T.reshape(shape), np.array(list(found.values()))
+    return np.array(members, dtype=np.int64).T.reshape(shape), np.array(list(sizes.values()))
 
 
 def _entropies(members: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Entropy of the symbols of each set of classes, nats, [2 ** C]; bit c stands for class c."""
     number = members.shape[1]
-    found = np.zeros(1 << number)
+    entropies = np.zeros(1 << number)
     # outcomes of each set, from those of the set without its highest class
     outcomes: dict[int, np.ndarray] = {0: np.zeros(len(members), dtype=np.int64)}
     sizes = members.max(0) + 1 if len(members) else np.zeros(number, dtype=np.int64)
@@ -224,5 +224,5 @@ def _entropies(members: np.ndarray, weights: np.ndarray) -> np.ndarray:
         # numbered anew, so that they stay below the number of targets
         outcomes[revealed] = (np.cumsum(there) - 1)[together]
         p = p[there]
-        found[revealed] = -float(p @ np.log(p))
-    return found
+        entropies[revealed] = -float(p @ np.log(p))
+    return entropies

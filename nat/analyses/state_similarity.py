@@ -63,12 +63,12 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     system = subject.job.artifact.system
     causal = subject.job.configuration.systems[system].order == "autoregressive"
     numbers = pairs.usable()
-    found = {
+    findings = {
         **pairs.counts(len(numbers)),
         "measures": analysis.measures(cosines(pairs, causal)),
     }
     if not numbers:
-        return found
+        return findings
     teacher, head = subject.job.inputs.teacher, None
     if teacher is not None:  # the head that its map shows, unless the student has fewer
         head = read_json(Path(teacher.path))["splits"][pairs.name].get("head")
@@ -83,7 +83,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     median = sorted(lengths.values())[len(lengths) // 2]
     chosen = next(number for number, length in lengths.items() if length == median)
     shown = maps(pairs.model, pairs.batch([chosen]), causal, subject.vocabularies, head["number"])
-    return {**found, "head": head, "map": {"sentence": chosen, **shown}}
+    return {**findings, "head": head, "map": {"sentence": chosen, **shown}}
 
 
 def cosines(pairs: Pairs, causal: bool) -> dict[str, float]:

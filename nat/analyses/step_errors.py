@@ -260,8 +260,8 @@ def of_latents(
         for state in revealing.prune(roots, revealing.SMALLEST, numbers):
             tokens = torch.full((len(drawn), len(state.revealed)), MASK, device=drawn.device)
             decoded = model.decode(tokens, tokens.eq(PAD), several, causal=False)
-            found = model.output.all_log_probabilities(decoded).double().cpu().numpy()
-            errors = mixture_errors(found, log_weights, state.law)
+            log_p = model.output.all_log_probabilities(decoded).double().cpu().numpy()
+            errors = mixture_errors(log_p, log_weights, state.law)
             learning += state.weight * errors[0]
             factorisation += state.weight * errors[1]
         yield Errors(learning, factorisation, 1.0)

@@ -86,8 +86,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         "bleu": bleu_,
         "corners": [{"label": label, "x": x, "y": y} for label, (x, y) in CORNERS.items()],
     }
-    found = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}
-    return {VALID: {**found, "plane": plane}}
+    numbers = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}
+    return {VALID: {**numbers, "plane": plane}}
 
 
 def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:

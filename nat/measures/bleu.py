@@ -1,14 +1,9 @@
 """BLEU and chrF of a corpus, by sacreBLEU, and the counts of each sentence behind them.
 
-Two kinds of BLEU are reported side by side because papers and users mean different things:
-
-- *sacreBLEU* (Post, 2018): detokenised text against the untouched reference, `13a` tokenisation;
-- *tokenised BLEU*, which NAT papers print (`multi-bleu`): Moses-tokenised text split at spaces, no
-  smoothing (a missing n-gram order gives 0).
-
-Both are functions of counts summed over sentences, from which intervals and tests follow
-(`significance`). `references[i]` lists all references of sentence `i`; their number may differ
-between sentences.
+Papers and users mean two things by BLEU: sacreBLEU (Post, 2018) of detokenised text, and tokenised
+BLEU (`multi-bleu`), without smoothing. Both are functions of counts summed over sentences, from
+which intervals and tests follow (`significance`). `references[i]` lists all references of sentence
+`i`; their number may differ between sentences.
 """
 
 from collections.abc import Sequence

@@ -37,14 +37,14 @@ class PairwiseBleu(NamedTuple):
 def pairwise_bleu(
     candidates: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
-    weights: Sequence[Sequence[float]] | None = None,
+    weights: Sequence[Sequence[float]],
 ) -> PairwiseBleu:
     """Compare candidates with each other and with several references, words as in `13a`.
 
     Args:
         candidates: versions of a text, detokenised, [C][n].
         references: of each sentence, at least one.
-        weights: of these references, such as their probabilities; None for equal ones.
+        weights: of these references, such as their probabilities.
     """
     words = Tokenizer13a()
     among, against = [], []
@@ -52,8 +52,7 @@ def pairwise_bleu(
         versions = [words(version[sentence]) for version in candidates]
         scores = sentence_bleu([*versions, *map(words, its_references)])[:, : len(versions)]
         among.append(scores[: len(versions)])
-        its_weights = None if weights is None else weights[sentence]
-        against.append(np.average(scores[len(versions) :], axis=0, weights=its_weights))
+        against.append(np.average(scores[len(versions) :], axis=0, weights=weights[sentence]))
     return PairwiseBleu(np.array(among), np.array(against))
 
 

@@ -5,11 +5,11 @@ import gc
 import importlib
 import multiprocessing
 import re
+import resource
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 _POPULATE_READ = 22
 """MADV_POPULATE_READ of madvise(2)."""
@@ -26,7 +26,7 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
         None where the system does not tell (other than Linux), or if the work fails; then its error
         is written to standard error.
     """
-    if not _STATUS.exists():
+    if not _CLEAR.exists():
         return None
     fork = multiprocessing.get_context("fork")
     answer = fork.SimpleQueue()
@@ -54,9 +54,9 @@ def _map_libraries() -> None:
     """
     libc = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
-        found = re.match(r"(\w+)-(\w+) r.*/[^/]*\.so[^/]*$", line)
-        if found is not None:
-            start, end = (int(each, 16) for each in found.groups())
+        library = re.match(r"(\w+)-(\w+) r.*/[^/]*\.so[^/]*$", line)
+        if library is not None:
+            start, end = (int(each, 16) for each in library.groups())
             # refused before Linux 5.14, where they count
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _POPULATE_READ)
 
@@ -73,6 +73,4 @@ def _give_back() -> None:
 
 def largest() -> int:
     """The largest resident memory of this process so far, in bytes; on Linux."""
-    found = re.search(r"^VmHWM:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
-    assert found is not None
-    return 1024 * int(found[1])
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

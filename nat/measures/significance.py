@@ -1,9 +1,8 @@
 """Intervals and tests: uncertainty from the choice of test sentences and of the seed.
 
 *Sentences*: the bootstrap (Koehn, 2004). A test set is resampled `SAMPLES` times, always in the
-same way for the same number of sentences, so that every report has the same result for a score or
-a pair of scores, and two systems are always compared on the same resamples. The resampling and the
-interval of a score are exactly those of sacreBLEU.
+same way for the same number of sentences, so that two systems are always compared on the same
+resamples. The resampling and the interval of a score are exactly those of sacreBLEU.
 
 *Seeds*: Student's t. The variance of a mean over seeds is that between the seeds, plus that of the
 same mean over the resamples, which the seeds have in common; Satterthwaite (1946) has the degrees

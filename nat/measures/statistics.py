@@ -1,9 +1,9 @@
 """The counts of each sentence behind a score file: `{split}.npz` beside `{split}.json`.
 
 A measure of translations is a function of counts that are summed over sentences. The file holds
-them sentence by sentence, so that intervals and paired tests are computed from score files alone,
-without hypotheses and references. A measure of part of a test set, such as its long sentences, has
-an array with the numbers of these sentences instead of its own counts.
+them sentence by sentence, so that intervals and paired tests are computed from it alone. A measure
+of part of a test set, such as its long sentences, has the numbers of these sentences instead of its
+own counts.
 """
 
 import math

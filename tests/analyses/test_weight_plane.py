@@ -11,15 +11,8 @@ from nat.analyses import analysis, weight_plane
 from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.likelihood import losses
 from nat.analyses.weight_plane import interpolated
+from nat.data.vocabulary import SPECIALS, Vocabulary
 from tests.tiny import make_model, make_objective, make_training
-
-
-class Vocabulary:
-    def __len__(self) -> int:
-        return 29
-
-    def decode(self, tokens: Any) -> str:
-        return " ".join(map(str, tokens))
 
 
 def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
@@ -46,7 +39,8 @@ def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPa
     }
     corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
     job: Any = SimpleNamespace(inputs=corners, configuration=None, artifact=SimpleNamespace(seed=1))
-    symbols: Any = SimpleNamespace(target=Vocabulary(), sizes=None)
+    words = Vocabulary(f"w{number}" for number in range(29 - len(SPECIALS)))
+    symbols: Any = SimpleNamespace(target=words, sizes=None)
     pairs = Pairs(models["e"], *texts, 100, "valid")
     subject = Subject(job, models["e"], make_training(), symbols, [pairs])
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)

@@ -13,9 +13,9 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK
 from nat.objective.context import BatchContext
 from nat.targets.ctc import Ctc
+from tests.enumeration.test_ctc_alignment import collapsed
 from tests.tiny import full_log_probabilities, make_context, make_model
 
-UPSAMPLE = {"upsample": 2.0}
 PAIRS = [
     ([7, 8], [9, 10]),
     ([7, 8], [9, 9]),
@@ -30,14 +30,11 @@ HAS_LOSS = torch.tensor([True, True, True, False, False, True, False, True])
 TOKENS = torch.tensor([len(target) for _, target in PAIRS])
 
 
-def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
-    sources, targets = zip(*pairs, strict=True)
-    return Batch.collate(range(len(pairs)), sources, targets)
-
-
 @pytest.fixture
 def context() -> BatchContext:
-    return make_context(make_model(decoder=UPSAMPLE), batch_of(PAIRS))
+    sources, targets = zip(*PAIRS, strict=True)
+    batch = Batch.collate(range(len(PAIRS)), sources, targets)
+    return make_context(make_model(decoder={"upsample": 2.0}), batch)
 
 
 def gradient(value: Tensor, model: Any) -> list[Tensor]:
@@ -56,8 +53,7 @@ def test_against_enumeration(context: BatchContext) -> None:
             continue
         total = 0.0
         for labels in itertools.product({BLANK, *target}, repeat=2 * len(source)):
-            merged = [label for label, _ in itertools.groupby(labels) if label != BLANK]
-            if merged == target:
+            if collapsed(labels) == target:
                 total += math.exp(sum(full[row, j, label] for j, label in enumerate(labels)))
         assert loss.value[row].item() == pytest.approx(-math.log(total), rel=1e-11)
     assert torch.equal(loss.parts["nll"], loss.value)

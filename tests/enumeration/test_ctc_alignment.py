@@ -228,22 +228,6 @@ def test_no_number_is_not_taken_for_infeasible() -> None:
     assert best_alignment(given, pad([[6, 7]]), padding).score.isnan().all()
 
 
-def test_a_sentence_is_the_same_alone_and_in_a_batch() -> None:
-    batch = Batch()
-    together = best_alignment(batch.gathered, batch.targets, batch.padding)
-    nll = negative_log_likelihood(batch.gathered, batch.targets, batch.padding)
-    for row, (frames, target) in enumerate(CASES):
-        arguments = (
-            batch.gathered[row : row + 1, :frames, : 1 + len(target)],
-            pad([target]),
-            torch.zeros(1, frames, dtype=torch.bool),
-        )
-        alone = best_alignment(*arguments)
-        assert alone.labels[0].tolist() == together.labels[row, :frames].tolist()
-        assert alone.score[0] == together.score[row]
-        assert negative_log_likelihood(*arguments)[0].item() == pytest.approx(nll[row].item())
-
-
 def test_padding_may_hold_anything() -> None:
     batch = Batch()
     given = batch.gathered.detach().masked_fill(batch.padding[:, :, None], torch.nan)

@@ -14,11 +14,8 @@ from nat.inputs.block_mask import BlockMask
 from nat.objective.context import DecoderInput
 from nat.targets.ctc import Ctc
 from nat.targets.imputer import Imputer
+from tests.enumeration.test_ctc_alignment import collapsed
 from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
-
-
-def collapsed(labels: tuple[int, ...]) -> list[int]:
-    return [symbol for symbol, _ in itertools.groupby(labels) if symbol != BLANK]
 
 
 def enumerated(log_probabilities: Tensor, visible: list[int], target: list[int]) -> float:
@@ -34,10 +31,6 @@ def enumerated(log_probabilities: Tensor, visible: list[int], target: list[int])
             )
             total = float(torch.logaddexp(torch.tensor(total), torch.tensor(score)))
     return -total
-
-
-def single(source: list[int], target: list[int]) -> Batch:
-    return Batch.collate([0], [source], [target])
 
 
 def shown(labels: list[int]) -> DecoderInput:
@@ -61,7 +54,7 @@ def shown(labels: list[int]) -> DecoderInput:
 )
 def test_it_is_the_sum_over_alignments_that_agree(target: list[int], visible: list[int]) -> None:
     model = make_model(decoder={"upsample": 2})
-    context = make_context(model, single([6, 9, 12], target))
+    context = make_context(model, Batch.collate([0], [[6, 9, 12]], [target]))
     loss = Imputer()(context, shown(visible))
     full = full_log_probabilities(context, shown(visible))[0]
     assert loss.value.item() == pytest.approx(enumerated(full, visible, target))

@@ -1,7 +1,6 @@
 """Distortion against several references, and the weights of dynamic distillation."""
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,13 +17,13 @@ CANDIDATES = [
 REFERENCES = [["the cat sat on a mat.", "a cat was sitting on the mat."], ["the dog barks"]]
 
 
-@pytest.mark.parametrize("weights", [None, [[0.6, 0.2], [7.0]]])
-def test_the_distortion_is_the_mean_over_references(weights: Any) -> None:
+def test_the_distortion_is_the_mean_over_references() -> None:
+    weights = [[0.6, 0.2], [7.0]]
     metric = BLEU(effective_order=True)
     expected = [
         np.average(
             [metric.sentence_score(text, [each]).score for each in references],
-            weights=weights and weights[number],
+            weights=weights[number],
         )
         for number, (text, references) in enumerate(zip(CANDIDATES[0], REFERENCES, strict=True))
     ]
