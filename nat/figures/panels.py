@@ -87,10 +87,6 @@ def bars(axes: Axes, panel: Panel) -> None:
             x, heights = each.ran["x"] + shift, each.ran["ours"]
             axes.bar(x, heights, width * 0.92, color=each.colour, label=each.name)
             axes.vlines(x, each.ran["bottom"], each.ran["top"], color="black", linewidth=1)
-            for place in x[heights == 0]:
-                # a bar of height zero would look like a missing one
-                zero: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": LABEL_SIZE}
-                axes.text(place, 0, "0", color=each.colour, **zero)
             _hollow(axes, each, each.published["x"] + shift)
     if not panel.ran.empty:
         axes.axhline(0, color=GREY, linewidth=0.8)

@@ -5,7 +5,6 @@ modules `overview`, `papers`, `systems` and `sentences` yield them.
 """
 
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
@@ -14,7 +13,7 @@ from nat.configuration import Configuration
 from nat.files import atomic_directory
 from nat.papers.reports import snakemake
 from nat.report import overview, papers, sentences, systems
-from nat.report.page import OVERVIEW, SENTENCES, SYSTEMS, Page, of_paper, root_of
+from nat.report.page import OVERVIEW, SENTENCES, SYSTEMS, of_paper, root_of
 from nat.report.results import Results
 
 ASSETS = ("report.css", "report.js", "sentences.js")
@@ -28,18 +27,6 @@ def write(configuration: Configuration, folder: Path) -> None:
         UserError: for damaged results.
     """
     results = Results(configuration)
-    with atomic_directory(folder) as temporary:
-        pages = [overview.page(results), sentences.page(results, temporary)]
-        pages += [papers.page(results, paper, temporary) for paper in configuration.papers]
-        pages += systems.pages(results, temporary)
-        write_pages(results, temporary, pages)
-
-
-def write_pages(results: Results, folder: Path, pages: Iterable[Page]) -> None:
-    """Write pages into a folder, and the style sheet and scripts that they share."""
-    (folder / "assets").mkdir(parents=True)
-    for name in ASSETS:
-        shutil.copyfile(TEMPLATES / name, folder / "assets" / name)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -47,19 +34,25 @@ def write_pages(results: Results, folder: Path, pages: Iterable[Page]) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    configuration = results.configuration
     navigation = {OVERVIEW: "All papers", SENTENCES: "Sentences", SYSTEMS: "Systems"}
     for paper in (*results.papers, *results.others):
         navigation[of_paper(paper)] = configuration.paper(paper).title
-    for page in pages:
-        text = environment.get_template(page.template).render(
-            page=page,
-            root=root_of(page.path),
-            navigation=navigation,
-            run=configuration.run,
-            made_by=snakemake(configuration, "report"),
-            **page.content,
-        )
-        target = folder / page.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    with atomic_directory(folder) as temporary:
+        pages = [overview.page(results), sentences.page(results, temporary)]
+        pages += [papers.page(results, paper, temporary) for paper in configuration.papers]
+        pages += systems.pages(results, temporary)
+        for page in pages:
+            text = environment.get_template(page.template).render(
+                page=page,
+                root=root_of(page.path),
+                navigation=navigation,
+                run=configuration.run,
+                made_by=snakemake(configuration, "report"),
+                **page.content,
+            )
+            path = temporary / page.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        (temporary / "assets").mkdir()
+        for name in ASSETS:
+            shutil.copyfile(TEMPLATES / name, temporary / "assets" / name)

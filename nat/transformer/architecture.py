@@ -35,7 +35,7 @@ class Architecture:
         max_positions: longest source or target, in tokens.
     """
 
-    model_dim: int = Field(gt=0)
+    model_dim: int = Field(gt=0, multiple_of=2)
     ffn_dim: int = Field(gt=0)
     encoder_layers: int = Field(gt=0)
     decoder_layers: int = Field(ge=0)
@@ -50,5 +50,3 @@ class Architecture:
     def __post_init__(self) -> None:
         if self.model_dim % self.heads:
             raise ValueError(f"heads ({self.heads}) must divide model_dim ({self.model_dim})")
-        if self.model_dim % 2:
-            raise ValueError(f"model_dim ({self.model_dim}) must be even")

@@ -79,15 +79,6 @@ def write(root: Path, shown: int = 200) -> dict[str, Any]:
     return called(folder / f"sentences/{CORPUS}.test.js")
 
 
-def write_page(root: Path, found: Configuration | None = None) -> Path:
-    """The page alone, of the whole report; returns its folder."""
-    folder, found = root / "page", found or configuration(root)
-    folder.mkdir()
-    results = Results(found)
-    site.write_pages(results, folder, iter([sentences.page(results, folder)]))
-    return folder
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     write_corpus(tmp_path)
@@ -224,7 +215,8 @@ LISTED = "[...document.querySelectorAll('#list li')].map(l => +l.dataset.number)
 @needs_chromium
 def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
     write_trace(root, *DIMS)
-    folder = write_page(root)
+    folder = root / "page"
+    site.write(configuration(root), folder)
     data = called(folder / f"sentences/{CORPUS}.test.js")
     with Browser(tmp_path) as browser:
         browser.open(folder / "sentences.html")
