@@ -66,7 +66,20 @@ class CtcBeam(CtcBeamDecodingOptions):
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
     ) -> list[Hypothesis]:
         """The best translation of each encoded sentence."""
-        return [self.best(each, language_model) for each in self.emissions(model, encoded)]
+        options = self.language_model
+        if (options is None) != (language_model is None):
+            raise ValueError("a language model must come with its options")
+        weight, logarithmic = 0.0 if options is None else options.weight, self.bonus == "log_tokens"
+        translations = []
+        for words, *frames in self.emissions(model, encoded):
+            prefixes = Prefixes(
+                words, self.beam, language_model, weight, self.word_bonus, logarithmic
+            )
+            for symbols, scores, blank in zip(*frames, strict=True):
+                prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
+            tokens, score = prefixes.best()
+            translations.append(Hypothesis(tokens, score, 1))
+        return translations
 
     def emissions(self, model: Transformer, encoded: Encoded) -> Iterator[Emissions]:
         """The frames of each encoded sentence."""
@@ -104,25 +117,6 @@ class CtcBeam(CtcBeamDecodingOptions):
             parts.append((normaliser, blank, largest_symbols(logits, number)[1]))
         normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
         return normaliser, blank, symbols
-
-    def best(self, emissions: Emissions, language_model: LanguageModel | None) -> Hypothesis:
-        """The best translation of a sentence."""
-        options = self.language_model
-        if (options is None) != (language_model is None):
-            raise ValueError("a language model must come with its options")
-        prefixes = Prefixes(
-            emissions.words,
-            self.beam,
-            language_model,
-            0.0 if options is None else options.weight,
-            self.word_bonus,
-            logarithmic=self.bonus == "log_tokens",
-        )
-        rows = zip(emissions.symbols, emissions.scores, emissions.blanks, strict=True)
-        for symbols, scores, blank in rows:
-            prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
-        tokens, score = prefixes.best()
-        return Hypothesis(tokens, score, 1)
 
 
 METHOD = CtcBeam
