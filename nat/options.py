@@ -81,11 +81,8 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
     """Build a pydantic model or dataclass from JSON-able values, usually those of its fields.
 
     Values are taken strictly: no text and no truth value for a number, no 1e5 for a count. Messages
-    call the class `owner`; "" where the file alone says it.
-
-    Raises:
-        UserError: for the most telling wrong key or value; names the key, what is expected and what
-            was found.
+    call the class `owner`; "" where the file alone says it. Raises a `UserError` for the most
+    telling wrong key or value, with the key, what is expected and what was found.
     """
     try:
         adapter: TypeAdapter[Kind] = _adapter(kind)
@@ -206,11 +203,7 @@ def at(value: Any, path: str) -> Any:
 
 
 def require_at(value: Any, path: str) -> Any:
-    """Find what stands at a path, in lists by number.
-
-    Raises:
-        UserError: if there is nothing; hints at what there is.
-    """
+    """Value at a path, in lists by number; a `UserError` that hints at what there is for none."""
     for key in path.split("."):
         parts = dict(enumerate(value)) if isinstance(value, list) else value
         known = {str(name): part for name, part in parts.items()} if isinstance(parts, dict) else {}

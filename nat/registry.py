@@ -69,11 +69,7 @@ def names(family: str) -> tuple[str, ...]:
 
 
 def find(family: str, method: str) -> Any:
-    """The class of a method, the only one that is imported.
-
-    Raises:
-        UserError: if there is no such method, or if it cannot be imported, with file and line.
-    """
+    """The class of a method, the only one that is imported; a `UserError` if it cannot be."""
     file = f"nat/{family}/{method}.py"
     if not method.isidentifier() or find_spec(f"nat.{family}.{method}") is None:
         raise UserError(f"nat/{family} has no method '{method}'; {hint(method, names(family))}")
@@ -93,11 +89,7 @@ def find(family: str, method: str) -> Any:
 
 
 def build(family: str, method: Method) -> Any:
-    """Build a method from its configuration.
-
-    Raises:
-        UserError: for an unknown method or option, or a value of the wrong type.
-    """
+    """Build a method from its configuration; a `UserError` for a wrong name or value."""
     return validated(find(family, method.method), dict(method.options), f"'{method.method}'")
 
 

@@ -20,10 +20,7 @@ __all__ = ["RunChoice", "Configuration", "choice", "differences", "fingerprint",
 def load(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
     """Read the configuration, validate every file, and check that all fits together.
 
-    Args:
-        choice: of a command line, or only a scale, the name of a file in `config/scales`; None
-            for the scale that `config/config.yaml` names.
-        root: folder that holds `config/`.
+    `root` holds `config/`; see `read`.
     """
     configuration = read(choice, root)
     check(configuration)

@@ -29,16 +29,12 @@ Content = dict[str, Any]
 
 
 class Origin(NamedTuple):
-    """The place where an entry is defined.
-
-    Attributes:
-        place: for messages: `config/systems/axe.yaml`, or `config/systems/axe.yaml: 'axe-raw'` for
-            a variant.
-        base: the entry that it starts from, by `like` of its own or of its file.
-    """
+    """The place where an entry is defined."""
 
     place: str
+    """For messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end."""
     base: str | None = None
+    """The entry that it starts from, by `like` of its own or of its file."""
 
 
 class _Written(NamedTuple):

@@ -74,12 +74,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value)
 
 
 def read_yaml(root: Path, name: str) -> dict[str, Any]:
-    """Read the file `root / name`, a mapping.
-
-    Args:
-        root: folder that `name` is relative to.
-        name: path as messages show it, such as `config/systems/at-base.yaml`.
-    """
+    """Read the file `root / name`, a mapping; messages show the name, its path from `root`."""
     try:
         text = (root / name).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

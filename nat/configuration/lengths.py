@@ -102,11 +102,8 @@ def check_lengths(recipe: Recipe, where: str) -> None:
 def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> Lengths:
     """All lengths of a recipe in updates, rounded to at least one (a warm-up to none).
 
-    Args:
-        recipe: as configured.
-        updates_per_epoch: batches of one pass over the training text / batches of an update;
-            None for a recipe that gives no length in epochs.
-        where: for messages.
+    The updates of an epoch, batches of a pass over the training text / batches of an update, are
+    None for a recipe that gives no length in epochs; `where` is for messages.
     """
     updates, warmup = recipe.updates, recipe.warmup_updates
     save, validate = recipe.save_every, recipe.validate_every

@@ -27,7 +27,8 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     """Read all files in `root / "config"`; each is validated when it is asked for, or by `checks`.
 
     Args:
-        choice: scale, name and overrides of the command line; or only the scale.
+        choice: of a command line, or only a scale, the name of a file in `config/scales`; None
+            for the scale that `config/config.yaml` names.
         root: folder that holds `config/`.
     """
     root = Path(root)

@@ -72,10 +72,8 @@ def unpack(
     """Write members of a tar or zip file to `folder`, in one pass over it.
 
     `wanted` are their names or shell patterns by label, such as a language. The files of a label
-    are returned in the order of the patterns, those of one pattern sorted by name.
-
-    Raises:
-        UserError: if the archive is damaged, lacks a member, or has one outside its folder.
+    are returned in the order of the patterns, those of one pattern sorted by name. Raises a
+    `UserError` if the archive is damaged, lacks a member, or has one outside its folder.
     """
     written: dict[str, Path] = {}
     names: list[str] = []

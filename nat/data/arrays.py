@@ -13,11 +13,7 @@ from nat.errors import UserError
 
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
-    """The arrays of a file `.npz`, by their names.
-
-    Raises:
-        UserError: if the file is missing or damaged, or does not fit the memory.
-    """
+    """The arrays of a file `.npz`, by names; a `UserError` if it is damaged or too large."""
     with _read(path), np.load(path, allow_pickle=False) as arrays:
         return dict(arrays)
 

@@ -17,10 +17,8 @@ def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
 
     As fairseq's `batch_by_size` divides a text: the size of a batch is its number of sentences
     times the length of the longest of them, and each is as large as possible. `tokens` are those of
-    each sentence, int64 [n], all positive.
-
-    Raises:
-        ValueError: if a sentence alone takes more than `max_tokens`.
+    each sentence, int64 [n], all positive. Raises a `ValueError` if one takes more than
+    `max_tokens`.
     """
     if len(tokens) and tokens.max() > max_tokens:
         raise ValueError(f"a sentence takes {tokens.max()} tokens, a batch at most {max_tokens}")

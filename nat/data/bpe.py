@@ -50,11 +50,8 @@ def bpe_folder(
 
     Those that the corpus has from elsewhere (key `subwords`) are not learned, but in the folder
     `given` (`nat.data.text`). Writes `{split}.{lang}`, what splits them, and the vocabularies of
-    the training text to the folder `output`.
-
-    Raises:
-        UserError: if nothing can be learned from the training text, or the vocabulary has not the
-            expected size.
+    the training text to the folder `output`. Raises a `UserError` if nothing can be learned, or if
+    the vocabulary has not the expected size.
     """
     # languages that share subwords, by the ending of their files
     shared: dict[str, tuple[str, ...]] = {"": sides(corpus)}

@@ -89,11 +89,8 @@ def filter_folder(
     """Write `{split}.{lang}` and `{step}.json`, which counts pairs, to the folder `output`.
 
     If `preprocessing.measure` is `tokens`, the second step drops training pairs with unsuitable
-    lengths.
-
-    Raises:
-        UserError: if the sides of a split differ in length, no training pair is left, or their
-            number is not the expected one.
+    lengths. Raises a `UserError` if the sides of a split differ in length, no training pair is
+    left, or their number is not the expected one.
     """
     is_first = step == "clean"
     splits: dict[str, Any] = {}

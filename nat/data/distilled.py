@@ -52,16 +52,14 @@ def distil(
     """Write the distilled target side of the training text, aligned with the raw one.
 
     A sentence that the teacher could not translate, or whose translation is empty, keeps its raw
-    reference. The report is written and returned.
+    reference. The report is written and returned. Raises a `UserError` if the translations do not
+    belong to the training text, line by line.
 
     Args:
         bpe: folder of its subwords and vocabularies.
         translations: by `of_teacher` or `of_published`, from the file `origin`.
         output: folder with `text`, `binarised` and the report.
         made_by: facts of the decoding, for the report.
-
-    Raises:
-        UserError: if the translations do not belong to the training text, line by line.
     """
     name = f"{TRAIN}.{corpus.target}"
     reference = bpe / name

@@ -39,11 +39,7 @@ class _Published:
 
     @property
     def address(self) -> PurePosixPath:
-        """HOST/PATH, its path in the mirror and in the folder of downloads.
-
-        Raises:
-            UserError: if the URL is not the address of a file.
-        """
+        """HOST/PATH, its path in the mirror and in the folder of downloads."""
         parts = urlsplit(self.url)
         query = f"?{parts.query}" if parts.query else ""
         address = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
@@ -87,7 +83,7 @@ class _Published:
 
 
 def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
-    """Return a local copy of the file at `url`, with verified checksum.
+    """Return a local copy of the file at `url`, with verified checksum, or raise a `UserError`.
 
     Searched in this order: `MIRROR/HOST/PATH`, `DOWNLOADS/HOST/PATH` from an earlier download, the
     network. A broken connection leaves `*.part` in `downloads`, which the next attempt or run
@@ -95,9 +91,6 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
     file systems without locks they have a `.part` each. The SHA-256 of a download is recorded
     beside it, also if another checksum is published; if none is, later downloads must have that of
     the first. `key` is the file and key that name the URL.
-
-    Raises:
-        UserError: if the file cannot be obtained, or its checksum is wrong.
     """
     published = _Published(url, checksum, place, key)
     path, record = place.downloads / published.address, published.record
@@ -142,9 +135,7 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
 def _fetch(published: _Published, part: Path) -> None:
     """Complete `part` from the network and check it; a wrong file is removed.
 
-    Raises:
-        UserError: if the server refuses, `ATTEMPTS` in a row bring nothing new, or the file is not
-            the right one.
+    Raises a `UserError` for it, if the server refuses, or if `ATTEMPTS` in a row bring nothing new.
     """
     if part.is_symlink():  # nothing is written through a link
         part.unlink()
@@ -173,11 +164,7 @@ def _size(part: Path) -> int:
 
 
 def _attempt(published: _Published, part: Path) -> str | None:
-    """Request the bytes that `part` lacks, and append them.
-
-    Returns:
-        The reason why another attempt may bring more; None if all bytes have come.
-    """
+    """Append the bytes that `part` lacks; return why another attempt may bring more, or None."""
     done = _size(part)
     # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})

@@ -50,11 +50,8 @@ def read_format(
     """Yield the pairs of one part of a split, from files by language, or `PAIRS` for both.
 
     With `all_columns`, every line of a `tsv` must have the columns, as in text that is not cleaned;
-    otherwise one line must.
-
-    Raises:
-        UserError: if a file cannot be read, lacks columns or is damaged, or one language has more
-            sentences than the other.
+    otherwise one line must. Raises a `UserError` if a file cannot be read, lacks columns or is
+    damaged, or if one language has more sentences than the other.
     """
     if part.format in (*TOGETHER, EXTRA_REFERENCES):
         for path in chain.from_iterable(files.values()):

@@ -34,10 +34,7 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
 
     Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
     tool that breaks lines there would shift all lines that follow. Lines that are `undecodable` are
-    refused or `empty`, which cleaning counts and drops.
-
-    Raises:
-        UserError: as `unpacked` and `decoded`.
+    refused or `empty`, which cleaning counts and drops. Raises as `unpacked` and `decoded`.
     """
     with unpacked(Path(path)) as file:
         yield from decoded(file, str(path), undecodable)
@@ -45,11 +42,7 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[BufferedIOBase]:
-    """Open a plain or gzip-compressed file for reading, whatever its name.
-
-    Raises:
-        UserError: if the file cannot be read or is damaged as a gzip file.
-    """
+    """Open a plain or gzip-compressed file, whatever its name; a `UserError` if it is damaged."""
     try:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
@@ -69,8 +62,7 @@ def decoded(
 ) -> Iterator[str]:
     """Yield the lines of an open file as `read_lines` does.
 
-    Raises:
-        UserError: for a line that is not UTF-8 or too long; `remedy` helps against the latter.
+    Raises a `UserError` for a line that is not UTF-8 or too long; `remedy` is one for the latter.
     """
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:
@@ -138,11 +130,7 @@ def read_pairs(folder: Path, split: str, languages: Sequence[str]) -> Iterator[t
 def read_parallel(
     paths: tuple[Path, Path], advice: str, reader: Callable[[Path], Iterator[str]] = read_lines
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of two files.
-
-    Raises:
-        UserError: if one has more lines than the other, which ends with the advice.
-    """
+    """Yield the pairs of two files; a `UserError` with the advice if one has more lines."""
     try:
         yield from zip(*map(reader, paths), strict=True)
     except ValueError as error:

@@ -72,10 +72,8 @@ def make_references(
 ) -> None:
     """Write `{split}.{target}.jsonl` of splits, and `references.json`, to the folder `output`.
 
-    `text` is the folder of their raw text.
-
-    Raises:
-        UserError: if a file cannot be obtained, or does not belong to the split, or none is listed.
+    `text` is the folder of their raw text. Raises a `UserError` if a file cannot be obtained, or
+    does not belong to the split.
     """
     source, target = sides(corpus)
     change = line_change(corpus, target)

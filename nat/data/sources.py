@@ -69,11 +69,7 @@ class FetchedSource:
 
 
 def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSource:
-    """Obtain all files of a source of a corpus, by download if needed.
-
-    Raises:
-        UserError: if a file cannot be obtained; names the key and the remedy.
-    """
+    """Obtain all files of a source of a corpus, by download if needed, or raise a `UserError`."""
     # it imports requests, which most corpora that programs prepare do not need
     from nat.data.download import download
 
@@ -100,11 +96,7 @@ def _with_archive(source: Source, corpus: Corpus) -> Source:
 
 
 def test_set(name: str, source: str, target: str) -> PairSource:
-    """The part described by a test set of sacreBLEU: its archive, checksum and members.
-
-    Raises:
-        UserError: if sacreBLEU has no such test set, or not for this pair of languages.
-    """
+    """A test set of sacreBLEU: archive, checksum and members; a `UserError` if there is none."""
     from sacrebleu.dataset import DATASETS  # takes half a second
 
     known = DATASETS.get(name)

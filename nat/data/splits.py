@@ -142,10 +142,9 @@ def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
 
 
 def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:
-    """Compare the counts of a step, whose folder a message names, with those of the corpus file.
+    """Compare the counts of a step, made in a folder, with those of the corpus file.
 
-    Raises:
-        UserError: for the first count outside its tolerance, or if no training pair is left.
+    Raises a `UserError` for the first outside its tolerance, or if no training pair is left.
     """
     if counts.get(TRAIN) == 0:
         options = corpus.preprocessing

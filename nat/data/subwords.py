@@ -94,8 +94,7 @@ def read_dictionary(path: Path, in_pieces: bool) -> Vocabulary:
 def learn(lines: Iterable[str], merges: int) -> str:
     """Learn codes of subword-nmt with so many merges; fewer if no pair is left that occurs twice.
 
-    Raises:
-        UserError: if there is nothing to merge.
+    Raises a `UserError` if there is nothing to merge.
     """
     if merges == 0:
         return _NO_CODES
@@ -111,11 +110,7 @@ def learn(lines: Iterable[str], merges: int) -> str:
 
 
 def learn_pieces(lines: Iterable[str], size: int) -> bytes:
-    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, or fewer.
-
-    Raises:
-        UserError: if there is nothing to learn from.
-    """
+    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, or fewer."""
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -139,11 +134,7 @@ def subwords_file(folder: Path, side: Side) -> Path:
 
 
 def splitter_at(path: Path) -> Splitter:
-    """Read a splitter from its file, see `subwords_file`.
-
-    Raises:
-        UserError: if the file is missing, cannot be read, or holds something else.
-    """
+    """Read a splitter from its file, see `subwords_file`; a `UserError` for any other file."""
     told = io.StringIO()
     try:
         content = verified(path).read_bytes()

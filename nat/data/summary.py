@@ -19,10 +19,8 @@ from nat.files import read_json
 def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     """Summarise a prepared corpus, with the exact entropies of a generated one.
 
-    Those of subwords are only of held-out splits.
-
-    Raises:
-        UserError: if a step is missing or two steps disagree on a count.
+    Those of subwords are only of held-out splits. Raises a `UserError` if a step is missing or two
+    steps disagree on a count.
     """
     splits: dict[str, Any] = {}
     origins: dict[str, None] = {}

@@ -51,10 +51,8 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
 
     The corpus is a part that `nat.data.splits.text_part` returns. A generated one also gets its
     references, in the folder `references` beside `output`; a derived one reads the text of another
-    in `corpora`, where a test set that is cut out of the training text is found, too.
-
-    Raises:
-        UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
+    in `corpora`, where a test set that is cut out of the training text is found, too. Raises a
+    `UserError` if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
     with atomic_directory(output) as folder:
         if corpus.generator is not None:
@@ -193,11 +191,7 @@ def _cutter(corpus: Corpus, splits: Sequence[str]) -> Callable[[str, str], str]:
 
 
 def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
-    """Write subwords that were learned elsewhere, and published translations.
-
-    Returns:
-        For each file what it was read from, and its checksum.
-    """
+    """Write subwords that were learned elsewhere, and published translations; return the facts."""
     facts: dict[str, Any] = {}
     for key, source in sources_of(corpus).items():
         kind, _, teacher = key.partition(".")

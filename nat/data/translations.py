@@ -77,11 +77,7 @@ def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[st
 
 
 def read_translations(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file.
-
-    Raises:
-        UserError: for a line that is not a record.
-    """
+    """Yield the records of a file; a `UserError` for a line that is none."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             record = json.loads(line)
@@ -100,9 +96,8 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
 def read_in_order(*paths: Path, sentences: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield the records of files whose sentences, one file after the other, are 0, 1, 2, ...
 
-    Raises:
-        UserError: as `read_translations`, for the first sentence that is out of place, and at the
-            end if there are not `sentences` of them.
+    Raises a `UserError` for the first that is out of place, and at the end if there are not
+    `sentences` of them.
     """
     due = 0
     for path in paths:

@@ -91,9 +91,5 @@ def binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]:
 
 
 def language_of(options: GeneratorOptions) -> Language:
-    """The language of the section `generator` of a corpus.
-
-    Raises:
-        UserError: for an unknown key, or a value that is out of range.
-    """
+    """The language of the section `generator` of a corpus; a `UserError` for a wrong key."""
     return validated(Language, options.model_extra, "the generator")

@@ -73,10 +73,8 @@ class SubwordEntropies(NamedTuple):
 def modes(language: Language, source: str) -> dict[str, float]:
     """All noise-free targets of a source with their probabilities, the most probable first.
 
-    The probabilities sum to one: this is the distribution of the target without noise.
-
-    Raises:
-        ValueError: if `source` is not a sentence of the language (likewise all functions here).
+    The probabilities sum to one: this is the distribution of the target without noise. As all
+    functions here, it raises a `ValueError` if `source` is not a sentence of the language.
     """
     frame = clause(language, source)
     law: defaultdict[str, float] = defaultdict(float)

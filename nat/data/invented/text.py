@@ -42,10 +42,8 @@ def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, 
 
     The first pairs of a longer call are those of a shorter one. Source sentences are drawn
     independently and kept if they belong to the split (`split_of`), so none is in two splits; a
-    sentence may occur twice in a split, or in two test sets, with independent targets.
-
-    Raises:
-        UserError: if the grammar has no sentences for the split.
+    sentence may occur twice in a split, or in two test sets, with independent targets. Raises a
+    `UserError` if the grammar has no sentences for the split.
     """
     kind = split.partition("_")[0]
     own = split.removeprefix(kind).encode()  # of a further test set, so that it is another one

@@ -103,11 +103,7 @@ def lexicon(language: Language) -> Lexicon:
 
 
 def clause(language: Language, source: str) -> Clause:
-    """The frame that all targets of a source sentence share.
-
-    Raises:
-        ValueError: if `source` is not a sentence of the language.
-    """
+    """The frame that all targets of a source sentence share; a `ValueError` for any other text."""
     words = source.split()
     known = lexicon(language)
     groups = _SENTENCE.fullmatch("".join(known.category.get(word, "?") for word in words))
