@@ -1,6 +1,6 @@
 """Imputer decoding: what is revealed when, what the decoder sees, and what is written."""
 
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -45,14 +45,8 @@ def test_everything_is_revealed_once_and_never_two_neighbours(steps: int, share:
 
 def test_the_decoder_sees_what_is_revealed() -> None:
     model = make_model(decoder={"upsample": 2})
-    seen: list[list[int]] = []
     decode = model.decode
-
-    def logged(tokens: Any, *rest: Any, **named: Any) -> Any:
-        seen.append(tokens[0].tolist())
-        return decode(tokens, *rest, **named)
-
-    model.decode = logged
+    model.decode = Mock(wraps=decode)
     encoded = model.encode(source_tensor([[6, 7, 8]]))
     tokens = torch.tensor([[MASK, 9, MASK, MASK, BLANK, MASK]])
     padding = torch.zeros(1, 6, dtype=torch.bool)
@@ -60,6 +54,7 @@ def test_the_decoder_sees_what_is_revealed() -> None:
     labels = imputed.labels[0].tolist()
     assert MASK not in labels and PAD not in labels
     assert (labels[1], labels[4]) == (9, BLANK)
+    seen = [call.args[0][0].tolist() for call in model.decode.call_args_list]
     assert seen == [tokens[0].tolist(), [MASK, 9, MASK, labels[3], BLANK, labels[5]]]
     assert imputed.passes.tolist() == [2]
     # a visible label has no probability; what is imputed has that of the pass that revealed it

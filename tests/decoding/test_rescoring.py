@@ -1,5 +1,6 @@
 """Candidates by lengths and by latents, of which an autoregressive model chooses."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -25,10 +26,20 @@ LATENT = {"dim": 3, "posterior_layers": 1}
 UPSAMPLED = {"copy": "soft", "upsample": 2.0}
 
 
-def mean_score(assistant: Any, sentence: list[int], tokens: list[int]) -> float:
-    """What the assistant thinks of a translation, alone."""
-    encoded = assistant.encode(source_tensor([sentence]))
-    return forced_tokens(assistant, encoded, [tokens]).sum(1).item() / (len(tokens) + 1)
+def must_be_best(
+    best: Hypothesis,
+    assistant: Any,
+    sentence: list[int],
+    candidates: Sequence[Hypothesis],
+    length_penalty: str = "mean",
+) -> None:
+    """Check that the assistant, alone with each candidate, prefers the one that was chosen."""
+    encoded, scores = assistant.encode(source_tensor([sentence])), []
+    for one in candidates:
+        total = forced_tokens(assistant, encoded, [one.tokens]).sum().item()
+        scores.append(total / (len(one.tokens) + 1 if length_penalty == "mean" else 1))  # with EOS
+    assert best.score == pytest.approx(max(scores))
+    assert best.tokens == candidates[scores.index(max(scores))].tokens
 
 
 @pytest.mark.parametrize("length_penalty", ["mean", "sum"])
@@ -44,13 +55,7 @@ def test_the_assistant_chooses_by_mean_or_sum(length_penalty: Any) -> None:
     source = source_tensor(SENTENCES[:2])
     chosen = best_of_assistant(assistant, source, [*groups[0], *groups[1]], length_penalty)
     for sentence, group, best in zip(SENTENCES[:2], groups, chosen, strict=True):
-        scores = [
-            mean_score(assistant, sentence, one.tokens)
-            * (len(one.tokens) + 1 if length_penalty == "sum" else 1)  # with EOS
-            for one in group
-        ]
-        assert best.score == pytest.approx(max(scores))
-        assert best.tokens == group[scores.index(max(scores))].tokens
+        must_be_best(best, assistant, sentence, group, length_penalty)
     assert [one.steps for one in chosen] == [4, 2]
     method = build("decoding", Method(method="length_rescoring", length_beam=2))
     assert method.length_penalty == "mean"
@@ -77,19 +82,15 @@ def test_lengths_are_candidates(length: str) -> None:
     model, assistant = make_model(seed=3, length=length), make_model(seed=4)
     source = source_tensor(SENTENCES)
     chosen = LengthRescoring(length_beam=5)(model, source, assistant)
-    shorter = 0
+    different = 0
     for sentence, best in zip(SENTENCES, chosen, strict=True):
         encoded = model.encode(source_tensor([sentence]))
         canvases = canvases_of(model, encoded, 5)
         canvases.predict(model, encoded.repeat(5), canvases.real)
-        scores = {
-            tuple(one.tokens): mean_score(assistant, sentence, one.tokens) for one in canvases.all()
-        }
-        assert len(scores) == 5
-        assert best.score == pytest.approx(max(scores.values()))
-        assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
-        shorter += len(best.tokens) != canvases.lengths[0]
-    assert shorter
+        assert len({tuple(one.tokens) for one in canvases.all()}) == 5
+        must_be_best(best, assistant, sentence, canvases.all())
+        different += len(best.tokens) != canvases.lengths[0]
+    assert different
     assert {one.steps for one in chosen} == {2}
     # with one candidate there is nothing to choose
     single = LengthRescoring(length_beam=1)(model, source, assistant)
@@ -104,17 +105,14 @@ def test_draws_are_candidates(upsampled: bool) -> None:
     method = LatentRescoring(samples=4, temperature=3.0, seed=8)
     different = 0
     for sentence, best in zip(SENTENCES, method(model, source, assistant), strict=True):
-        alone = model.encode(source_tensor([sentence]))
-        encoded = model.latent.sampled(alone, 4, 3.0, 8)
+        encoded = model.latent.sampled(model.encode(source_tensor([sentence])), 4, 3.0, 8)
         if upsampled:
             candidates = imputed_translations(model, encoded, steps=1)
         else:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, encoded, canvases.real)
             candidates = canvases.all()
-        scores = [mean_score(assistant, sentence, one.tokens) for one in candidates]
-        assert best.score == pytest.approx(max(scores))
-        assert best.tokens == candidates[scores.index(max(scores))].tokens
+        must_be_best(best, assistant, sentence, candidates)
         different += len({tuple(one.tokens) for one in candidates}) > 1
     assert different
     # at temperature zero a draw is the mean of the prior, with which others decode
@@ -124,17 +122,12 @@ def test_draws_are_candidates(upsampled: bool) -> None:
 
 
 def test_draws_are_searched() -> None:
-    model, assistant = (
-        make_model(seed=5, parts={"latent": LATENT}, decoder=UPSAMPLED),
-        make_model(seed=6),
-    )
-    source = source_tensor(SENTENCES[:2])
-    cold = LatentBeamRescoring(beam=4, symbols=5, samples=2, temperature=0.0)
-    plain = CtcBeam(beam=4, symbols=5)(model, source)
-    chosen = cold(model, source, assistant)
-    assert [one.tokens for one in chosen] == [one.tokens for one in plain]
-    for sentence, one in zip(SENTENCES, chosen, strict=False):
-        assert one.score == pytest.approx(mean_score(assistant, sentence, one.tokens))
-    warm = LatentBeamRescoring(beam=4, symbols=5, samples=6, temperature=3.0)
-    pairs = zip(warm(model, source, assistant), chosen, strict=True)
-    assert any(one.tokens != other.tokens for one, other in pairs)
+    model = make_model(seed=5, parts={"latent": LATENT}, decoder=UPSAMPLED)
+    assistant, source = make_model(seed=6), source_tensor(SENTENCES[:2])
+    options: dict[str, Any] = {"beam": 4, "symbols": 5}
+    plain = CtcBeam(**options)(model, source)
+    cold = LatentBeamRescoring(**options, samples=2, temperature=0.0)(model, source, assistant)
+    for sentence, one, other in zip(SENTENCES, cold, plain, strict=False):
+        must_be_best(one, assistant, sentence, [other])
+    warm = LatentBeamRescoring(**options, samples=6, temperature=3.0)(model, source, assistant)
+    assert [one.tokens for one in warm] != [one.tokens for one in cold]
