@@ -33,10 +33,12 @@ A = TypeVar("A", bound=Artifact, covariant=True)
 class JobSystem(StrictModel):
     """A system on the corpus of a job: its order of tokens, and whether it is trained to refine.
 
-    It `refines` if it, or what it starts from, was trained on partly revealed targets.
+    It `refines` if it, or what it starts from, was trained on partly revealed targets. A batch of a
+    device has at most `tokens_per_device`.
     """
 
     training: Training
+    tokens_per_device: Count | None
     order: Order
     refines: bool
 
@@ -82,7 +84,6 @@ class JobSettings(StrictModel):
     mirror: str | None
     tensorboard: bool
     decoding_tokens: Count
-    tokens_per_device: Count | None
     latency: LatencyOptions
     tuning: Tuning
     traced: Count

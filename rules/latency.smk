@@ -13,6 +13,8 @@ rule measure_latency:
         unpack(reads(artifacts.Latency)),
     output:
         latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
+    wildcard_constraints:
+        setting=r"cuda-([1-9]\d*|largest)",
     log:
         "<run>/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     benchmark:
@@ -28,3 +30,10 @@ rule measure_latency:
         named("measure the latencies of {group} on {corpus} ({setting}, seed {seed})")
     shell:
         FAST
+
+
+use rule measure_latency as measure_cpu_latency with:
+    wildcard_constraints:
+        setting=r"(cpu|thread|cores)-[1-9]\d*",
+    resources:
+        **RESOURCES["cpu_latency"],

@@ -79,6 +79,10 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[
             yield f"{file}: key 'recipes.{recipe}'", name, configuration.files["recipes"], "recipe"
     for system in scale.targets:
         yield f"{file}: key 'targets'", system, configuration.systems, "system"
+    for size in scale.tokens_per_device.keys() - {"others"}:
+        yield f"{file}: key 'tokens_per_device'", size, scale.sizes, "size"
+    for paper in scale.apart:
+        yield f"{file}: key 'apart'", paper, configuration.papers, "paper"
     for decoding in scale.browser.steps:
         yield f"{file}: key 'browser.steps'", decoding, configuration.decodings, "decoding"
     scales = configuration.files["scales"].values()

@@ -27,6 +27,7 @@ Stage = Literal[
     "ngrams",
     "score",
     "latency",
+    "cpu_latency",
     "report",
 ]
 
@@ -101,17 +102,23 @@ class Scale(Inheriting):
     latency: LatencyOptions = LatencyOptions()  # how latencies are measured
     tuning: Tuning = Tuning()  # how options of decodings are tuned
     browser: Browser = Browser()  # what the sentence browser of the report shows
-    # most tokens in one batch of a device; larger updates are accumulated; null: no limit
-    tokens_per_device: Count | None = None
+    # most tokens in one batch of a device, by the size of the model, and of all `others`; larger
+    # updates are accumulated; without a number there is no limit
+    tokens_per_device: dict[str, Count] = {}
     # processes of a training on each node, one GPU each; without it, the GPUs that it sees
     devices: OrAbsent[Count] = None
     nodes: Count = 1  # of a training; more than one only inside a Slurm job
     stages: dict[Stage, Needs] = {}  # what a job of each stage requests from a cluster
+    apart: Annotated[list[str], Unique] = []  # papers that only run when they are asked for
 
     def heading(self, task: str) -> str | None:
         """Name of a task in tables; None where the scale does not say."""
         its = self.tasks.get(task)
         return its.heading if isinstance(its, TaskCorpus) else None
+
+    def tokens_on_device(self, size: str) -> int | None:
+        """Most tokens in one batch of a device for models of a size; None without a limit."""
+        return self.tokens_per_device.get(size, self.tokens_per_device.get("others"))
 
 
 class Nodes(StrictModel):
@@ -139,9 +146,10 @@ class Cluster(StrictModel):
 
 
 class OfModels(StrictModel):
-    """Seconds for a million target tokens, or for a million sentences in a pass of the decoder."""
+    """Seconds for a million target tokens and each batch, or for a million sentences in a pass."""
 
     train: Positive
+    batch: Annotated[float, Field(ge=0)] = 0
     translate: Positive
     symbols: Count
 

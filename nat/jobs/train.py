@@ -133,7 +133,7 @@ def describe(job: Job[Model]) -> Run:
     bfloat16 = training.precision == "bf16"
     if training.precision == "auto":
         bfloat16 = has_bfloat16_products(torch.device("cuda" if on_gpu else "cpu"))
-    recipe, most = training.recipe, settings.tokens_per_device
+    recipe, most = training.recipe, job.configuration.systems[model.system].tokens_per_device
     batches, tokens = accumulation(recipe.batch_tokens, devices, most)
     # the order of sums on a CPU depends on the number of threads, and fairseq refuses the
     # checkpoint of another optimiser

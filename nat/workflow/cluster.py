@@ -31,6 +31,7 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
     "ngrams": Needs(memory_mb=3000, minutes=30),
     "score": Needs(memory_mb=2000, minutes=15),
     "latency": Needs(memory_mb=3000, minutes=60),
+    "cpu_latency": Needs(memory_mb=3000, minutes=60),
     "report": Needs(memory_mb=2000, minutes=15),
 }
 # most steps of a stage that share a Slurm job (`group` of their rules), one after the other
@@ -78,7 +79,7 @@ def resources(
         "qos": cluster.qos,
         "slurm_partition": kind.partition,
         # other jobs on the same node would slow a measurement down
-        "slurm_extra": "--exclusive" if stage == "latency" else None,
+        "slurm_extra": "--exclusive" if stage.endswith("latency") else None,
         "nodes": nodes if nodes * here > 1 else None,
     }
     if nodes > 1:

@@ -75,8 +75,13 @@ class Graph:
         settings.check(configuration)
 
     def reports_of(self, *papers: str) -> list[str]:
-        """Paths of the tables, figures and judged claims of papers, or of all papers."""
-        own = (each for each in self.reports.values() if not papers or each.paper in papers)
+        """Paths of the tables, figures and judged claims of papers.
+
+        Without a name, these are all papers but those that the scale keeps apart.
+        """
+        apart = self.configuration.scale_settings.apart
+        wanted = papers or [name for name in self.configuration.papers if name not in apart]
+        own = (report for report in self.reports.values() if report.paper in wanted)
         return [path for report in own for path in report.files]
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
@@ -101,20 +106,23 @@ class Graph:
         """A fingerprint of what the pages are made of; they are made again when it changes.
 
         It covers the results that exist, the whole configuration and the code. In a run of
-        everything it covers no results, since all that the pages show are then their inputs.
+        everything it only covers results of papers that are apart, since all else that the pages
+        show are then their inputs.
         """
-        made_of = [self.configuration.files, code_of_reports()]
+        root, apart = Path(self.configuration.root), self.configuration.scale_settings.apart
+        shown = _paths(self.results(apart)) if _is_all(targets) else self.scores()
+        there = [path for path in map(root.joinpath, shown) if path.exists()]
         if not _is_all(targets):
-            root = Path(self.configuration.root)
             run = root / f"results/{self.configuration.run}"
-            there = [path for path in map(root.joinpath, self.scores()) if path.exists()]
             there += [*(run / "traces").rglob("*.jsonl"), *run.glob("models/*/*/seed*/training.*")]
-            made_of.append({str(path): path.stat().st_mtime_ns for path in sorted(there)})
-        return fingerprint(made_of)
+        times = {str(path): path.stat().st_mtime_ns for path in sorted(there)}
+        return fingerprint([self.configuration.files, code_of_reports(), times])
 
-    def results(self) -> list[Artifact]:
-        """Every score, analysis and training record that a report reads."""
-        sources = (cell.source for cells in self.cells.values() for cell in cells)
+    def results(self, papers: Collection[str] | None = None) -> list[Artifact]:
+        """Every score, analysis and training record that reports of all or of some papers read."""
+        wanted = self.configuration.papers if papers is None else papers
+        names = [name for name, report in self.reports.items() if report.paper in wanted]
+        sources = [cell.source for name in names for cell in self.cells[name]]
         return [source for source in dict.fromkeys(sources) if source is not None]
 
     def scores(self) -> list[str]:

@@ -34,8 +34,8 @@ STAGES: Mapping[str, Stage] = {
     **dict.fromkeys(("train", "train_and_keep"), "train"),
     **dict.fromkeys(("translate", RULE, "tune_decoding", "trace_decoding", "analyse"), "translate"),
     "measure_latency": "latency",
+    "measure_cpu_latency": "cpu_latency",
 }
-ESTIMATED = {*STAGES} - {"tune_decoding", "trace_decoding", "analyse"}  # by models and sentences
 
 
 class Estimates:
@@ -69,22 +69,25 @@ class Estimates:
 
     def _assumed(self, job: PendingJob) -> float:
         assumed, names, pairs = self.assumed, job.wildcards, self._pairs(job)
-        if job.rule not in ESTIMATED:
+        if job.rule in assumed.jobs or job.rule not in STAGES:  # else by models and sentences
             least = assumed.jobs.get(job.rule, assumed.jobs["others"])
             return max(least, assumed.texts.get(job.rule, 0) * pairs / 1e6)
         there = self.configuration.on(names["corpus"])
         if STAGES[job.rule] == "train":
             recipe = there.training(names["corpus"], names["system"]).recipe
             tokens = estimated_tokens(recipe, int(assumed.tokens * pairs))
-            return self.of_models.train * tokens / 1e6 * _size(there, names["system"])
+            most = there.scale_settings.tokens_on_device(there.system(names["system"]).size)
+            share = recipe.batch_tokens / self.devices(job)
+            work = self.of_models.train * tokens / 1e6 * _size(there, names["system"])
+            return work + self.of_models.batch * tokens / min(most or share, share)
         works = [(names.get("system", ""), each) for each in _decodings(job)]
-        if job.rule == "measure_latency":
+        if "latency" in STAGES[job.rule]:
             address = names["corpus"], names["group"], int(names["seed"]), names["setting"]
             works = [(each.system, each.decoding) for each in latency(there, *address).timed]
             shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
             pairs = min(pairs, shown.sentences or pairs) * shown.repeats
-            if self.on_gpu(job):
+            if cluster.needs(there, "translate").gpu:
                 pairs *= assumed.settings.get(names["setting"], assumed.settings["others"])
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
         return self.of_models.translate * pairs / 1e6 * sum(passes)
@@ -186,9 +189,8 @@ def _decodings(job: PendingJob) -> list[str]:
 def _size(configuration: Configuration, system: str) -> float:
     """Weights of the layers of a system, in those of the size `base`."""
     sizes = configuration.scale_settings.sizes
-    base = "base" if "base" in sizes else next(iter(sizes))
-    own = _weights(sizes[configuration.system(system).size])
-    return own / _weights(sizes[base])
+    own = sizes[configuration.system(system).size]
+    return _weights(own) / _weights(sizes.get("base", own))
 
 
 def _weights(architecture: Architecture, symbols: int = 0) -> int:

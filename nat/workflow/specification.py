@@ -119,8 +119,10 @@ def whole(job: Job[Any]) -> Configuration:
 
 @cache
 def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem:
+    size = configuration.system(system).size
     return JobSystem(
         training=configuration.training(corpus, system),
+        tokens_per_device=configuration.scale_settings.tokens_on_device(size),
         order=configuration.methods(system).order,
         refines=configuration.methods(system).refines,
     )
@@ -142,7 +144,6 @@ def _settings(configuration: Configuration) -> JobSettings:
         mirror=mirror and str(configuration.root / Path(mirror).expanduser()),
         tensorboard=configuration.settings.tensorboard,
         decoding_tokens=scale.decoding_tokens,
-        tokens_per_device=scale.tokens_per_device,
         latency=scale.latency,
         tuning=scale.tuning,
         traced=scale.browser.sentences,

@@ -57,6 +57,22 @@ def test_pages_are_made_again_when_what_they_show_changes(
     assert all(one != other for one, other in zip(made_of(), trained, strict=True))
 
 
+def test_a_run_of_everything_leaves_out_what_is_apart_and_shows_what_there_is_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = copy_repository(tmp_path, {*OVERVIEW, "laboratory"})
+    scale = repository / "config/scales/micro.yaml"
+    scale.write_text(scale.read_text() + "\napart: [overview]\n")
+    monkeypatch.chdir(repository)
+    graph = Graph(load("micro", repository))
+    assert graph.reports_of() == graph.reports_of("laboratory")
+    before = graph.pages_made_of([])
+    score = repository / graph.results(["overview"])[0].path
+    score.parent.mkdir(parents=True)
+    score.write_text("{}")
+    assert graph.pages_made_of([]) != before
+
+
 def test_pages_wait_for_what_the_same_run_makes() -> None:
     graph = Graph(configured("micro"))
     score = "results/micro/scores/toy-micro/nat-raw/seed1/one-pass/test.json"

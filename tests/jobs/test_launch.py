@@ -77,10 +77,10 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
     if system == "dims":  # it validates by BLEU, and has a teacher that follows its model
         make_start()
     # batches of 40 tokens: two, one after the other, or one on each device
-    scale(tokens_per_device=40, devices=1)
+    scale(tokens_per_device={"others": 40}, devices=1)
     train(system)
     weights_of_one, curve_of_one, report_of_one = result(system)
-    scale(tokens_per_device=40, devices=2)
+    scale(tokens_per_device={"others": 40}, devices=2)
     if system == "at":
         kill_after_a_checkpoint(system)
     said = train_together(system)

@@ -354,7 +354,7 @@ def test_impossible_requests_are_told(repository: Repository) -> None:
 
 def test_two_processes_on_two_nodes(repository: Repository, slurm: PrivateSlurm) -> None:
     repository.train_on(dropout=0.0)
-    repository.change(tokens_per_device=256, devices=1, nodes=2)
+    repository.change(tokens_per_device={"others": 256}, devices=1, nodes=2)
     status, screen = repository.run(MODEL)
     assert status == 0, screen
     report = json.loads((repository.folder / TEACHER / "training.json").read_text())

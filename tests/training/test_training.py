@@ -267,7 +267,7 @@ def undisturbed(system: str) -> tuple[dict[str, torch.Tensor], list[dict[str, st
 def prepare(system: str) -> None:
     """Dropout and accumulation in one; a teacher and weights chosen by BLEU in the other."""
     if system == "at":
-        write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+        write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": {"others": 40}})
     else:
         make_start()
 
@@ -486,7 +486,7 @@ def test_a_training_starts_from_a_kept_checkpoint(keeping: Path) -> None:
 
 def test_a_length_in_epochs(folder: Path) -> None:
     each = len(training_pairs(40).batches(40, seed=0)) / 2
-    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": {"others": 40}})
     recipe = {key: value for key, value in RECIPE.items() if key not in IN_UPDATES}
     in_epochs = {"epochs": 3, "warmup_epochs": 0.5, "validations_per_epoch": 2}
     write_yaml("config/recipes/at.yaml", recipe | in_epochs)
@@ -553,7 +553,7 @@ def test_accumulation_changes_nothing(folder: Path) -> None:
     whole = train("cmlm")
     assert report("cmlm")["batches_per_update_and_device"] == 1
     shutil.rmtree(model_file("cmlm").parent)
-    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 80})
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": {"others": 80}})
     halves = train("cmlm")
     assert report("cmlm")["batches_per_update_and_device"] == 2
     for name, value in whole.items():

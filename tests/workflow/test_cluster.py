@@ -67,15 +67,17 @@ def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]
 
 
 def test_every_stage_can_be_said_and_is_used() -> None:
-    asked_for = {name for _, text in rules() for name in re.findall(r'RESOURCES\["(\w+)"\]', text)}
+    texts = [path.read_text() for path in (ROOT / "rules").glob("*.smk")]
+    asked_for = {name for text in texts for name in re.findall(r'RESOURCES\["(\w+)"\]', text)}
     assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
 
 
-@pytest.mark.parametrize("gpu", [False, True])
-def test_latencies_have_their_node_alone(gpu: bool) -> None:
-    scale = configuration(stages={"latency": {"gpu": gpu}, "translate": {"gpu": gpu}})
-    found = asked(resources(scale, cluster(), "latency"))
+@pytest.mark.parametrize("stage", ["latency", "cpu_latency"])
+def test_latencies_have_their_node_alone_and_those_of_processors_no_gpu(stage: Stage) -> None:
+    scale = read("paper", ROOT)
+    found = asked(resources(scale, cluster(), stage))
     assert found["slurm_extra"] == "--exclusive"
+    assert ("gpu" in found) == (stage == "latency")
     assert not any(re.search(each, found["slurm_extra"]) for each in get_forbidden_slurm_options())
     assert "slurm_extra" not in resources(scale, cluster(), "translate")
     # on one machine, what takes all cores runs by itself

@@ -45,6 +45,13 @@ def test_seconds_and_disk_follow_from_recipe_and_decodings() -> None:
     expected = found.of_models.train * recipe.updates * recipe.batch_tokens / 1e6
     assert found.seconds(training) == pytest.approx(expected)
     assert found.gigabytes(training) > 0
+    # an update of 512 tokens takes four batches of one device, or on two devices two of each
+    found.of_models = found.of_models.model_copy(update={"batch": 2.0})
+    assert found.seconds(training) == pytest.approx(expected + 2 * recipe.updates)
+    for devices in (1, 2):
+        split = estimates(tokens_per_device={"others": 128, "big": 8}, devices=devices)
+        split.of_models = found.of_models
+        assert split.seconds(training) == pytest.approx(expected + 2 * recipe.updates * 4)
     # 300 pairs in two shards; a beam of 5 costs 20 passes; and 20 sentences by two decodings
     passes = [(job("translate", SHARD), 150 * 20), (job(RULE, TEST, *MADE), 20 * (20 + 8))]
     for each, count in passes:
