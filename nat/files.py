@@ -143,17 +143,10 @@ def copy(path: Path, to: Path) -> None:
 
 
 def link(path: Path, to: Path) -> None:
-    """Give a file, or each file of a folder, a second name, in the place of what is there.
+    """Give a file a second name, in the place of what is there.
 
     Whoever removes or replaces one of the two leaves the other. Without such links, it is a copy.
     """
-    if path.is_dir():
-        check_replaceable(to)
-        discard(to)
-        for each in path.rglob("[!.]*"):
-            if not each.is_dir():
-                link(each, to / each.relative_to(path))
-        return
     make_folder(to.parent)
     with writing(to):
         to.unlink(missing_ok=True)

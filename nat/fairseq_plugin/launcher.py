@@ -88,7 +88,7 @@ def _configuration(run: Run) -> DictConfig:
     """
     recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
     on_gpu = torch.cuda.is_available()
-    tokens, warmup, rate = run.tokens_per_batch, lengths.warmup_updates, recipe.learning_rate
+    warmup, rate = lengths.warmup_updates, recipe.learning_rate
     # Without warm-up the rate decreases from its full value: lr / sqrt(update).
     schedule: dict[str, Any] = {"_name": recipe.schedule, "warmup_updates": max(warmup, 1)}
     if recipe.schedule == "inverse_sqrt":
@@ -98,19 +98,13 @@ def _configuration(run: Run) -> DictConfig:
             "seed": run.seed,
             "cpu": not on_gpu,
             "log_format": "simple",
-            "log_interval": 100,
-            "no_progress_bar": True,
             "tensorboard_logdir": run.events,
         },
         "dataset": {
-            "max_tokens": tokens,
-            "max_tokens_valid": tokens,
-            "num_workers": 0,
+            "max_tokens": run.tokens_per_batch,
             "data_buffer_size": 10 if on_gpu else 0,
-            "required_batch_size_multiple": 1,
             "validate_interval": NEVER,
             "validate_interval_updates": lengths.validate_every,
-            "ignore_unused_valid_subsets": True,
         },
         "optimization": {
             "lr": [rate],

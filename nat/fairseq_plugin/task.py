@@ -26,7 +26,7 @@ from nat.distillation.pairwise_bleu import distortion
 from nat.errors import UserError
 from nat.fairseq_plugin.components import Criterion, SystemModel
 from nat.fairseq_plugin.dataset import TrainingPairs, passes
-from nat.files import atomic_write_text, write_json
+from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import bleu
 from nat.program import Progress
 from nat.training.model_file import write_tensors
@@ -70,7 +70,7 @@ class TrainingTask(FairseqTask):
 
     def __init__(self, options: TaskOptions) -> None:
         super().__init__(options)
-        self.run = Run.read(Path(options.run))
+        self.run = Run(**read_json(Path(options.run)))
         self.vocabularies = Vocabularies.load(Path(self.run.vocabularies))
         self.record = Record()
         self.transformer: Transformer
@@ -281,8 +281,8 @@ class TrainingTask(FairseqTask):
         """
         source = batch.source.to(next(self.transformer.parameters()).device)
         vocabulary = self.vocabularies.target
-        found = self._decoding(self.transformer, source)
-        hypotheses = [merge(vocabulary.decode(each.tokens)) for each in found]
+        translations = self._decoding(self.transformer, source)
+        hypotheses = [merge(vocabulary.decode(each.tokens)) for each in translations]
         references = [
             # no prediction of a model is the translation of an unknown word
             [merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")]

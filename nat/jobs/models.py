@@ -38,19 +38,16 @@ def import_checkpoint(job: Job[Model]) -> None:
     """
     training, inputs, output = job.configuration.training(job.artifact.system), job.inputs, job.path
     assert training.imported is not None
-    checkpoint_file, dictionary_file = Path(inputs.checkpoint.path), Path(inputs.dictionary.path)
-    checkpoint = read_checkpoint(checkpoint_file)
-    files = {
-        "checkpoint": {"path": str(checkpoint_file), "sha256": sha256_of(checkpoint_file)},
-        "dictionary": {"path": str(dictionary_file), "sha256": sha256_of(dictionary_file)},
-    }
+    checkpoint = read_checkpoint(Path(inputs.checkpoint.path))
+    paths = {"checkpoint": inputs.checkpoint.path, "dictionary": inputs.dictionary.path}
+    files = {name: {"path": path, "sha256": sha256_of(path)} for name, path in paths.items()}
     checksums = [file["sha256"] for file in files.values()]
     if training.imported.sha256 not in (None, checksums[0]):
         raise UserError(
-            f"{checkpoint_file} has the checksum {checksums[0]}, but {inputs.checkpoint.named_by} "
+            f"{checkpoint.path} has the checksum {checksums[0]}, but {inputs.checkpoint.named_by} "
             f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    dictionary = read_dictionary(dictionary_file, job.corpus.in_pieces)
+    dictionary = read_dictionary(Path(inputs.dictionary.path), job.corpus.in_pieces)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     weights = converted(checkpoint, dictionary, vocabularies.target, training)
     save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)

@@ -98,14 +98,12 @@ def train_system(job: Job[Model]) -> None:
 
 def _outputs(run: Run, folder: Path) -> dict[str, Path]:
     """Files of a finished training by their names, the report last."""
-    names = ["model.pt", CURVE, *([KEPT] if run.keep else []), REPORT]
+    names = ["model.pt", CURVE, *(f"{KEPT}/{name}.pt" for name in run.keep), REPORT]
     return {name: folder / name for name in names}
 
 
 def _is_finished(run: Run, files: dict[str, Path]) -> bool:
-    kept = {name: files[KEPT] / f"{name}.pt" for name in run.keep}
-    others = {name: path for name, path in files.items() if name != KEPT}
-    return are_intact(others | kept) and read_json(files[REPORT])["fingerprint"] == run.fingerprint
+    return are_intact(files) and read_json(files[REPORT])["fingerprint"] == run.fingerprint
 
 
 def describe(job: Job[Model]) -> Run:
@@ -202,7 +200,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             why = "; ".join(changes) or "other data, seed, device, batch or number of threads"
             progress.say(f"its old checkpoints do not fit ({why}): discarded")
         remove_own_files(folder)
-    run.write(folder / RUN_FILE)
+    write_json(folder / RUN_FILE, run.as_written())
     for update, path in run.saved.items():
         if is_whole_zip(path):  # as torch.save writes
             return

@@ -2,7 +2,6 @@
 
 import math
 import shutil
-from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from nat.checksums import OF_FOLDER
 from nat.configuration.lengths import Lengths
 from nat.configuration.models import Recipe, Training
-from nat.files import read_json, write_json
+from nat.options import StrictModel
 
 # Beside the model
 REPORT = "training.json"
@@ -54,8 +53,7 @@ def forget_ended(run: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(StrictModel):
     """All that a training process must know; texts are prefixes of binarised files."""
 
     name: str  # system and corpus, for messages
@@ -82,18 +80,6 @@ class Run:
     """Also of what else decides about every bit of the result; a training resumes from a
     checkpoint with the same one only."""
     corpus: dict[str, Any]  # how the training text is made and prepared, for the record
-
-    @classmethod
-    def read(cls, path: Path) -> "Run":
-        """Read a run file."""
-        values = read_json(path)
-        training, lengths = Training.of(values.pop("training")), Lengths(**values.pop("lengths"))
-        return cls(training=training, lengths=lengths, **values)
-
-    def write(self, path: Path) -> None:
-        """Write a run file."""
-        lengths, training = asdict(self.lengths), self.training.as_json()
-        write_json(path, {**vars(self), "training": training, "lengths": lengths})
 
     @property
     def recipe(self) -> Recipe:

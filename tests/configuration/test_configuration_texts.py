@@ -39,6 +39,8 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     assert dependencies(configuration, "mixed") == ["at"]
     assert dependencies(configuration, "dynamic") == ["at", "at-big"]
     assert dependencies(configuration, "predicted") == ["nat"]
+    teacher = {"system": "nat", "seed": 7}
+    assert configuration.training("own", "predicted").as_json()["teacher"] == teacher
     assert configuration.training("own", "mixed").as_json()["text"] == {
         "mixed": {"raw": 0.5, "distilled": {**TRANSLATIONS, "seed": 7}}  # a default, filled in
     }

@@ -126,6 +126,8 @@ def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None
     folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
     assert folder.load().canonical("own", "nat-2") == "nat-2"
     folder.files["systems/at-2"]["size"] = "base"  # so it is `at`
-    configuration = folder.load()
-    assert configuration.canonical("own", "at-2") == "at"
-    assert configuration.canonical("own", "nat-2") == "nat-2"
+    assert folder.load().canonical("own", "at-2") == "at"
+    tuned = {"beam": 5, "tuning": {"length_penalty": [0.6, 1.0]}}
+    for options, name in (({"beam": 9}, "nat-2"), (tuned, "nat-2"), ({"beam": 5}, "nat")):
+        folder.files["decodings/wider"] = {"method": "beam_search", **options}
+        assert folder.load().canonical("own", "nat-2") == name

@@ -19,7 +19,7 @@ from scipy.stats import binom
 from nat.errors import UserError
 from tests.learning import points
 from tests.learning.bugs import BUGS, planted
-from tests.learning.small_trainings import Point, configuration, learn, systems, workplace
+from tests.learning.small_trainings import configuration, learn, systems, workplace
 
 FOUND = 23
 """Mistakes that are found. An order of batches that all seeds share changes no training much."""
@@ -61,12 +61,12 @@ def show_worth(share: float) -> int:
     for name in BUGS:
         with planted(name) as system:
             try:
-                found = points.refused(system, train(system, points.SEEDS))
+                refusals = points.refused(system, train(system, points.SEEDS))
             except UserError as error:
-                found = [str(error)]
-        caught += bool(found)
-        print(f"{'found' if found else 'MISSED'}: {name} ({system})", flush=True)
-        for each in found[:1]:
+                refusals = [str(error)]
+        caught += bool(refusals)
+        print(f"{'found' if refusals else 'MISSED'}: {name} ({system})", flush=True)
+        for each in refusals[:1]:
             print(f"    {each}", flush=True)
     chosen = everything()
     random.Random(1).shuffle(chosen)
@@ -75,9 +75,9 @@ def show_worth(share: float) -> int:
     first = points.MORE_SEEDS[-1] + 1
     for number, name in enumerate(chosen):
         start = first + FURTHER * number
-        found = points.refused(name, train(name, range(start, start + FURTHER)))
-        wrongly += bool(found)
-        print("\n".join(found) or f"{name}: as expected", flush=True)
+        refusals = points.refused(name, train(name, range(start, start + FURTHER)))
+        wrongly += bool(refusals)
+        print("\n".join(refusals) or f"{name}: as expected", flush=True)
     print(f"{caught} of {len(BUGS)} mistakes found, {wrongly} of {len(chosen)} healthy refused")
     return 0 if caught >= FOUND and wrongly <= binom.ppf(0.99, len(chosen), 0.01) else 1
 
@@ -88,8 +88,8 @@ def everything() -> list[str]:
         return systems(configuration(), points.read_all())
 
 
-def train(system: str, seeds: Sequence[int]) -> list[list[Point]]:
-    """The validations of trainings with these seeds, in a folder of their own."""
+def train(system: str, seeds: Sequence[int]) -> list[dict[str, float]]:
+    """The quantities of trainings with these seeds, in a folder of their own."""
     silence = io.StringIO()
     with fresh(), redirect_stderr(silence), redirect_stdout(silence):
         return [learn(configuration(), system, seed) for seed in seeds]

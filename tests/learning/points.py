@@ -30,8 +30,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from tests.learning.small_trainings import Point
-
 FILE = Path(__file__).with_suffix(".csv")
 SEEDS = (1, 2, 3, 4, 5)
 """Of the stored trainings, and of those that are compared with them."""
@@ -52,7 +50,7 @@ which rounds differently: measured with thirteen systems.
 
 @dataclass(frozen=True)
 class Known:
-    """What is stored of a system.
+    """Stored quantities of a system.
 
     Attributes:
         glancing: whether it learns with glancing.
@@ -63,44 +61,32 @@ class Known:
     values: dict[str, list[float]]
 
 
-def write(system: str, glancing: bool, trainings: Mapping[int, Sequence[Point]]) -> None:
+def write(system: str, glancing: bool, trainings: Mapping[int, Mapping[str, float]]) -> None:
     """Write the rows of a system from its trainings, by seed."""
     rows = [
-        {"system": system, "glancing": int(glancing), "seed": seed, **as_quantities(points)}
-        for seed, points in sorted(trainings.items())
+        {"system": system, "glancing": int(glancing), "seed": seed, **quantities}
+        for seed, quantities in sorted(trainings.items())
     ]
     known = pd.read_csv(FILE)
-    found = pd.concat([known[known.system != system], pd.DataFrame(rows).round(4)])
-    found.sort_values(["system", "seed"]).to_csv(FILE, index=False)
+    every = pd.concat([known[known.system != system], pd.DataFrame(rows).round(4)])
+    every.sort_values(["system", "seed"]).to_csv(FILE, index=False)
 
 
 def read_all() -> dict[str, Known]:
-    """What is stored, by system."""
-    found = {}
+    """All that is stored, by system."""
+    known = {}
     for system, rows in pd.read_csv(FILE).groupby("system"):
         values = rows.drop(columns=["system", "glancing", "seed"]).dropna(axis=1)
-        found[str(system)] = Known(bool(rows.glancing.all()), values.to_dict("list"))
-    return found
-
-
-def as_quantities(points: Sequence[Point]) -> dict[str, float]:
-    """The values of one training, by name."""
-    training = {
-        f"training loss until {point.update}": point.training_loss
-        for point in points
-        if point.training_loss is not None
-    }
-    losses = {f"loss after {point.update}": point.loss for point in points}
-    bleu = {f"BLEU after {point.update}": point.bleu for point in points if point.bleu is not None}
-    return {**training, **losses, **bleu}
+        known[str(system)] = Known(bool(rows.glancing.all()), values.to_dict("list"))
+    return known
 
 
 def intervals(system: str, trainings: int) -> dict[str, tuple[float, float]]:
-    """Where the mean of so many healthy trainings of a system is, for each of its quantities."""
+    """Intervals of the mean of so many healthy trainings of a system, by quantity."""
     known = read_all()
     mine = known[system]
     family = [each.values for each in known.values() if each.glancing == mine.glancing]
-    found = {}
+    limits = {}
     for name, values in mine.values.items():
         own = len(values) - 1
         # BLEU that no seed of a system has yet says nothing about the variance of those that have
@@ -110,25 +96,24 @@ def intervals(system: str, trainings: int) -> dict[str, tuple[float, float]]:
         error = math.sqrt(variance * (1 / len(values) + 1 / trainings))
         reach = _times(own + PRIOR, len(mine.values)) * error
         mean = float(np.mean(values))
-        found[name] = mean - reach, mean + reach
-    return found
+        limits[name] = mean - reach, mean + reach
+    return limits
 
 
-def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
-    """What is outside of its interval, each as a sentence.
+def refused(system: str, trainings: Sequence[Mapping[str, float]]) -> list[str]:
+    """A sentence for each quantity that is outside of its interval.
 
     Args:
         system: one that is stored.
         trainings: with the first of the stored seeds, in their order.
     """
-    quantities = [as_quantities(points) for points in trainings]
     mine = read_all()[system].values
-    found = []
+    refusals = []
     for name, (low, high) in intervals(system, len(trainings)).items():
-        mean = float(np.mean([each[name] for each in quantities]))
+        mean = float(np.mean([each[name] for each in trainings]))
         if not low <= mean <= high:
-            found.append(f"{system}: {name} updates is {mean:.3f}, not {low:.3f} to {high:.3f}")
-    differences = {kind: _differences(kind, quantities, mine) for kind in LEAST_SPREAD}
+            refusals.append(f"{system}: {name} updates is {mean:.3f}, not {low:.3f} to {high:.3f}")
+    differences = {kind: _differences(kind, trainings, mine) for kind in LEAST_SPREAD}
     apart = float(abs(differences["training loss"]).max())
     for kind in LEAST_SPREAD:
         if not differences[kind].size:
@@ -136,11 +121,11 @@ def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
         each, usual = _compared(kind, differences[kind]), _compared(kind, _known(kind, mine))
         reach = _reach(kind, each, 2 * float(usual.var(ddof=1)), apart)
         if abs(each.mean()) > reach:
-            found.append(
+            refusals.append(
                 f"{system}: {kind} differs by {each.mean():+.3f} from that of the same seeds, not "
                 f"by at most {reach:.3f}, where training losses differ by at most {apart:.4f}"
             )
-    return found
+    return refusals
 
 
 def _compared(kind: str, values: np.ndarray) -> np.ndarray:
@@ -149,7 +134,7 @@ def _compared(kind: str, values: np.ndarray) -> np.ndarray:
 
 
 def _reach(kind: str, differences: np.ndarray, usual: float, apart: float) -> float:
-    """How far from zero the mean of healthy differences is, one for each seed.
+    """The largest mean of healthy differences, one for each seed.
 
     Args:
         kind: of the quantities.
@@ -169,11 +154,11 @@ def _reach(kind: str, differences: np.ndarray, usual: float, apart: float) -> fl
 
 
 def _differences(
-    kind: str, quantities: Sequence[Mapping[str, float]], known: Mapping[str, Sequence[float]]
+    kind: str, trainings: Sequence[Mapping[str, float]], known: Mapping[str, Sequence[float]]
 ) -> np.ndarray:
     """New values of one kind less the stored ones, seeds x updates; no updates if it has none."""
     names = [name for name in known if name.startswith(kind + " ")]
-    new = np.array([[each[name] for name in names] for each in quantities])
+    new = np.array([[each[name] for name in names] for each in trainings])
     return new - _known(kind, known)[: len(new)]
 
 
@@ -189,5 +174,5 @@ def _median_unbiased(values: Sequence[float]) -> float:
 
 
 def _times(freedom: int, quantities: int) -> float:
-    """How many standard errors an interval reaches, if one of two tests has so many of them."""
+    """Standard errors that an interval reaches, if one of two tests has so many of them."""
     return float(stats.t.ppf(1 - (1 - LEVEL) / 2 / quantities / 2, freedom))

@@ -10,7 +10,7 @@ import csv
 import json
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -60,7 +60,7 @@ DISTILLED = {
     "slip_probability": 0.0,
     "drop_probability": 0.0,
 }
-"""What is different in the language of teachers."""
+"""Differences of the language of teachers."""
 
 WIDTHS = {"tiny": 16, "small": 24, "big": 48, "big-learned": 48}
 LAYERS = {"12-1": (2, 1), "20l": (3, 1), "encoder-only": (2, 0)}
@@ -74,24 +74,6 @@ DECODINGS = {
     "fairseq-nat": "refinement-1",
 }
 FINE_TUNED = {"dims", "dims-sweep", "dims-imputer", "oaxe", "mple-10k"}
-
-
-@dataclass(frozen=True)
-class Point:
-    """What a validation found, and the training since the last one.
-
-    Attributes:
-        update: after which it took place.
-        training_loss: mean over the updates since the validation before, in nats per position;
-            None before the first update.
-        loss: of the validation, in nats per position.
-        bleu: None where the recipe validates by loss.
-    """
-
-    update: int
-    training_loss: float | None
-    loss: float
-    bleu: float | None
 
 
 def scale(names: Sequence[str], sizes: Sequence[str]) -> dict[str, Any]:
@@ -118,7 +100,7 @@ def size(name: str) -> dict[str, Any]:
 def recipe(name: str) -> dict[str, Any]:
     """The recipe of a training."""
     every = UPDATES // POINTS
-    found: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "updates": UPDATES,
         "batch_tokens": 1024,
         "learning_rate": 2e-3 if name in FINE_TUNED else 1e-2,
@@ -129,14 +111,14 @@ def recipe(name: str) -> dict[str, Any]:
         "patience": None,
     }
     if name in DECODINGS:
-        found["validation"] = {"decoding": DECODINGS[name], "metric": "bleu"}
+        changes["validation"] = {"decoding": DECODINGS[name], "metric": "bleu"}
     elif name.startswith(("teacher", *TEACHERS)):
-        found["validation"] = {"decoding": "beam5", "metric": "bleu"}
+        changes["validation"] = {"decoding": "beam5", "metric": "bleu"}
     if name == "fairseq-nat":
-        found["batch_tokens"] = 256  # the CRF's search takes most of an update's time
+        changes["batch_tokens"] = 256  # the CRF's search takes most of an update's time
     if name in ("student", "mple-student"):
-        found["keep"] = {"10k": every, "50k": 2 * every}
-    return found
+        changes["keep"] = {"10k": every, "50k": 2 * every}
+    return changes
 
 
 @contextlib.contextmanager
@@ -204,24 +186,32 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def learn(configuration: Configuration, system: str, seed: int) -> list[Point]:
-    """Train a system, and before it what it reads; return its validations."""
+def learn(configuration: Configuration, system: str, seed: int) -> dict[str, float]:
+    """Train a system, and before it what it reads; return what its validations found, by name.
+
+    `loss after 80` is that of the validation after update 80 (nats per position), `BLEU after 80`
+    is there if the recipe validates by BLEU, and `training loss until 80` is the mean over the
+    updates since the validation before.
+    """
     model = Model(SCALE, CORPUS, system, seed)
     _make_inputs(configuration, model)
     train_system(job(configuration, model))
     with Path(model.path).with_name("training.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    found: list[Point] = []
+    quantities: dict[str, float] = {}
     since: list[float] = []
     for row in rows:
+        update, loss = row["update"], float(row["loss"])
         if row["split"] == "train":
-            since.append(float(row["loss"]))
-        else:
-            bleu = float(row["bleu"]) if row["bleu"] else None
-            training_loss = fmean(since) if since else None
-            found.append(Point(int(row["update"]), training_loss, float(row["loss"]), bleu))
-            since.clear()
-    return found
+            since.append(loss)
+            continue
+        if since:
+            quantities[f"training loss until {update}"] = fmean(since)
+        quantities[f"loss after {update}"] = loss
+        if row["bleu"]:
+            quantities[f"BLEU after {update}"] = float(row["bleu"])
+        since.clear()
+    return quantities
 
 
 def _make_inputs(configuration: Configuration, model: Model) -> None:

@@ -5,14 +5,13 @@ what the points are worth.
 """
 
 import datetime
-from dataclasses import replace
+from collections.abc import Sequence
 
 import pytest
 
 from tests.learning import points
 from tests.learning.bugs import BUGS, planted
 from tests.learning.measure import everything, train
-from tests.learning.small_trainings import Point
 
 
 def system_of_today() -> str:
@@ -39,65 +38,47 @@ def test_every_kind_of_system_has_reference_points() -> None:
     assert sorted(points.read_all()) == sorted(everything())
 
 
-def known(system: str) -> list[list[Point]]:
+def stored(system: str) -> list[dict[str, float]]:
     """Those of the stored trainings of a system that are repeated."""
-    values = points.read_all()[system].values
-    updates = sorted({int(name.split()[-1]) for name in values})
+    values = points.read_all()[system].values.items()
+    return [{name: each[seed] for name, each in values} for seed in range(len(points.SEEDS))]
+
+
+def changed(
+    trainings: list[dict[str, float]], kind: str, by: Sequence[float]
+) -> list[dict[str, float]]:
+    """The same with other quantities of a kind, each training by its own difference."""
     return [
-        [
-            Point(
-                update,
-                values[f"training loss until {update}"][seed],
-                values[f"loss after {update}"][seed],
-                values[f"BLEU after {update}"][seed],
-            )
-            for update in updates
-        ]
-        for seed in range(len(points.SEEDS))
+        {name: value + more * name.startswith(kind) for name, value in each.items()}
+        for each, more in zip(trainings, by, strict=True)
     ]
 
 
 @pytest.mark.parametrize("system", ["mple-nat-kd", "at-base", "ctc-kd"])
 def test_a_small_difference_shows_where_seeds_are_the_same(system: str) -> None:
-    trainings = known(system)
+    trainings = stored(system)
     assert not points.refused(system, trainings)
-    worse = [
-        [
-            replace(each, training_loss=each.training_loss + 0.03, loss=each.loss + 0.03)
-            for each in of
-        ]
-        for of in trainings
-    ]
+    worse = changed(changed(trainings, "training loss", [0.03] * 5), "loss", [0.03] * 5)
     in_training, in_validation = points.refused(system, worse)
     assert "training loss differs by +0.030 from that of the same seeds" in in_training
     assert "loss differs by +0.030 from that of the same seeds" in in_validation
     # of other seeds it is nothing
-    others = worse[1:] + worse[:1]
-    assert not points.refused(system, others)
+    assert not points.refused(system, worse[1:] + worse[:1])
 
 
 def test_another_validation_of_the_same_training_is_refused() -> None:
     system = "mple-nat-kd"
     by_seed = (0.0, 0.01, 0.02, 0.02, 0.03)  # too different for a paired test
-    other = [
-        [replace(point, loss=point.loss + more) for point in each]
-        for each, more in zip(known(system), by_seed, strict=True)
-    ]
-    (found,) = points.refused(system, other)
-    assert "where training losses differ by at most 0.0000" in found
+    other = changed(stored(system), "loss", by_seed)
+    (refusal,) = points.refused(system, other)
+    assert "where training losses differ by at most 0.0000" in refusal
     # On another processor training losses differ, too, and validations by at most a little.
-    rounded = [
-        [replace(point, training_loss=point.training_loss + 0.002) for point in each]
-        for each in other
-    ]
-    assert not points.refused(system, rounded)
+    assert not points.refused(system, changed(other, "training loss", [0.002] * 5))
 
 
 def test_a_mean_outside_of_its_interval_is_refused() -> None:
-    system = "mple-nat-kd"
-    low, high = points.intervals(system, len(points.SEEDS))["BLEU after 240"]
-    trainings = known(system)
+    system, name = "mple-nat-kd", "BLEU after 240"
+    low, high = points.intervals(system, len(points.SEEDS))[name]
     for bleu in (low - 0.1, high + 0.1):
-        last = [[*each[:-1], replace(each[-1], bleu=bleu)] for each in trainings]
-        found = points.refused(system, last)
-        assert "BLEU after 240 updates is" in found[0]
+        refusals = points.refused(system, [{**each, name: bleu} for each in stored(system)])
+        assert f"{name} updates is" in refusals[0]

@@ -146,9 +146,13 @@ def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
     tmp_path: Path,
 ) -> None:
     cells = {"task": TASK, "split": "test"}
-    plain = made_up_run.paper(tmp_path, [1, 2], cells=cells, tables={"1": SPEED})
-    files = reports.files(plain, ("paper", "table", "1"))
-    timed = {each.path: each for each in files if isinstance(each, Latency)}
+    tables = {"1": SPEED, "2": {**SPEED, "rows": [AT]}}
+    plain = made_up_run.paper(tmp_path, [1, 2], cells=cells, tables=tables)
+    timed, of_a_part = (
+        {each.path: each for each in reports.files(plain, target) if isinstance(each, Latency)}
+        for target in (("paper", "table", "1"), ("paper", "table", "2"))
+    )
+    assert of_a_part == timed
     names = ("at-base/beam5", "nat-kd/one-pass")
     assert {path: each.names for path, each in timed.items()} == {
         f"results/demo/latency/{CORPUS}/paper_table_1/seed{seed}/{setting}.json": names

@@ -13,8 +13,8 @@ STORED = [
     json.loads(line)
     for line in (Path(__file__).parent / "batches_of_fairseq.jsonl").read_text().splitlines()
 ]
-"""What `batch_by_size` of fairseq-fixed 0.12.3.1, compiled, with `required_batch_size_multiple=1`
-makes of these sentences: the number of sentences in each batch."""
+"""The number of sentences in each batch that `batch_by_size` of fairseq-fixed 0.12.3.1 makes,
+compiled, with `required_batch_size_multiple=1`."""
 
 
 def one_by_one(tokens: list[int], max_tokens: int) -> list[int]:

@@ -71,6 +71,8 @@ def test_a_record_survives_its_state() -> None:
             "tokens_per_second": 4.0,
         }
     )
+    row = record.add_update({**sums, "loss": 9.0}, learning_rate=0.1, norm=5.0, row_every=5)
+    assert (row["loss"], row["gradient_norm"]) == (3.0, 5.0)  # since the last row
     lines = record.csv().splitlines()
     assert lines[0] == (
         "update,split,seconds,loss,nll,bleu,learning_rate,gradient_norm,tokens_per_second"

@@ -203,7 +203,7 @@ def change_recipe(name: str, **changes: Any) -> None:
 
 
 class Interrupted(BaseException):
-    """What a test stops a training in this process with."""
+    """Stops a training in this process."""
 
 
 def interrupt(*_: Any, **__: Any) -> None:
@@ -531,6 +531,12 @@ def test_another_seed_has_its_batches_in_another_order(folder: Path) -> None:
         return [sorted(pairs.tokens[batch]) for batch in batches]
 
     assert laid_out(1) == laid_out(1) != laid_out(2)
+    # and pairs of equal lengths in other batches
+    first, second = (
+        {frozenset(batch.tolist()) for batch in training_pairs(40).batches(40, seed)}
+        for seed in (1, 2)
+    )
+    assert first != second
 
 
 def test_distilled_text_is_checked_and_used(folder: Path) -> None:
@@ -599,7 +605,7 @@ def test_a_training_killed_at_its_very_end_is_finished(
     """After the last update, before or between the outputs, nothing is trained again."""
     clean, _ = undisturbed("at")
     with monkeypatch.context() as patch:
-        patch.setattr(train_module, "write_json", interrupt)
+        patch.setattr(train_module, "with_measures", interrupt)
         with pytest.raises(Interrupted):
             train("at")
     assert model_file("at").exists()
@@ -615,6 +621,9 @@ def test_a_damaged_checkpoint_is_passed_over(
     clean, rows = undisturbed("at")
     interrupt_at("at", 9, monkeypatch)
     checkpoints = model_file("at").parent / "checkpoints"
+    weights_there = sorted(path.stem for path in checkpoints.glob("weights_*.pt"))
+    # those of the newest checkpoint and of the one before
+    assert weights_there == ["weights_3", "weights_6", "weights_9"]
     newest = checkpoints / "checkpoint_1_9.pt"
     whole = bytearray(newest.read_bytes())
     whole[whole.rindex(b"PK\x01\x02") + 10] = 99  # a compression that does not exist
@@ -646,6 +655,7 @@ def test_patience_waits_for_weights_that_are_saved(folder: Path, save_every: int
     found = report("cmlm")
     assert (found["updates"], found["averaged_updates"]) == (save_every, [save_every])
     # a model that stays as it is: the same masks give the same loss, and the first one is the best
+    assert len({row["loss"] for row in curve("cmlm") if row["split"] == "valid"}) == 1
     assert found["validation"]["best_update"] == 1
 
 
@@ -710,7 +720,8 @@ def test_a_batch_that_does_not_fit_is_told(
         train("at")
 
 
-@pytest.mark.parametrize(("schedule", "warmup"), [("inverse_sqrt", 7), ("fixed", 7), ("fixed", 0)])
+@pytest.mark.parametrize("schedule", ["inverse_sqrt", "fixed"])
+@pytest.mark.parametrize("warmup", [7, 0])
 @pytest.mark.parametrize("devices", [1, 2])
 def test_fairseq_is_told_what_the_recipe_says(
     monkeypatch: pytest.MonkeyPatch, schedule: str, warmup: int, devices: int
@@ -736,7 +747,7 @@ def test_fairseq_is_told_what_the_recipe_says(
         "optimization": {"lr": [4e-4], "update_freq": [3], "clip_norm": 6.5, "max_update": 77},
         "optimizer": {"adam_betas": "(0.7, 0.8)", "adam_eps": 3e-7, "weight_decay": 0.03},
         "lr_scheduler": {"_name": schedule, "warmup_updates": max(warmup, 1)}
-        | ({"warmup_init_lr": 1e-7} if schedule == "inverse_sqrt" else {}),
+        | ({"warmup_init_lr": 1e-7 if warmup else 4e-4} if schedule == "inverse_sqrt" else {}),
         "distributed_training": {
             "distributed_world_size": devices,
             "ddp_backend": "legacy_ddp",

@@ -1,4 +1,4 @@
-"""What a training measures, from its record and its curve."""
+"""Measures of a training, from its record and its curve."""
 
 from pathlib import Path
 from typing import Any

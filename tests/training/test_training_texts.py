@@ -156,6 +156,9 @@ def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() 
     assert pairs.mean_lengths.tolist() == expected.tolist()
     difference = expected.mean() - source.lengths[pairs.ids].mean()
     assert pairs.mean_difference == pytest.approx(difference)
+    # in a batch the longer side counts
+    short = TrainingPairs([RAW.with_suffix(".ka"), "short.lu"], (19, 19), 40, "test")
+    assert short.tokens.tolist() == (source.lengths[short.ids] + 1).tolist()
 
 
 @pytest.mark.parametrize("system", ["predicted", "dynamic"])

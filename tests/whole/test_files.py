@@ -89,18 +89,6 @@ def test_what_is_in_the_way_of_a_file_or_a_folder_is_to_be_moved(tmp_path: Path)
     assert mine.exists()
 
 
-def test_a_second_name_of_a_folder_does_not_take_the_place_of_others_files(tmp_path: Path) -> None:
-    mine = tmp_path / "kept/mine"
-    with atomic_directory(tmp_path / ".ended") as folder:
-        (folder / "half.pt").touch()
-    link(tmp_path / ".ended", mine.parent)
-    link(tmp_path / ".ended", mine.parent)
-    mine.touch()
-    with told("kept", "mine"):
-        link(tmp_path / ".ended", mine.parent)
-    assert mine.exists()
-
-
 def test_other_errors_of_the_block_are_not_hidden(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_path(tmp_path / "file.txt"):
         (tmp_path / "missing input").read_text()
@@ -196,7 +184,7 @@ def test_a_training_removes_nothing_that_trainings_do_not_write(tmp_path: Path) 
     for path in (*mine, theirs, tmp_path / "weights_3.pt"):
         path.touch()
     (tmp_path / "tensorboard").symlink_to("all")
-    run = Mock(folder=tmp_path, saved={}, events=f"{tmp_path}/tensorboard")
+    run = Mock(folder=tmp_path, saved={}, events=f"{tmp_path}/tensorboard", as_written=dict)
     prepare_checkpoints(run, Progress("train", 1, "updates"))
     remove_checkpoints(run)
     assert set(tmp_path.rglob("*.*")) == {*mine, theirs}
