@@ -1,8 +1,5 @@
 """How sure a model is of what it decodes."""
 
-from typing import Any
-
-import numpy as np
 import pytest
 import torch
 
@@ -10,23 +7,19 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.input_sampling import InputSampling
-from tests.tiny import make_model
+from tests.tiny import make_model, make_texts
 
-
-@pytest.fixture
-def sources() -> list[np.ndarray]:
-    numbers = np.random.default_rng(4)
-    return [numbers.integers(6, 29, length) for length in (3, 7, 0, 1, 4, 40)]
+SOURCES, _ = make_texts([(length, 0) for length in (3, 7, 0, 1, 4, 40)])
 
 
 @pytest.mark.parametrize("upsample", [None, 2.0])
-def test_of_every_position(sources: Any, upsample: float | None) -> None:
+def test_of_every_position(upsample: float | None) -> None:
     model = make_model(
         length=None if upsample else "offset", decoder={"upsample": upsample}, max_positions=40
     )
-    found = default_confidence(Pairs(model, sources, (), 30))
+    found = default_confidence(Pairs(model, SOURCES, (), 30))
     confidence = positions = 0.0
-    for source in (sources[number] for number in (0, 1, 3, 4)):
+    for source in (SOURCES[number] for number in (0, 1, 3, 4)):
         encoded = model.encode(torch.tensor([[*source.tolist(), EOS]]))
         if upsample:
             length = int(upsample * len(source))
@@ -37,18 +30,18 @@ def test_of_every_position(sources: Any, upsample: float | None) -> None:
         confidence += float((states @ model.embedding.weight.T).softmax(1).amax(1).log().sum())
         positions += length
     assert found == pytest.approx((4, positions, confidence))  # one is empty, one too long
-    assert default_confidence(Pairs(model, sources, (), 1)) == pytest.approx(found)
+    assert default_confidence(Pairs(model, SOURCES, (), 1)) == pytest.approx(found)
 
 
-def test_input_sampling_is_measured_on_its_tokens(sources: Any) -> None:
+def test_input_sampling_is_measured_on_its_tokens() -> None:
     model = make_model(length="target", parts={"input_predictor": {}})
     assistant = make_model(seed=2, length="target")
     found, together = (
-        sampled_confidence(Pairs(model, sources, (), tokens), assistant) for tokens in (1, 1000)
+        sampled_confidence(Pairs(model, SOURCES, (), tokens), assistant) for tokens in (1, 1000)
     )
     assert found == pytest.approx(together)
     total, tokens = 0.0, 0
-    for source in (sources[number] for number in (0, 1, 3, 4)):
+    for source in (SOURCES[number] for number in (0, 1, 3, 4)):
         row = torch.tensor([[*source.tolist(), EOS]])
         [hypothesis] = InputSampling()(model, row, assistant=assistant)
         total += hypothesis.score * len(hypothesis.tokens)

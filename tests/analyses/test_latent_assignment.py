@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.latent_assignment import assignments, inversions, most_apart, moved
-from tests.tiny import make_model
+from tests.tiny import make_model, make_texts
 
 
 @pytest.mark.parametrize(
@@ -38,20 +37,16 @@ def model() -> Any:
 
 
 def test_the_same_reference_moves_nothing(model: Any) -> None:
-    numbers = np.random.default_rng(1)
-    sources = [numbers.integers(6, 29, length) for length in (5, 3, 0, 4)]
-    references = {number: [numbers.integers(6, 29, 4).tolist()] * 2 for number in (0, 1, 2)}
+    sources, targets = make_texts([(5, 4), (3, 4), (0, 4), (4, 4)])
+    references = {number: [targets[number].tolist()] * 2 for number in (0, 1, 2)}
     found = assignments(Pairs(model, sources, (), 1000), references)
     assert found == {0: [0, 1, 2, 3, 4, 5], 1: [0, 1, 2, 3]}
 
 
 def test_batches_do_not_matter(model: Any) -> None:
-    numbers = np.random.default_rng(1)
-    sources = [numbers.integers(6, 29, length) for length in (5, 3, 7, 4)]
-    references = {
-        number: [numbers.integers(6, 29, length).tolist() for length in (3 + number, 6)]
-        for number in range(4)
-    }
+    sources, targets = make_texts([(5, 3), (3, 4), (7, 5), (4, 6)])
+    others = make_texts([(0, 6)] * 4)[1]
+    references = {n: [targets[n].tolist(), others[n].tolist()] for n in range(4)}
     alone, together = (
         assignments(Pairs(model, sources, (), tokens), references) for tokens in (1, 1000)
     )

@@ -4,7 +4,7 @@ import numpy as np
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
-from tests.tiny import make_model
+from tests.tiny import make_model, make_texts
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:
@@ -36,11 +36,7 @@ def test_boundaries() -> None:
 
 def test_every_source_position_once_whatever_the_batches() -> None:
     model = make_model(parts={"latent": {"dim": 3}})
-    numbers = np.random.default_rng(1)
-    sources, targets = (
-        [numbers.integers(6, 29, length) for length in lengths]
-        for lengths in ((3, 0, 6, 2), (4, 3, 1, 5))
-    )
+    sources, targets = make_texts([(3, 4), (0, 3), (6, 1), (2, 5)])
     alone, together = (posterior_means(Pairs(model, sources, targets, n)) for n in (1, 1000))
     assert alone.shape == (4 + 7 + 3, 3)
     np.testing.assert_allclose(alone, together)

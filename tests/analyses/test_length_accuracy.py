@@ -1,10 +1,8 @@
 import numpy as np
-import torch
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.length_accuracy import accuracies, length_differences
-from nat.transformer.architecture import Architecture
-from nat.transformer.model import Transformer
+from tests.tiny import make_model, make_texts
 
 
 def test_off_by_none_one_and_two() -> None:
@@ -16,12 +14,8 @@ def test_off_by_none_one_and_two() -> None:
 
 
 def test_differences_are_in_order_and_do_not_depend_on_batches() -> None:
-    torch.manual_seed(0)
-    model = Transformer(Architecture(16, 32, 1, 1, 2, max_positions=12), 40, length="target")
-    model.eval()
-    numbers = np.random.default_rng(0)
-    source = [numbers.integers(6, 40, size) for size in (3, 7, 0, 5, 12, 4)]
-    target = [numbers.integers(6, 40, size) for size in (2, 9, 3, 5, 8, 4)]
+    model = make_model(length="target", max_positions=12)
+    source, target = make_texts([(3, 2), (7, 9), (0, 3), (5, 5), (12, 8), (4, 4)])
     alone = length_differences(Pairs(model, source, target, 1))
     assert alone == length_differences(Pairs(model, source, target, 1000))
     assert len(alone) == 4  # one source is empty, one leaves no position for its EOS

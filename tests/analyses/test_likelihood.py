@@ -1,7 +1,5 @@
 """What a model's own objective says of a text."""
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -11,24 +9,20 @@ from nat.data.vocabulary import BOS, EOS, MASK
 from tests.tiny import make_model, make_objective, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
+TEXTS = make_texts(LENGTHS)
 SENTENCES = [0, 1, 3, 5, 6, 7]
 """Those that have two sides; the model has positions for 39 tokens and one more symbol."""
 
 
-@pytest.fixture
-def texts() -> Any:
-    return make_texts(LENGTHS)
-
-
-def test_a_nat_is_as_sure_as_its_probabilities(texts: Any) -> None:
+def test_a_nat_is_as_sure_as_its_probabilities() -> None:
     model = make_model(length="target")
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
     )
-    sums = losses(objective.eval(), Pairs(model, *texts, 60))
+    sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = length = 0.0
     for number in SENTENCES:
-        source, target = (torch.tensor(side[number]) for side in texts)
+        source, target = (torch.tensor(side[number]) for side in TEXTS)
         encoded = model.encode(torch.cat((source, torch.tensor([EOS])))[None])
         masks = torch.full((1, len(target)), MASK)
         states = model.decode(masks, masks.ne(MASK), encoded, causal=False)[0]
@@ -45,13 +39,13 @@ def test_a_nat_is_as_sure_as_its_probabilities(texts: Any) -> None:
     assert sums.tokens == sums.positions == sum(LENGTHS[number][1] for number in SENTENCES)
 
 
-def test_an_at_pays_for_its_end(texts: Any) -> None:
+def test_an_at_pays_for_its_end() -> None:
     model = make_model()
     objective = make_objective(model, "previous_tokens", {"method": "cross_entropy"})
-    sums = losses(objective.eval(), Pairs(model, *texts, 60))
+    sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = 0.0
     for number in SENTENCES:
-        source, target = texts[0][number].tolist(), texts[1][number].tolist()
+        source, target = TEXTS[0][number].tolist(), TEXTS[1][number].tolist()
         encoded = model.encode(torch.tensor([[*source, EOS]]))
         shown = torch.tensor([[BOS, *target]])
         states = model.decode(shown, torch.zeros_like(shown).bool(), encoded, causal=True)[0]
@@ -61,8 +55,8 @@ def test_an_at_pays_for_its_end(texts: Any) -> None:
     assert sums.positions == sums.tokens + len(SENTENCES)
 
 
-def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any) -> None:
+def test_only_pairs_with_two_sides_that_fit_are_used() -> None:
     model = make_model(max_positions=9)
-    assert sorted(Pairs(model, *texts, 60).usable()) == [0, 1, 5]
+    assert sorted(Pairs(model, *TEXTS, 60).usable()) == [0, 1, 5]
     upsampled = make_model(max_positions=9, decoder={"upsample": 2.0})
-    assert sorted(Pairs(upsampled, *texts, 60).usable()) == [0, 5]
+    assert sorted(Pairs(upsampled, *TEXTS, 60).usable()) == [0, 5]

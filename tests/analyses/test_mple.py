@@ -29,11 +29,7 @@ from tests.repository import configured
 from tests.tiny import make_batch, make_model, make_objective, make_texts, make_training
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
-
-
-@pytest.fixture
-def texts() -> Any:
-    return make_texts(LENGTHS)
+TEXTS = make_texts(LENGTHS)
 
 
 def test_the_correlation_of_the_paper() -> None:
@@ -96,13 +92,13 @@ def test_draws_without_replacement_are_exact(spread: float) -> None:
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
-def test_what_p_ref_draws_is_counted_with_its_weights(texts: Any, chosen: str) -> None:
+def test_what_p_ref_draws_is_counted_with_its_weights(chosen: str) -> None:
     """Over many draws the input costs what enumeration says of the sets that were drawn."""
     model = make_model(length="target", parts={"input_predictor": {}})
     teacher = make_model(seed=5)
     shown = {"method": "glancing", "chosen": chosen}
     objective = make_objective(model, shown, {"method": "cross_entropy"}, teacher=teacher)
-    sources, targets = ([each[0]] for each in texts)
+    sources, targets = ([each[0]] for each in TEXTS)
     batch = next(Pairs(model, sources, targets, 100).batches())
     for draw in range(5):
         update = objective.updates + draw
@@ -115,31 +111,31 @@ def test_what_p_ref_draws_is_counted_with_its_weights(texts: Any, chosen: str) -
         assert found.input_loss == pytest.approx(expected)
 
 
-def test_a_nat_on_plain_text(texts: Any) -> None:
+def test_a_nat_on_plain_text() -> None:
     model = make_model(length="target")
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
     )
-    alone, together = (measure(objective, Pairs(model, *texts, tokens)) for tokens in (1, 1000))
+    alone, together = (measure(objective, Pairs(model, *TEXTS, tokens)) for tokens in (1, 1000))
     assert alone.input_loss == together.input_loss == 0
     assert alone.tokens == 14 and alone.nll == pytest.approx(together.nll)
     assert sum(nats for nats, _ in alone.of_sentences.values()) == pytest.approx(alone.nll)
     assert sum(tokens for _, tokens in alone.of_sentences.values()) == 14
     assert alone.targets == together.targets
-    assert alone.targets == {n: texts[1][n].tolist() for n in (0, 1, 3, 4)}
+    assert alone.targets == {n: TEXTS[1][n].tolist() for n in (0, 1, 3, 4)}
 
 
 @pytest.mark.parametrize("input", ["random_mask", "glancing"])
-def test_the_cost_of_an_input(texts: Any, input: str) -> None:
+def test_the_cost_of_an_input(input: str) -> None:
     """It does not depend on batches; of one token, which must be masked, it is known by hand."""
     model = make_model(length="target", parts={"input_predictor": {}})
     teacher = make_model(seed=5)
     objective = make_objective(model, input, {"method": "cross_entropy"}, teacher=teacher)
-    found, again = (measure(objective, Pairs(model, *texts, tokens)) for tokens in (1, 1000))
+    found, again = (measure(objective, Pairs(model, *TEXTS, tokens)) for tokens in (1, 1000))
     assert found.input_loss == pytest.approx(again.input_loss)
     assert found.targets == again.targets
     # by hand, of the last sentence, whose one token is masked: -log P(masked | X) + log 1
-    sources, targets = ([each[4]] for each in texts)
+    sources, targets = ([each[4]] for each in TEXTS)
     one = measure(objective, Pairs(model, sources, targets, 1000))
     batch = next(Pairs(model, sources, targets, 1000).batches())
     context, shown = proxy_input(objective, model, batch, objective.updates)
@@ -148,12 +144,12 @@ def test_the_cost_of_an_input(texts: Any, input: str) -> None:
     assert one.input_loss == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
 
 
-def test_the_loss_of_latents_is_their_divergence(texts: Any) -> None:
+def test_the_loss_of_latents_is_their_divergence() -> None:
     model = make_model(length="target", parts={"latent": {"dim": 3}})
     objective = make_objective(model, "full_mask", {"method": "cross_entropy"})
-    found = measure(objective, Pairs(model, *texts, 1000))
+    found = measure(objective, Pairs(model, *TEXTS, 1000))
     total = 0.0
-    for batch in Pairs(model, *texts, 1).batches():
+    for batch in Pairs(model, *TEXTS, 1).batches():
         encoded = model.encode(batch.source)
         divergence = model.latent.posterior(model, encoded, batch.target).divergence(
             model.latent.prior(encoded)
@@ -174,13 +170,13 @@ def test_a_pair_without_an_alignment_is_left_out() -> None:
 
 @pytest.mark.parametrize("method", ["axe", "oaxe"])
 @pytest.mark.parametrize("input", ["full_mask", "random_mask"])
-def test_alignments_give_a_target_of_their_own(texts: Any, method: str, input: str) -> None:
+def test_alignments_give_a_target_of_their_own(method: str, input: str) -> None:
     """The loss is the likelihood of that target, and the target is the best there is."""
     model = make_model(length="target")
     objective = make_objective(model, input, {"method": method})
-    found = measure(objective, Pairs(model, *texts, 1000))
+    found = measure(objective, Pairs(model, *TEXTS, 1000))
     nll = 0.0
-    for batch in Pairs(model, *texts, 1).batches():
+    for batch in Pairs(model, *TEXTS, 1).batches():
         number = int(batch.ids[0])
         context, shown = proxy_input(objective, model, batch, objective.updates)
         learned = objective.target.proxy_target(context, shown)

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nat.analyses import analysis, shown_tokens
@@ -14,20 +13,15 @@ from nat.data.vocabulary import EOS, MASK
 from nat.decoding.passes import Pass
 from nat.workflow.specification import job
 from tests.repository import configured
-from tests.tiny import make_model
+from tests.tiny import make_model, make_texts
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
+SOURCES, _ = make_texts([(length, 0) for length in (3, 7, 0, 9, 4, 400)])
 SOURCE_SYMBOLS: Any = SimpleNamespace(symbols=[f"s{number}" for number in range(29)])
 
 
 def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
     return Pass(tokens, chosen, chosen, [-0.5] * len(tokens))
-
-
-@pytest.fixture
-def sources() -> list[np.ndarray]:
-    numbers = np.random.default_rng(4)
-    return [numbers.integers(6, 29, length) for length in (3, 7, 0, 9, 4, 400)]
 
 
 def test_right_tokens_count_once() -> None:
@@ -46,11 +40,11 @@ def test_right_tokens_count_once() -> None:
         ("cmlm-kd", {"length": "offset"}),
     ],
 )
-def test_analyses(sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any) -> None:
+def test_analyses(monkeypatch: pytest.MonkeyPatch, system: str, options: Any) -> None:
     model = make_model(max_positions=60, seed=3, **options)
     asked = job(configured(), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
     vocabularies: Any = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
-    pairs = Pairs(model, sources, sources, 100, "valid")
+    pairs = Pairs(model, SOURCES, SOURCES, 100, "valid")
     training = asked.configuration.training(system)
     subject = Subject(asked, model, training, vocabularies, [pairs])
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
@@ -69,7 +63,7 @@ def test_analyses(sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, op
     assert 0 < values["shown_tokens"] <= 60 and 0 <= values["right_shown_tokens"] <= 100
     # a row for each sentence, also for those that are left out, so that systems can be paired
     rows = found["measures"]["right_shown_tokens"]["by_sentence"]
-    assert len(rows["sums"]) == len(rows["tokens"]) == len(sources)
+    assert len(rows["sums"]) == len(rows["tokens"]) == len(SOURCES)
     assert rows["tokens"][2] == rows["tokens"][5] == 0
     share = sum(rows["sums"]) / sum(rows["tokens"])
     assert share == pytest.approx(values["right_shown_tokens"], abs=1e-6)

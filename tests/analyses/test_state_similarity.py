@@ -1,7 +1,5 @@
 """Cosines of decoder states and maps of one sentence."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -16,21 +14,17 @@ from nat.transformer.layers import DecoderTrace
 from tests.tiny import make_model, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
-
-
-@pytest.fixture
-def texts() -> Any:
-    return make_texts(LENGTHS)
+TEXTS = make_texts(LENGTHS)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_pairs_of_all_sentences_count_alike(texts: Any, causal: bool) -> None:
+def test_pairs_of_all_sentences_count_alike(causal: bool) -> None:
     model = make_model()
-    found = cosines(Pairs(model, *texts, 1000), causal)
-    assert found == pytest.approx(cosines(Pairs(model, *texts, 1), causal))
+    found = cosines(Pairs(model, *TEXTS, 1000), causal)
+    assert found == pytest.approx(cosines(Pairs(model, *TEXTS, 1), causal))
     pairs, beside = [], []
     for number in (0, 1, 3, 4):
-        batch = Batch.collate([number], [texts[0][number]], [texts[1][number]])
+        batch = Batch.collate([number], [TEXTS[0][number]], [TEXTS[1][number]])
         encoded, kept = model.encode(batch.source), DecoderTrace()
         shown = torch.full_like(batch.target, 4)
         if causal:
@@ -51,10 +45,10 @@ def test_pairs_of_all_sentences_count_alike(texts: Any, causal: bool) -> None:
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("layers", [2, 4])
-def test_maps(texts: Any, causal: bool, layers: int) -> None:
+def test_maps(causal: bool, layers: int) -> None:
     model = make_model(decoder_layers=layers)
     vocabulary = Vocabulary([f"w{number}" for number in range(29 - 6)])
-    batch = Batch.collate([3], [texts[0][3]], [texts[1][3]])
+    batch = Batch.collate([3], [TEXTS[0][3]], [TEXTS[1][3]])
     found = maps(model, batch, causal, Vocabularies(vocabulary, vocabulary), head=2)
     assert found["alignment"] == found["attention"][2]
     assert found["aligned_by"] == f"layer {min(layers, 3)}, head 3 of 4"
@@ -68,10 +62,10 @@ def test_maps(texts: Any, causal: bool, layers: int) -> None:
     assert found["source"][-1] == "</s>" and len(found["source"]) == 5
     assert len(found["labels"]) == positions
     if causal:
-        assert found["labels"] == [f"w{token - 6}" for token in texts[1][3]] + ["</s>"]
+        assert found["labels"] == [f"w{token - 6}" for token in TEXTS[1][3]] + ["</s>"]
 
 
-def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
+def test_the_head_that_aligns_words_covers_them_best() -> None:
     sharp, even, at_end = torch.eye(4)[:3], torch.full((3, 4), 0.25), torch.zeros(3, 4)
     at_end[:, 3] = 1.0
     traced = state_similarity.TracedBatch(
@@ -86,6 +80,6 @@ def test_the_head_that_aligns_words_covers_them_best(texts: Any) -> None:
     )
     assert covered(traced)[0].tolist() == pytest.approx([0.25, 1.0, 0.0])
     model = make_model()
-    found = coverage(Pairs(model, *texts, 1000), True)
+    found = coverage(Pairs(model, *TEXTS, 1000), True)
     assert len(found) == 4 and all(0 < value < 1 for value in found)
-    assert found == pytest.approx(coverage(Pairs(model, *texts, 1), True))
+    assert found == pytest.approx(coverage(Pairs(model, *TEXTS, 1), True))

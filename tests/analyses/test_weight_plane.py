@@ -12,7 +12,7 @@ from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.likelihood import losses
 from nat.analyses.weight_plane import interpolated
 from nat.data.vocabulary import SPECIALS, Vocabulary
-from tests.tiny import make_model, make_objective, make_training
+from tests.tiny import make_model, make_objective, make_texts, make_training
 
 
 def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
@@ -28,8 +28,7 @@ def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
 
 
 def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = np.random.default_rng(2)
-    texts = [[numbers.integers(6, 29, length) for length in (3, 5, 4)] for _ in range(2)]
+    texts = make_texts([(3, 3), (5, 5), (4, 4)])
     models = {name: make_model(seed, length="offset") for seed, name in enumerate("soe")}
     target = {"method": "cross_entropy"}
     objective = make_objective(models["e"], "full_mask", target).eval()
