@@ -18,21 +18,6 @@ from torch import Tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 
 
-class Alignment(NamedTuple):
-    """The most probable alignment of each sentence.
-
-    Attributes:
-        labels: BLANK or a token, PAD at padding; MASK at all frames of a sentence that has no
-            alignment, [B, T].
-        score: log-probability, nats; minus infinity where there is no alignment, [B].
-        feasible: whether there is an alignment (of a probability above zero), [B].
-    """
-
-    labels: Tensor
-    score: Tensor
-    feasible: Tensor
-
-
 class Collapsed(NamedTuple):
     """Collapsed alignments: tokens, PAD after the end [B, N], and their number [B]."""
 
@@ -111,7 +96,7 @@ def _first_classes(targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) -> Alignment:
+def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) -> Tensor:
     """The most probable of the alignments that collapse to the target (Viterbi).
 
     The choice among equally probable ones is the same on every device: read from the end, it stays
@@ -119,6 +104,10 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
     token.
 
     Arguments are those of `negative_log_likelihood`.
+
+    Returns:
+        BLANK or a token, PAD at padding; MASK at all frames of a sentence that has no alignment of
+        a probability above zero, [B, T].
     """
     sentences, frames, classes = log_probabilities.shape
     device = targets.device
@@ -153,16 +142,14 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
     ends = 2 * targets.ne(PAD).sum(1, keepdim=True)
     in_blank = scores.gather(1, ends)
     in_token = padded.gather(1, ends + 1)  # state before the last; for no token, that in front
-    score = torch.maximum(in_token, in_blank)[:, 0]
-    feasible = score > -torch.inf
+    infeasible = ~(torch.maximum(in_token, in_blank) > -torch.inf)
     state = torch.where((in_token >= in_blank) & (ends > 0), ends - 1, ends)
     path = torch.empty((frames, sentences, 1), dtype=torch.int64, device=device)
     for frame in range(frames - 1, -1, -1):
         path[frame] = state
         state = (state - moves[frame].gather(1, state)).clamp_(min=0)
     labels = symbols.gather(1, path[:, :, 0].t())
-    labels = labels.masked_fill(~feasible[:, None], MASK).masked_fill(padding, PAD)
-    return Alignment(labels, score, feasible)
+    return labels.masked_fill(infeasible, MASK).masked_fill(padding, PAD)
 
 
 def collapse(labels: Tensor, padding: Tensor) -> Collapsed:

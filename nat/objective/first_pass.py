@@ -40,7 +40,7 @@ class FirstPass:
             return
         real, targets = ~self.canvas.padding, context.batch.target
         own = self._output.own_log_probabilities(self._states, real, own_symbols(targets))
-        self.labels = best_alignment(own, targets, self.canvas.padding).labels
+        self.labels = best_alignment(own, targets, self.canvas.padding)
 
     @torch.no_grad()
     def predicted(self) -> Tensor:

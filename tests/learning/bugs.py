@@ -155,8 +155,7 @@ def _glances_at_what_is_right_already(right: Any, self: Any, context: Any, first
 
 @_bug("imputer-kd", "best_alignment", first_pass)
 def _alignment_one_frame_late(right: Any, *arguments: Any) -> Any:
-    found = right(*arguments)
-    return found._replace(labels=found.labels.roll(1, 1))
+    return right(*arguments).roll(1, 1)
 
 
 @_bug("hrt", "_from_left_to_right", skip)

@@ -53,9 +53,7 @@ def run_by(translate: Any, threads: int = 1) -> list[System]:
     return [System(Any, lambda: translate, "torch 0", "float32", threads)]
 
 
-@pytest.fixture
-def sentences() -> list[np.ndarray]:
-    return [np.full(length, 7) for length in (3, 9, 1, 4, 4, 2, 8)]
+SENTENCES = [np.full(length, 7) for length in (3, 9, 1, 4, 4, 2, 8)]
 
 
 @pytest.fixture(autouse=True)
@@ -65,10 +63,10 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_every_repeat_translates_every_sentence(sentences: list[np.ndarray]) -> None:
+def test_every_repeat_translates_every_sentence() -> None:
     counting = Counting()
     systems = {"nat": counting.system("nat", 1.0)}
-    found = measure(systems, sentences, range(7), Setting("cpu", 3, 1, 6), lambda: counting.now)
+    found = measure(systems, SENTENCES, range(7), Setting("cpu", 3, 1, 6), lambda: counting.now)
     # six times two batches to warm up, then all of them, the longest first
     repeat = [("nat", 3, 9), ("nat", 3, 4), ("nat", 1, 1)]
     assert counting.batches == 6 * (repeat[:2] + repeat)
@@ -82,10 +80,10 @@ def test_every_repeat_translates_every_sentence(sentences: list[np.ndarray]) -> 
     assert own[TIMES] == [1000.0] * 6
 
 
-def test_systems_are_measured_by_turns(sentences: list[np.ndarray]) -> None:
+def test_systems_are_measured_by_turns() -> None:
     counting = Counting()
     systems = {name: counting.system(name, factor) for name, factor in (("a", 1.0), ("b", 4.0))}
-    found = measure(systems, sentences, range(7), Setting("cpu", 7, 1), lambda: counting.now)
+    found = measure(systems, SENTENCES, range(7), Setting("cpu", 7, 1), lambda: counting.now)
     turns = [name for name, _, _ in counting.batches][::2]  # one batch to warm up, and one
     assert turns == ["a", "b", "b", "a", "a", "b", "b", "a", "a", "b"]
     assert found["systems"]["a"][TIMES] == [1000.0] * 5
@@ -93,13 +91,11 @@ def test_systems_are_measured_by_turns(sentences: list[np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize(("factor", "fastest"), [(0.5, 4), (3.0, 1)])
-def test_the_fastest_number_of_threads_is_measured(
-    sentences: list[np.ndarray], factor: float, fastest: int
-) -> None:
+def test_the_fastest_number_of_threads_is_measured(factor: float, fastest: int) -> None:
     counting = Counting()
     ways = [*counting.system("one", 1.0, 1), *counting.system("four", factor, 4)]
     systems = {"nat": ways, "other": counting.system("other", 1.0, 2)}
-    found = measure(systems, sentences, range(7), Setting("cpu", 1, 4), lambda: counting.now)
+    found = measure(systems, SENTENCES, range(7), Setting("cpu", 1, 4), lambda: counting.now)
     assert found["systems"]["nat"]["threads"] == fastest
     assert found["systems"]["nat"][TIMES] == [1000.0 * min(1.0, factor)] * 5
 
@@ -109,7 +105,7 @@ def test_the_fastest_number_of_threads_is_measured(
     [([1.0] * 20, 9, 5), ([1.0, 2.0, 1.0, 2.0, 1.0, *[1.1] * 15], 20, 9), ([1.0, 2.0] * 10, 9, 9)],
 )
 def test_there_are_more_repeats_until_the_times_are_close(
-    sentences: list[np.ndarray], seconds: list[float], most: int, repeats: int
+    seconds: list[float], most: int, repeats: int
 ) -> None:
     # read before and after each turn
     times = itertools.chain.from_iterable((0.0, each) for each in seconds)
@@ -118,7 +114,7 @@ def test_there_are_more_repeats_until_the_times_are_close(
         return [Hypothesis([7], -1.0, 1)]
 
     systems = {"it": run_by(translate)}
-    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), times.__next__)
+    found = measure(systems, SENTENCES[:1], [0], Setting("cpu", 1, 1, 5, most), times.__next__)
     assert len(found["systems"]["it"][TIMES]) == repeats
 
 
@@ -150,13 +146,13 @@ def test_settings_have_names() -> None:
     assert {name: parse_setting(name) for name in settings} == settings
 
 
-def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]) -> None:
+def test_what_one_system_cannot_do_leaves_the_others() -> None:
     systems: dict[str, list[System] | str] = {
         "large": run_by(Mock(side_effect=torch.OutOfMemoryError)),
         "other": "needs a library",
         "small": Counting().system("small", 1.0),
     }
-    found = measure(systems, sentences, range(7), Setting("cpu", 7, 1))["systems"]
+    found = measure(systems, SENTENCES, range(7), Setting("cpu", 7, 1))["systems"]
     described = {"engine": "torch 0", "precision": "float32", "threads": 1}
     assert found["large"] == {**described, "state": "out of memory"}
     assert found["other"] == {"state": "needs a library"}
@@ -191,7 +187,7 @@ def test_numbers_of_a_latency() -> None:
 
 @pytest.mark.parametrize(("batch", "emptied"), [(3, 0), ("largest", 1 + 5)])
 def test_a_gpu_is_waited_for_and_its_memory_is_free(
-    sentences: list[np.ndarray], monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
+    monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
 ) -> None:
     work = Mock()
     work.translate.side_effect = lambda _, source: [Hypothesis([7], -1.0, 1)] * len(source)
@@ -201,7 +197,7 @@ def test_a_gpu_is_waited_for_and_its_memory_is_free(
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
     monkeypatch.setattr(torch.Tensor, "to", lambda batch, _: batch)
     systems = {"nat": run_by(work.translate)}
-    measure(systems, sentences[:3], range(3), Setting("cuda", batch, 1), work.clock)
+    measure(systems, SENTENCES[:3], range(3), Setting("cuda", batch, 1), work.clock)
     calls = [name for name, *_ in work.mock_calls]
     timed = ["translate", "wait", "clock", "translate", "wait", "clock"]
     turn = ["empty", *timed] if emptied else timed

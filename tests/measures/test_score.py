@@ -1,6 +1,6 @@
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,29 +33,27 @@ def scored(root: Path, path: Path) -> dict[str, Any]:
     return score.score(path, references(root))[0]
 
 
-def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    rows = edit([json.loads(line) for line in path.read_text().splitlines()])
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    write_rows(path, edit([json.loads(line) for line in path.read_text().splitlines()]))
 
 
 def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
     folder = root / "several"
     folder.mkdir()
-    rows: list[dict[str, Any]] = [
-        {"id": 0, "tokens": "a dog , here", "text": "a dog, here"},
-        {"id": 1, "tokens": "it ran .", "text": "it ran."},
-    ]
+    done: dict[str, Any] = {"steps": 1, "status": "ok", "score": 0.0}
     path = folder / "test.jsonl"
-    done = {"steps": 1, "status": "ok", "score": 0.0}
-    path.write_text("".join(json.dumps({**row, **done}) + "\n" for row in rows))
+    rows = [
+        done | {"id": 0, "tokens": "a dog , here", "text": "a dog, here"},
+        done | {"id": 1, "tokens": "it ran .", "text": "it ran."},
+    ]
+    write_rows(path, rows)
     (folder / "raw").write_text("dog\nran\n")
     several = [["a dog, there", "one dog, here"], ["it ran.", "it ran."]]
-    (folder / "several").write_text(
-        "".join(
-            json.dumps({"id": number, "references": texts}) + "\n"
-            for number, texts in enumerate(several)
-        )
-    )
+    write_rows(folder / "several", ({"id": n, "references": r} for n, r in enumerate(several)))
 
     def split(lines: Any) -> list[str]:
         return [line.replace(",", " ,").replace(".", " .") for line in lines]
@@ -146,7 +144,7 @@ def test_references_with_weights(tmp_path: Path) -> None:
         {"id": 2, "references": ["a", "b"], "weights": [0.75, 0.25]},
         {"id": 0, "references": ["c", "d"]},
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(path, rows)
     assert score.read_weighted(path, 3) == {
         2: (["a", "b"], [0.75, 0.25]),
         0: (["c", "d"], [1.0, 1.0]),
@@ -161,8 +159,7 @@ def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool)
     change(path, lambda rows: [{**row, "text": row["text"].upper()} for row in rows])
     files = references(root).files
     lines = read_lines(files["reference"])
-    rows = [{"id": number, "references": [line]} for number, line in enumerate(lines)]
-    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(several, ({"id": n, "references": [line]} for n, line in enumerate(lines)))
     given = score.References({**files, "references": several}, lowercase)
     measures = score.score(path, given)[0]["measures"]
     for name in ("sacrebleu", "chrf", "multi_reference_bleu"):
