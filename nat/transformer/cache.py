@@ -41,10 +41,9 @@ class DecoderCache:
         self._spare = key.new_empty(self._history.numel())
 
     def history(self, layer: int, new: int) -> Tensor:
-        """Keys and values of a layer, with room for `new` positions, which the layer writes.
+        """Keys and values of a layer, [length + new, 2, B * beam, heads, D / heads].
 
-        Returns:
-            [length + new, 2, B * beam, heads, D / heads].
+        The layer writes those of the `new` positions.
         """
         while self.length + new > (capacity := self._history.size(0)):
             grown = self._history.new_empty((2 * capacity, *self._history.shape[1:]))
@@ -68,12 +67,7 @@ class DecoderCache:
         self._history, self._spare = chosen, self._history.flatten()
 
     def keep_sentences(self, sentences: Tensor, hypotheses: Tensor) -> None:
-        """Keep these sentences and `beam` hypotheses of each; drop the finished ones.
-
-        Args:
-            sentences: indices into [B].
-            hypotheses: indices into [B * beam].
-        """
+        """Keep these sentences (indices into [B]) and `beam` hypotheses of each, see `select`."""
         self.sources = [
             (key.index_select(0, sentences), value.index_select(0, sentences))
             for key, value in self.sources

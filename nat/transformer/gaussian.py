@@ -25,11 +25,8 @@ class Gaussian:
     def draw(self, seed: int, number: int, ids: Tensor, temperature: float = 1.0) -> Tensor:
         """mean + temperature * deviation * noise, [B, S, d]; the gradient reaches both.
 
-        Args:
-            seed: seed of the run.
-            number: number of the training update, or of the sample in decoding.
-            ids: sentence numbers, [B]; the noise of a sentence does not depend on other sentences.
-            temperature: factor of the standard deviations.
+        The noise of a sentence follows from the seed of the run, the number of the training update,
+        or of the sample in decoding, and the number of the sentence alone, of which `ids` has [B].
         """
         _, width, dim = self.mean.shape
         noise = randomness.normal(seed, number, ids, width * dim, STREAM).view_as(self.mean)

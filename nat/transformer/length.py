@@ -11,9 +11,7 @@ from nat.transformer.linear import Linear
 class LengthPredictor(nn.Module):
     """Predicts the number of target tokens (Ghazvininejad et al. 2019).
 
-    Args:
-        model_dim: width of the encoder states.
-        predicts: `target`, the length itself, or `offset`, target tokens minus source tokens.
+    It `predicts` the length itself (`target`) or target tokens minus source tokens (`offset`).
     """
 
     def __init__(self, model_dim: int, predicts: str) -> None:
@@ -57,10 +55,7 @@ class LengthPredictor(nn.Module):
 class ConstantLength(nn.Module):
     """The source's length plus a constant, the mean difference in training (Li et al. 2019).
 
-    It has no parameters; the training program sets the constant.
-
-    Attributes:
-        difference: target tokens minus source tokens, [].
+    It has no parameters; the training program sets the difference, target minus source tokens.
     """
 
     difference: Tensor
@@ -76,11 +71,9 @@ class ConstantLength(nn.Module):
         Each is from 1 to `longest`; of two equally near ones the shorter comes first. With an odd
         number these are, up to rounding, the lengths from C - B to C + B of Li et al.
         """
-        source_lengths = (~padding).sum(1) - 1  # without EOS
-        predicted = source_lengths + self.difference.double()
+        predicted = (~padding).sum(1) - 1 + self.difference.double()  # without EOS
         lengths = torch.arange(1, longest + 1, device=padding.device)
-        distances = (lengths - predicted[:, None]).abs()
-        nearest = distances.argsort(dim=1, stable=True)[:, :number] + 1
+        nearest = (lengths - predicted[:, None]).abs().argsort(dim=1, stable=True) + 1
         # if fewer than `number` lengths are possible, the last one is repeated
-        missing = number - nearest.size(1)
-        return torch.cat((nearest, nearest[:, -1:].expand(-1, missing)), 1)
+        places = torch.arange(number, device=padding.device).clamp(max=longest - 1)
+        return nearest[:, places]

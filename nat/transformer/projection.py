@@ -40,9 +40,7 @@ def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
 def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
     """The largest logits of each row [N, V], largest first, and their columns, [N, K] each.
 
-    Args:
-        logits: of the vocabulary.
-        number: K, or more than there are symbols for all of them.
+    K is `number`, or that of the symbols if there are fewer.
     """
     columns, end = logits.size(1), whole_blocks(logits.size(1))
     if _plainly(logits) or 2 * number > end // BLOCK:
@@ -108,9 +106,8 @@ def logits_of(states: Tensor, operand: Tensor) -> Tensor:
 def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """Logits of states [N, D] under an operand [V, D], a few hundred rows at a time, no gradient.
 
-    Yields:
-        The rows and their logits, [rows, V], which the caller may overwrite; on a GPU in the
-        precision of the operand.
+    With the rows come their logits [rows, V], which the caller may overwrite; on a GPU in the
+    precision of the operand.
     """
     size = CUDA_CHUNK if states.is_cuda else CHUNK
     for start in range(0, states.size(0), size):

@@ -54,6 +54,11 @@ def favourites(symbols: list[int], weight: float = 5.0) -> Tensor:
     return logits
 
 
+def all_alike(tokens: Tensor) -> Tensor:
+    """Logits that favour one symbol at all positions of all canvases."""
+    return favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
+
+
 def test_every_position_takes_its_likeliest_symbol() -> None:
     model: Any = LoggedModel([[3]], lambda tokens: favourites([7, 9, 7]))
     (found,) = OnePass()(model, source_tensor([[6, 6]]))
@@ -93,9 +98,7 @@ def test_the_length_with_the_best_mean_log_probability_wins() -> None:
 
 
 def test_of_equal_candidates_the_likelier_length_wins() -> None:
-    model: Any = LoggedModel(
-        [[4, 2]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
-    )
+    model: Any = LoggedModel([[4, 2]], all_alike)
     (found,) = OnePass(length_beam=2)(model, source_tensor([[6]]))
     assert found.tokens == [7] * 4
 
@@ -115,9 +118,7 @@ def test_of_equal_candidates_the_likelier_length_wins() -> None:
 def test_lengths_are_multiplied_and_rounded(
     factor: float, lengths: list[int], seen: list[int]
 ) -> None:
-    model: Any = LoggedModel(
-        [lengths], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
-    )
+    model: Any = LoggedModel([lengths], all_alike)
     OnePass(length_beam=len(lengths), length_factor=factor)(model, source_tensor([[6]]))
     rows = [row for call in model.seen for row in call]
     assert [sum(token == MASK for token in row) for row in rows] == seen

@@ -68,8 +68,9 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(kind: dict[str, object], ca
         torch.testing.assert_close(model.length_predictor(own.states, own.padding)[0], lengths[row])
 
 
-def test_a_causal_decoder_never_sees_the_future() -> None:
-    model, batch = make_model(), make_batch([(3, 6), (2, 6)])
+@pytest.mark.parametrize("options", [{}, {"positional_attention": True}])
+def test_a_causal_decoder_never_sees_the_future(options: dict[str, Any]) -> None:
+    model, batch = make_model(decoder=options), make_batch([(3, 6), (2, 6)])
     seen = torch.zeros(6, 6, dtype=torch.bool)
     for causal in (True, False):
         for position in range(6):
@@ -97,9 +98,7 @@ def test_an_empty_target_in_a_batch_gives_no_nan(kind: dict[str, object], causal
 def test_padding_sends_no_gradient() -> None:
     model, batch = make_model(), make_batch()
     embedded = note_embeddings(model)
-    states = model.decode(
-        batch.target, batch.target_padding, model.encode(batch.source), causal=False
-    )
+    states = model.decode(batch.target, batch.target_padding, model.encode(batch.source), False)
     states[batch.target.ne(PAD)].square().sum().backward()
     for output, tokens in zip(embedded, (batch.source, batch.target), strict=True):
         assert (output.grad[tokens.eq(PAD)] == 0).all()
