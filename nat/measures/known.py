@@ -95,6 +95,7 @@ MEASURES = dict(_read())
 
 DERIVED = {
     "ratio": Measure("ratio", "", 2),
+    "reduction": Measure("reduction", "x", 1),
     "correlation": Measure("r", "", 3),
     "absolute_correlation": Measure("|r|", "", 3),
 }

@@ -19,7 +19,7 @@ from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
 from nat.papers.cells import Cell, Compared, with_published
 from nat.papers.coordinates import Chosen, Mistake, Resolver, filled, known, missing, product
-from nat.papers.description import Case, Claim, Correlation, Gains, Side, TablePart
+from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side, TablePart
 from nat.papers.expansion import Expanded, identity
 from nat.papers.relation import relation
 from nat.papers.resolved import MAJORITY, Check
@@ -194,9 +194,12 @@ class _Claim:
                 name = self.claim.over
                 if name is None:
                     raise missing("over")
-                same: Chosen = {e: own[e] for e in ("measure", "task", "setting") if e in own}
                 row = source.named.get(name, {"system": name})
-                there = {**base, **chosen, **row, **same}
+                same: Chosen = {
+                    key: own[key] for key in ("measure", "task", "setting") if key in own
+                }
+                variables = {key: own[key] for key in own if key not in COORDINATES}
+                there = {**base, **chosen, **variables, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))
             cells, over = ([_timed(source, cell) for cell in each] for each in (cells, over))
         printed = ((cell, source.printed.get(identity(cell, str(called)))) for cell in cells)

@@ -107,10 +107,11 @@ class PrintedSystem(PaperModel):
 class Operation(OneOf):
     """Computation of a row or column from others of its table, named by their labels."""
 
-    choices = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
+    choices = ("difference", "ratio", "reduction", "mean", "correlation", "reaching", "short_of")
 
     difference: tuple[Text, Text] | None = None
     ratio: tuple[Text, Text] | None = None
+    reduction: tuple[Text, Text] | None = None
     mean: Annotated[list[Text], Field(min_length=2)] | None = None
     correlation: Text | None = None
     over: Annotated[list[Text], Field(min_length=3)] | None = None

@@ -235,13 +235,15 @@ def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any =
 def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
     """Compute a derived number from others; `None` if they have none."""
     values = [number for number in numbers if number is not None]
-    if len(values) < len(numbers) or (operation == "ratio" and not values[1]):
+    if len(values) < len(numbers) or (operation in ("ratio", "reduction") and not values[1]):
         return None
     match operation:
         case "difference":
             return values[0] - values[1]
         case "ratio":
             return values[0] / values[1]
+        case "reduction":
+            return values[0] / values[1] - 1
         case "mean":
             return sum(values) / len(values)
         case "reaching" | "short_of":  # pairs of what is compared, and of what belongs to it

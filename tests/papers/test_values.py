@@ -73,6 +73,7 @@ def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
         ("difference", [3.0, 1.0], 2.0),
         ("ratio", [3.0, 2.0], 1.5),
         ("ratio", [3.0, 0.0], None),
+        ("reduction", [857.2, 40.0], 20.43),  # HRT, appendix A: 20.4
         ("mean", [1.0, 2.0, 6.0], 3.0),
         ("mean", [1.0, None], None),
         # pairs of what is compared with the first number, and of what belongs to it
