@@ -31,10 +31,10 @@ Content = dict[str, Any]
 class Origin(NamedTuple):
     """The place where an entry is defined."""
 
-    place: str
-    """For messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end."""
-    base: str | None = None
-    """The entry that it starts from, by `like` of its own or of its file."""
+    place: (
+        str  # for messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end
+    )
+    base: str | None = None  # the entry that it starts from, by `like` of its own or of its file
 
 
 class _Written(NamedTuple):

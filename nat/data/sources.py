@@ -18,14 +18,10 @@ from nat.options import hint
 class Place:
     """The places that files of a corpus are searched in."""
 
-    name: str
-    """Of the corpus."""
-    root: Path
-    """The folder that local files are relative to."""
-    mirror: Path | None
-    """Folder MIRROR/HOST/PATH that is searched before the network."""
-    downloads: Path
-    """Folder that keeps downloads, also incomplete ones to be resumed."""
+    name: str  # of the corpus
+    root: Path  # folder that local files are relative to
+    mirror: Path | None  # folder MIRROR/HOST/PATH that is searched before the network
+    downloads: Path  # folder that keeps downloads, also incomplete ones to be resumed
 
     def key(self, key: str) -> str:
         """A key of the corpus with its file, for messages."""
@@ -36,14 +32,11 @@ class Place:
 class FetchedSource:
     """Files of a source that are available here."""
 
-    description: Source
-    """As in the corpus file; a test set of sacreBLEU by its archive."""
-    key: str
-    """File and key of the configuration, for messages."""
+    description: Source  # as in the corpus file; a test set of sacreBLEU by its archive
+    key: str  # file and key of the configuration, for messages
+    # by label, such as a language or `pairs`; of an archive only itself, under `archive`
     files: dict[str, list[Path]] = field(default_factory=dict)
-    """By label, such as a language or `pairs`; of an archive only itself, under `archive`."""
-    downloaded: dict[str, Path] = field(default_factory=dict)
-    """By the address."""
+    downloaded: dict[str, Path] = field(default_factory=dict)  # by the address
 
     def read_from(self, label: str) -> list[str]:
         """The files that hold a language or other label, for the record."""

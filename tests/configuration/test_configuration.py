@@ -19,6 +19,7 @@ from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
 from nat.configuration.notes import notes
 from nat.errors import UserError
+from tests.made_up_corpus import PREPROCESSING, corpus_file
 from tests.messages import must_name, told
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -80,20 +81,8 @@ FILES: dict[str, dict[str, Any]] = {
         "decoding_tokens": 512,
     },
     "corpora/own": {
-        "source": "en",
-        "target": "no",
-        "splits": {
-            split: {"files": {"en": f"{split}.en", "no": f"{split}.no"}}
-            for split in ("train", "valid", "test", "test_2017")
-        },
-        "preprocessing": {
-            "lowercase": False,
-            "normalise_punctuation": True,
-            "tokeniser": "moses",
-            "max_tokens": 100,
-            "max_ratio": 1.5,
-            "bpe_merges": 100,
-        },
+        **corpus_file("en", "no"),
+        "preprocessing": {**PREPROCESSING, "bpe_merges": 100},
     },
     "corpora/reverse": {"like": "own", "source": "no", "target": "en"},
     "recipes/teacher": RECIPE,

@@ -58,16 +58,11 @@ class Entropies(NamedTuple):
 class SubwordEntropies(NamedTuple):
     """Entropies of the subwords of the target of one source sentence, in nats."""
 
-    joint: float
-    """H(Y|X)."""
-    length: float
-    """H(L|X), of the number of subwords."""
-    given_length: float
-    """Expectation over L of the sum over i of H(y_i | X, L)."""
-    padded: float
-    """Sum over i of H(y_i | X), with the end symbol at all positions after the last."""
-    tokens: float
-    """Expected number of subwords."""
+    joint: float  # H(Y|X)
+    length: float  # H(L|X), of the number of subwords
+    given_length: float  # expectation over L of the sum over i of H(y_i | X, L)
+    padded: float  # sum over i of H(y_i | X), with the end symbol at all positions after the last
+    tokens: float  # expected number of subwords
 
 
 def modes(language: Language, source: str) -> dict[str, float]:

@@ -21,34 +21,25 @@ _TARGET = tuple("lpvfhjmtsn"), tuple("aeou"), ("", "", "l", "s")
 class Word(NamedTuple):
     """One word of a target before register and noise are chosen."""
 
-    forms: tuple[str, ...]
-    """One form per register; the same one in each for a word without synonyms."""
-    slip: str | None
-    """The careless form of a content word, None for a function word."""
+    forms: tuple[str, ...]  # one per register; the same one in each for a word without synonyms
+    slip: str | None  # the careless form of a content word, None for a function word
 
 
 class Lexicon(NamedTuple):
     """The words of both languages."""
 
-    source: dict[str, tuple[str, ...]]
-    """Source words by category letter, from the most to the least frequent."""
-    category: dict[str, str]
-    """Category letter of each source word."""
-    target: dict[str, tuple[Word, ...]]
-    """The one or two target words of each source word."""
-    particle: Word
-    """The target word after the verb."""
+    source: dict[str, tuple[str, ...]]  # by category letter, the most frequent first
+    category: dict[str, str]  # letter of each source word
+    target: dict[str, tuple[Word, ...]]  # the one or two words of each source word
+    particle: Word  # the target word after the verb
 
 
 class Clause(NamedTuple):
     """A target before register, order and noise are chosen."""
 
-    main: tuple[Word, ...]
-    """Subject, verb, particle and object."""
-    particle: int
-    """Place of the particle in `main`."""
-    adverbial: tuple[Word, ...]
-    """The words after or before `main`."""
+    main: tuple[Word, ...]  # subject, verb, particle and object
+    particle: int  # its place in `main`
+    adverbial: tuple[Word, ...]  # the words after or before `main`
 
     def layout(self, front: bool, dropped: bool) -> tuple[Word, ...]:
         """The words in the order of one target."""
