@@ -84,7 +84,7 @@ def distil(
             raise UserError(
                 f"{origin} has {count_lines(origin)} translations but {reference} has "
                 f"{count_lines(reference)} lines; translate again, or let 'max_tokens', "
-                "'max_ratio' and 'drop_duplicates' leave out no pair"
+                "'max_ratio', 'drop_duplicates' and 'every' leave out no pair"
             ) from error
     with atomic_directory(output / "binarised") as folder:
         vocabularies = Vocabularies.load(bpe)

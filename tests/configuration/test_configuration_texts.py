@@ -6,7 +6,6 @@ import pytest
 
 from nat.configuration.models import SystemFile
 from nat.configuration.systems import dependencies
-from nat.language_model.options import LanguageModelOptions
 from nat.options import validated
 from nat.registry import Method
 from tests.configuration.test_configuration import DISTILLED, Folder, check_words, system
@@ -52,15 +51,6 @@ def test_a_choice_among_texts_may_be_a_method_of_ones_own() -> None:
     assert found.choice == Method(method="own", weight=0.5)
     assert [each.name for each in found.candidates] == ["at.beam", "at-big.beam", "raw"]
     assert found.as_json() == text
-
-
-def test_second_models_of_decodings(folder: Folder) -> None:
-    configuration = folder.load()
-    assert configuration.decoding_file("sampled").assistant == "nat"
-    assert "assistant" not in configuration.decoding("sampled").options
-    language_model = LanguageModelOptions("at", "beam", 3, 0.4)
-    assert configuration.decoding_file("beam20").language_model == language_model
-    assert configuration.decoding_file("one-pass").language_model is None
 
 
 def scored_by(system: str, decoding: str) -> dict[str, Any]:

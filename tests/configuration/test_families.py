@@ -143,17 +143,6 @@ def test_a_mistake_is_told_of_the_file_that_others_are_like(
     assert folder.error("a" if heir == "scales/a" else None).startswith(f"config/{changed}.yaml: ")
 
 
-def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
-    folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
-    sizes = {"base": {"ffn_dim": 64}}
-    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "sizes": sizes}
-    configuration = folder.load("wide")
-    assert configuration.recipe("longer").betas == configuration.recipe("student").betas
-    assert configuration.recipe("longer").updates == 9000
-    other = folder.load("tiny").scale_settings.sizes["base"]
-    assert configuration.scale_settings.sizes["base"] == replace(other, ffn_dim=64)
-
-
 def test_a_scale_like_another_changes_a_recipe_that_the_other_replaces(folder: Folder) -> None:
     folder.files["recipes/third"] = {"like": "student", "batch_tokens": 99}
     folder.files["scales/tiny"]["recipes"] = {"third": {"as": "student"}, "teacher": {"updates": 7}}

@@ -1,9 +1,4 @@
-from typing import Any
-
-import numpy as np
-import torch
-
-from nat.data.batch import Batch, pad, source_tensor
+from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, PAD
 
 
@@ -14,14 +9,6 @@ def test_padding_is_on_the_right_and_source_ends_with_eos() -> None:
     assert batch.target.tolist() == [[20, PAD], [21, 22]]
     assert batch.target_lengths.tolist() == [1, 2]
     assert batch.target_padding.tolist() == [[False, True], [False, False]]
-
-
-def test_arrays_and_lists_are_the_same() -> None:
-    arrays: list[Any] = [np.array([10, 11], dtype=np.uint16), np.array([12], dtype=np.int32)]
-    lists: list[Any] = [[10, 11], [12]]
-    assert torch.equal(pad(arrays), pad(lists))
-    assert torch.equal(source_tensor(arrays), source_tensor(lists))
-    assert pad(arrays).dtype == torch.int64
 
 
 def test_empty_sentences_keep_their_row() -> None:

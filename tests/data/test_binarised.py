@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,13 +115,3 @@ def test_summary_of_separate_vocabularies(tmp_path: Path) -> None:
         file.write("one more\n")
     with told("bpe/train.de", "60", "59"):
         summarise("toy", corpus, folder)
-
-
-def test_preparation_does_not_load_torch_or_a_tokeniser() -> None:
-    modules = "binarised, bpe, clean, download, summary, text, tokenise"
-    program = (
-        f"import sys; from nat.data import {modules}\n"
-        "sys.exit(len({'torch', 'jieba', 'sacremoses'} & set(sys.modules)))"
-    )
-    root = Path(__file__).resolve().parents[2]
-    assert subprocess.run([sys.executable, "-c", program], cwd=root).returncode == 0

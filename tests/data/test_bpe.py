@@ -173,17 +173,6 @@ def test_the_sizes_of_vocabularies_are_checked(
         bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
 
 
-def test_subwords_from_elsewhere_that_are_none_name_their_key(tmp_path: Path) -> None:
-    files = {"codes": "data/codes", "vocabulary": "data/dict.txt"}
-    sides = {"en": LINES, "de": GERMAN}
-    corpus = corpus_of(tmp_path / "tokens", sides, subwords={"files": files})
-    (tmp_path / "given").mkdir()
-    (tmp_path / "given/codes").write_text("<html>please log in</html>")
-    with told("given/codes", "'subwords'"):
-        bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe", given=tmp_path / "given")
-    assert not (tmp_path / "bpe").exists()
-
-
 # Corruption
 
 SYMBOLS = [f"s{number}" for number in range(500)]

@@ -11,7 +11,7 @@ from tests.repository import ROOT, python
 
 HEAVY = {
     *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
-    *("requests", "snakemake", "onnxruntime", "ctranslate2"),
+    *("requests", "snakemake", "onnxruntime", "ctranslate2", "sacremoses", "jieba"),
 }
 """Packages that take as long to import as all that most programs need together."""
 NEEDED = {
