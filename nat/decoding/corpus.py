@@ -29,12 +29,10 @@ class Sentences(Protocol):
 
 @dataclass(frozen=True)
 class Translation:
-    """A sentence's translation.
+    """The translation of the sentence of a number.
 
-    Attributes:
-        id: sentence number.
-        hypothesis: empty where the status is not `ok`.
-        status: `ok`, or the reason why the sentence could not be decoded.
+    If it could not be decoded, the status is the reason, in place of `ok`, and the hypothesis is
+    empty.
     """
 
     id: int

@@ -46,11 +46,7 @@ class GroupBeamSearchDecodingOptions(BeamSearchDecodingOptions):
 
 
 class Ctranslate2BeamDecodingOptions(LeftToRight):
-    """Of beam search in CTranslate2.
-
-    Attributes:
-        precision: of weights: float32, float16 (on GPUs), or int8 with products of integers.
-    """
+    """Of beam search in CTranslate2; weights in float16 are for GPUs only."""
 
     precision: Literal["float32", "float16", "int8"] = "float32"
 
@@ -115,9 +111,8 @@ class ParallelLengths(DecodingMethod):
 class OnePassDecodingOptions(ParallelLengths):
     """Of one pass over masks.
 
-    Attributes:
-        length_factor: factor of the predicted lengths (Ghazvininejad et al. 2020), to be tuned on a
-            validation set; see `nat.decoding.canvas` for its rounding.
+    `length_factor` is a factor of the predicted lengths (Ghazvininejad et al. 2020), to be tuned on
+    a validation set; see `nat.decoding.canvas` for its rounding.
     """
 
     length_factor: float = Field(default=1.0, gt=0.0)
@@ -136,11 +131,7 @@ class MaskPredictDecodingOptions(ParallelLengths):
 
 
 class MaskCorrectDecodingOptions(ParallelLengths):
-    """Of mask-predict with correction.
-
-    Attributes:
-        steps: T, decoder passes; one step is `one_pass`.
-    """
+    """Of mask-predict with correction, in T `steps`; one step is `one_pass`."""
 
     steps: Count
 
@@ -148,12 +139,7 @@ class MaskCorrectDecodingOptions(ParallelLengths):
 
 
 class InputSamplingDecodingOptions(DecodingMethod):
-    """Of input sampling.
-
-    Attributes:
-        length_beam: see `LengthBeam`; the lengths are those of the system.
-        seed: seed of the patterns.
-    """
+    """Of input sampling, with lengths of the system and a seed of the patterns."""
 
     length_beam: LengthBeam = 1
     seed: Number = 0
@@ -192,12 +178,7 @@ class MaskedAtOutputsDecodingOptions(DecodingMethod):
 
 
 class LengthRescoringDecodingOptions(DecodingMethod):
-    """Of noisy parallel decoding by lengths.
-
-    Attributes:
-        length_beam: see `LengthBeam`.
-        length_penalty: see `LengthPenalty`.
-    """
+    """Of noisy parallel decoding by lengths."""
 
     length_beam: LengthBeam
     length_penalty: LengthPenalty = "mean"
@@ -233,9 +214,8 @@ class LatentRescoringDecodingOptions(Draws):
 class CtcDecodingOptions(DecodingMethod):
     """Of the best alignment.
 
-    Attributes:
-        blank_penalty: by which the log-probability of BLANK is lowered for the choice, nats. The
-            score is without it.
+    For the choice, the log-probability of BLANK is lowered by `blank_penalty`, nats; the score is
+    without it.
     """
 
     blank_penalty: float = added(0.0)
@@ -245,11 +225,7 @@ class CtcDecodingOptions(DecodingMethod):
 
 
 class ImputerDecodingOptions(DecodingMethod):
-    """Of Imputer decoding.
-
-    Attributes:
-        steps: number of decoder passes; a single one gives the best alignment, as `ctc` does.
-    """
+    """Of Imputer decoding; a single step, a decoder pass, gives the best alignment, as `ctc`."""
 
     steps: Count
 
@@ -258,12 +234,7 @@ class ImputerDecodingOptions(DecodingMethod):
 
 
 class Ctranslate2CtcDecodingOptions(DecodingMethod):
-    """Of the best alignment in CTranslate2.
-
-    Attributes:
-        precision: of weights: float32, or int8 with products of integers.
-        blank_penalty: see `CtcDecodingOptions`.
-    """
+    """Of the best alignment in CTranslate2; for `blank_penalty` see `CtcDecodingOptions`."""
 
     precision: Literal["float32", "int8"] = "float32"
     blank_penalty: float = added(0.0)

@@ -31,21 +31,14 @@ class SearchEngine:
     """A converted model in CTranslate2, with as many threads as PyTorch uses.
 
     On a processor, each thread translates a part of a batch on its own, as most products of
-    matrices in a search are too small to be shared.
-
-    Args:
-        folder: written by `nat.export.ctranslate2`.
-        precision: of the weights.
-        device: `cpu` or `cuda`.
-        alone: sentences come one at a time, so all threads work on each.
+    matrices in a search are too small to be shared. If sentences come `alone`, one at a time, all
+    threads work on each.
 
     Attributes:
-        folder: as above.
         translator: the engine's own object.
         parts: how many parts of a batch are translated in parallel.
         source_symbols: of the source vocabulary, in the order of their ids.
-        symbols: of the target vocabulary, likewise.
-        ids: the same ids by symbol.
+        symbols, ids: of the target vocabulary, and their ids.
 
     Raises:
         UserError: if the folder is missing or damaged.

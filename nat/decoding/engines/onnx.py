@@ -22,12 +22,7 @@ BLANK_PENALTY = "blank_penalty"
 class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
 
-    Args:
-        folder: written by `nat.export.onnx`.
-        precision: of the weights of matrix products.
-
     Attributes:
-        folder: as above.
         source_symbols: of the source vocabulary, in the order of their ids.
         symbols: of the target vocabulary, likewise.
         encoder, decoder: sessions.
@@ -62,12 +57,7 @@ class OnnxEngine:
 
 
 class OnnxNetwork:
-    """A model whose encoder and decoder run in ONNX Runtime.
-
-    Args:
-        model: that was exported; its length predictor and its sizes are used.
-        engine: with the exported graphs.
-    """
+    """A model whose encoder and decoder run in ONNX Runtime; its length predictor is PyTorch's."""
 
     def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
         self.architecture, self.decoder = model.architecture, model.decoder
