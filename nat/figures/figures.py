@@ -50,10 +50,13 @@ PAINTERS: dict[str, Callable[[Axes, Panel], float | None]] = {
     "steps": word_panels.steps,
 }
 """Those of kinds whose panels differ in height return it, in inches."""
-OF_TEXTS = ("alignment", "steps")
-"""Kinds that show texts, across the page."""
-MARKS = {"bars": "Black lines", "scatter": "Thin lines"}
-"""Marks of intervals; in other kinds, bands."""
+MARKS = {"lines": "Bands", "curves": "Bands", "bars": "Black lines", "scatter": "Thin lines"}
+"""Marks of intervals; colours and texts have none."""
+OF_TEXTS = {
+    "alignment": "Coloured lines: to another position.",
+    "steps": "Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked.",
+}
+"""Kinds that show texts, across the page, with the meaning of their marks."""
 DOTS_PER_INCH = 160
 MARGIN, EMPTY_HEIGHT = 0.12, 0.6
 """Around the page, and height of a text that was not run, in inches."""
@@ -153,14 +156,8 @@ def notes(plot: Plot) -> list[str]:
     """Make the notes of a figure."""
     ran = [record for record in plot.records if record["status"] == "run"]
     kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
-    lines = []
-    if kind == "steps" and ran:
-        lines = ["Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked."]
-    elif kind == "alignment" and ran:
-        moved = any(record["y"] not in (None, record["x"]) for record in ran)
-        lines = [f"Coloured lines: to another position{'.' if moved else '; none here.'}"]
-    elif kind not in (*OF_TEXTS, "heat_map", "contour"):  # colours have no intervals
-        marks = MARKS.get(kind, "Bands")
+    lines = [OF_TEXTS[kind]] if ran and kind in OF_TEXTS else []
+    if marks := MARKS.get(kind):
         others = f"{marks}, one seed"
         if spread := [record for record in ran if record["spread"] is not None]:
             over = values.what_spreads_are_over(spread)
