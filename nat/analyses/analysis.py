@@ -21,6 +21,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import held_out, sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
+from nat.decoding.passes import Pass, Traced
 from nat.job import Job
 from nat.measures.results import DIGITS
 from nat.training.model_file import matching_model
@@ -75,6 +76,13 @@ class Pairs:
         for numbers in batches(chosen, self.batch_tokens):
             source = source_tensor([self.sources[number] for number in numbers])
             yield numbers, source.to(self.device)
+
+    def passes(self, method: Traced) -> dict[int, list[Pass]]:
+        """The passes of a decoding of each source that fits the model, by number."""
+        passes: dict[int, list[Pass]] = {}
+        for numbers, source in self.source_batches():
+            passes |= zip(numbers, method.passes(self.model, source), strict=True)
+        return passes
 
     def batches(self) -> Iterator[Batch]:
         """Batches of the usable pairs, on the model's device, the longest first."""

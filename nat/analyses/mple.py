@@ -130,7 +130,6 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     return {
         **pairs.counts(len(measured)),
         "sentences_with_references": len(covered),
-        "references_per_sentence": round(sum(map(len, truth)) / len(covered), 2),
         "tokens": proxies[0].tokens,
         "draws": len(proxies),
         "measures": measures,

@@ -19,9 +19,6 @@ from nat.errors import UserError
 PLANE_OTHER = "plane-nat-raw"
 """The system that is fine-tuned by maximum likelihood, a corner of `weight_plane`."""
 
-MASK_PREDICT = "mask-predict-10-lb1"
-"""Decoding of most systems in analyses of passes."""
-
 WITHOUT_MODEL = ("reference_distances", "schedule_bounds", "two_modes", "two_orders")
 
 
@@ -77,16 +74,13 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
     }
     own = hindrances.get(analysis.analysis, [])
     reason = next((f"key '{key}': {why}" for key, hinders, why in own if hinders), None)
-    others = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
-    decodings = {
-        "decoding_steps": MASK_PREDICT,
-        "shown_tokens": others.get(order, MASK_PREDICT),
-    }
-    try:
-        if analysis.analysis in decodings:
-            configuration.check_decoding(analysis.system, decodings[analysis.analysis])
-    except UserError as error:
-        reason = f"{error}; there is no other decoding for it here"
+    if analysis.analysis == "shown_tokens":
+        decodings = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
+        try:
+            decoding = decodings.get(order, "mask-predict-10-lb1")
+            configuration.check_decoding(analysis.system, decoding)
+        except UserError as error:
+            reason = f"{error}; there is no other decoding for it here"
     if reason is not None:
         raise UserError(
             f"{configuration.file_of('systems', analysis.system)}: {reason}; remove the system "

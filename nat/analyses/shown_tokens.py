@@ -13,7 +13,6 @@ from typing import Any
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Found, Pairs, Subject
-from nat.analyses.decoding_steps import text_passes
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
@@ -40,7 +39,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
         "hybrid": Hybrid(beam=BEAM),
         "semi-autoregressive": GroupBeamSearch(beam=BEAM),
     }
-    decoded = text_passes(methods.get(order, MaskPredict(steps=STEPS)), pairs)
+    decoded = pairs.passes(methods.get(order, MaskPredict(steps=STEPS)))
     seen = {}
     for number, sentence in decoded.items():
         late = len(sentence) if order == "hybrid" else STEPS // 2 + 1

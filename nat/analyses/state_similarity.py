@@ -56,9 +56,8 @@ class TracedBatch(NamedTuple):
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure cosines, and draw maps of one sentence, the first of median target length.
 
-    Pairs of positions are pooled over a split; those of a position with itself do not count. Of the
-    head that `alignment` shows, `head` has its number from 0, the system that it was `chosen_by`,
-    and, if that is the system itself, the `coverage` of every head.
+    Pairs of positions are pooled over a split; those of a position with itself do not count. `head`
+    has the number, from 0, of the head that `alignment` shows.
     """
     system = subject.job.artifact.system
     causal = subject.job.configuration.systems[system].order == "autoregressive"
@@ -71,19 +70,15 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
         return findings
     teacher, head = subject.job.inputs.teacher, None
     if teacher is not None:  # the head that its map shows, unless the student has fewer
-        head = read_json(Path(teacher.path))["splits"][pairs.name].get("head")
-    if head is not None and head["number"] < pairs.model.architecture.heads:
-        head = {key: head[key] for key in ("number", "chosen_by")}
-    else:
-        each = coverage(pairs, causal)
-        number = each.index(max(each))
-        shares = [round(share, SHOWN) for share in each]
-        head = {"number": number, "chosen_by": system, "coverage": shares}
+        head = read_json(Path(teacher.path))["splits"][pairs.name].get("head", {}).get("number")
+    if head is None or head >= pairs.model.architecture.heads:
+        shares = coverage(pairs, causal)
+        head = shares.index(max(shares))
     lengths = {number: len(pairs.targets[number]) for number in sorted(numbers)}
     median = sorted(lengths.values())[len(lengths) // 2]
     chosen = next(number for number, length in lengths.items() if length == median)
-    shown = maps(pairs.model, pairs.batch([chosen]), causal, subject.vocabularies, head["number"])
-    return {**findings, "head": head, "map": {"sentence": chosen, **shown}}
+    shown = maps(pairs.model, pairs.batch([chosen]), causal, subject.vocabularies, head)
+    return {**findings, "head": {"number": head}, "map": {"sentence": chosen, **shown}}
 
 
 def cosines(pairs: Pairs, causal: bool) -> dict[str, float]:
@@ -128,8 +123,7 @@ def covered(traced: TracedBatch) -> Tensor:
 def maps(
     model: Transformer, batch: Batch, causal: bool, vocabularies: Vocabularies, head: int
 ) -> dict[str, Any]:
-    """The maps of a batch of one sentence: `cosines` [T, T], `attention` [heads, T, S] of a layer,
-    and `alignment` [T, S] by one of its heads."""
+    """The maps of a batch of one sentence: `cosines` [T, T], and `alignment` [T, S] by a head."""
     traced = trace(model, batch, causal)
     layer = min(ATTENTION_LAYER, model.architecture.decoder_layers)
 
@@ -140,8 +134,6 @@ def maps(
         "source": [vocabularies.source.symbols[token] for token in batch.source[0].tolist()],
         "labels": [vocabularies.target.symbols[token] for token in traced.labels[0].tolist()],
         "cosines": rounded(traced.cosines[0]),
-        "attention_layer": layer,
-        "attention": rounded(traced.attention[0]),
         "alignment": rounded(traced.attention[0, head]),
         "aligned_by": f"layer {layer}, head {head + 1} of {traced.attention.size(1)}",
     }

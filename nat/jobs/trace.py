@@ -17,7 +17,6 @@ import math
 from typing import Any
 
 from nat.analyses.analysis import Pairs
-from nat.analyses.decoding_steps import text_passes
 from nat.artifacts import Trace
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import translate
@@ -35,7 +34,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     method: Any = translator.methods.of(trace.decoding, job.inputs)
     ids = translator.ids[: settings.traced]
     shown = [translator.text[number] for number in ids]
-    passes = text_passes(method, Pairs(model, shown, (), settings.decoding_tokens))
+    passes = Pairs(model, shown, (), settings.decoding_tokens).passes(method)
     text = ""
     for each in translate(model, method, shown, ids, settings.decoding_tokens):
         if each.id in passes:

@@ -52,12 +52,11 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Interval:
-    """A difference, mean or ratio, with its interval and the method that gave it.
+    """The interval of a difference, mean or ratio, and the method that gave it.
 
     `detectable` is the smallest true difference that the test finds with the probability `POWER`.
     """
 
-    difference: float
     low: float
     high: float
     method: str
@@ -135,7 +134,7 @@ class Estimate:
                 in_order = np.sort(samples)
                 low, high = float(in_order[outside - 1]), float(in_order[-outside])
         power = _quantile(1 - level / 2, freedom) + _quantile(POWER, freedom)
-        return Interval(self.value, low, high, method, power * error)
+        return Interval(low, high, method, power * error)
 
     @property
     def p_value(self) -> float | None:
@@ -214,7 +213,6 @@ def interval_of_correlation(
     outside = _quantile(1 - level / 2, math.inf)
     half, power = outside / math.sqrt(len(first) - 3), outside + _quantile(POWER, math.inf)
     return Interval(
-        value,
         math.tanh(middle - half),
         math.tanh(middle + half),
         f"Fisher's z over {len(first)} systems",

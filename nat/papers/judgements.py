@@ -235,7 +235,7 @@ def _correlation(
 def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:
     """Intervals of a difference by their level; a count that all seeds share has no width."""
     if counted and len(set(estimate.by_seed)) == 1:
-        exact = Interval(estimate.value, estimate.value, estimate.value, COUNTED, 0.0)
+        exact = Interval(estimate.value, estimate.value, COUNTED, 0.0)
         return lambda level: exact
     return estimate.interval
 

@@ -31,8 +31,7 @@ def test_an_analysis_without_an_entry_reads_the_model_of_any_system() -> None:
         ("two_modes", "vae-raw", "'parts.latent'"),
         ("two_orders", "inat-kd", "'input.method'"),
         *(
-            (analysis, system, "'mask-predict-10-lb1'")
-            for analysis in ("decoding_steps", "shown_tokens")
+            ("shown_tokens", system, "'mask-predict-10-lb1'")
             for system in ("at-base", "nat-raw", "ctc-raw", "inat-kd")
         ),
         ("latent_assignment", "nat-kd", "'parts.latent'"),

@@ -10,6 +10,7 @@ from nat.analyses.analysis import Pairs, Subject
 from nat.analyses.shown_tokens import marked, right, shown
 from nat.artifacts import Analysis
 from nat.data.vocabulary import EOS, MASK
+from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass
 from nat.workflow.specification import job
 from tests.repository import configured
@@ -22,6 +23,16 @@ SOURCE_SYMBOLS: Any = SimpleNamespace(symbols=[f"s{number}" for number in range(
 
 def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
     return Pass(tokens, chosen, chosen, [-0.5] * len(tokens))
+
+
+def test_passes_are_of_their_sentences_whatever_the_batches() -> None:
+    model = make_model(length="offset", max_positions=40)
+    alone, together = (
+        Pairs(model, SOURCES, (), tokens).passes(MaskPredict(steps=4)) for tokens in (1, 1000)
+    )
+    assert sorted(alone) == sorted(together) == [0, 1, 3, 4]  # one is empty, one too long
+    for number, sentence in together.items():
+        assert [each[:3] for each in sentence] == [each[:3] for each in alone[number]]
 
 
 def test_right_tokens_count_once() -> None:

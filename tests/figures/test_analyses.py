@@ -142,7 +142,7 @@ def test_an_alignment_leads_from_position_to_position(tmp_path: Path) -> None:
 STEPS = described(
     """
     kind: steps
-    cells: {measure: changed_tokens_10, system: cmlm-kd, steps: 10}
+    cells: {measure: shown_tokens, system: cmlm-kd, steps: 10}
     panels: [{label: 'sentence {example}', with: {example: [0, 1]}}]
     analysis:
       passes: examples.{example}.passes.{steps}

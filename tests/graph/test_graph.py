@@ -418,7 +418,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/mple.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
-    f"{MADE.format('analyses')}/cmlm-kd/seed1/decoding_steps.json",
+    f"{MADE.format('analyses')}/cmlm-kd/seed1/shown_tokens.json",
     f"{MADE.format('traces')}/cmlm-kd/seed1/mask-predict-4-lb5/test.jsonl",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4-tuned/test.json",  # with n-grams

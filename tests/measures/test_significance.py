@@ -16,14 +16,14 @@ def test_a_test_and_the_interval_of_its_level_agree(level: float) -> None:
         interval, p = found.interval(level), found.p_value
         assert (interval.low > 0) == (p < level), others
     assert Estimate((1.0,), np.ones(1000)).interval(1e-4) == significance.Interval(
-        1.0, -math.inf, math.inf, "paired bootstrap, 1,000 samples", 0.0
+        -math.inf, math.inf, "paired bootstrap, 1,000 samples", 0.0
     )
 
 
 def test_over_seeds() -> None:
     found = Estimate((1.0, 2.0, 3.0))
     interval = found.interval()
-    assert interval.difference == 2.0 and interval.method == "Student's t over 3 seeds"
+    assert found.value == 2.0 and interval.method == "Student's t over 3 seeds"
     # the 97.5% quantile of t with two degrees of freedom is 4.302653
     assert interval.high == pytest.approx(2 + 4.302653 / 3**0.5)
     # t = 2 / (1 / sqrt(3)) with two degrees of freedom: p = 1 - t / sqrt(t^2 + 2)

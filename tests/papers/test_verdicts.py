@@ -64,7 +64,7 @@ def test_what_has_no_interval_is_undecided_and_what_is_exact_is_not() -> None:
     unknown = [Judged(9.0, region("above", 0.0), lambda level: None)]
     assert verdict(unknown, 1) == UNDECIDED and detectable(unknown, 1) is None
     for value, expected in ((1.0, HOLDS), (0.0, FAILS)):
-        exact = {LEVEL: Interval(value, value, value, "", 0.0)}
+        exact = {LEVEL: Interval(value, value, "", 0.0)}
         assert verdict([Judged(value, region("above", 0.0), exact.get)], 1) == expected
 
 
