@@ -1,7 +1,6 @@
 """Decoding a text: every sentence comes back once, in its place, or with the reason why not."""
 
 import functools
-import shutil
 import tempfile
 from itertools import starmap
 from pathlib import Path
@@ -13,21 +12,15 @@ import pytest
 import torch
 
 from nat import registry
-from nat.artifacts import Model, Shard
-from nat.configuration import read
 from nat.configuration.families import example
 from nat.configuration.runnable import cannot_translate
 from nat.data.batch import source_tensor
-from nat.data.binarised import write_binarised
-from nat.data.translations import read_translations
-from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary, VocabularySizes
+from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import WRITERS
-from nat.jobs.translate import matching_engine, translate_shard
+from nat.jobs.translate import matching_engine
 from nat.language_model.ngram import LanguageModel, estimate
-from nat.training.model_file import build_model, save_model
-from nat.workflow.specification import job
 from tests.messages import told
 from tests.repository import configured
 from tests.tiny import make_model
@@ -203,57 +196,6 @@ def test_records_hold_subwords_and_text() -> None:
             "status": "ok",
         }
     ]
-
-
-CORPUS, SYSTEM, DECODING = "toy-micro", "at-base", "beam5"
-VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
-
-
-@pytest.fixture
-def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of the micro scale with a binarised test set and an untrained model."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    monkeypatch.chdir(tmp_path)
-    configuration = read("micro")
-    folder = tmp_path / "results" / "corpora" / CORPUS / "tests/test/binarised"
-    folder.mkdir(parents=True)
-    VOCABULARY.save(folder / "vocabulary.txt")
-    lines = [" ".join(f"w{number % 20}" for number in range(n, n + n % 5)) for n in range(11)]
-    source = configuration.corpus(CORPUS).source
-    write_binarised(lines, VOCABULARY, folder / f"test.{source}")
-    training = configuration.training(CORPUS, SYSTEM)
-    torch.manual_seed(0)
-    sizes = VocabularySizes(len(VOCABULARY))
-    weights = build_model(training, sizes).state_dict()
-    save_model(Model("micro", CORPUS, SYSTEM, 1).path, weights, training, sizes, 1)
-    return tmp_path
-
-
-def shard(number: int, shards: int) -> list[dict[str, Any]]:
-    part = Shard("micro", CORPUS, SYSTEM, 1, DECODING, "test", number, shards)
-    translate_shard(job(read("micro"), part))
-    return list(read_translations(Path(part.path)))
-
-
-def test_shards_together_are_the_whole(run_folder: Path) -> None:
-    whole = shard(1, 1)
-    parts = [shard(number, 3) for number in (1, 2, 3)]
-    joined = [row for part in parts for row in part]
-    assert [row["id"] for row in joined] == list(range(11))
-    for row, expected in zip(joined, whole, strict=True):
-        assert row | {"score": 0} == expected | {"score": 0}
-        assert row["score"] == pytest.approx(expected["score"], abs=1e-4)
-    assert [row["id"] for row in whole if row["status"] == "empty source"] == [0, 5, 10]
-
-
-def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
-    scale = run_folder / "config" / "scales" / "micro.yaml"
-    before = read("micro").scale_settings.sizes["base"].model_dim
-    changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
-    scale.write_text(changed)
-    with told("model_dim", before, 2 * before):
-        shard(1, 1)
-    assert not (run_folder / "results/micro/translations").exists()
 
 
 def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:

@@ -85,11 +85,11 @@ def model(system: str) -> Path:
     return Path("results/micro/models") / CORPUS / system / "seed1"
 
 
-def of_graph(system: str, decoding: str) -> list[str]:
-    """The translations that a job of the graph makes."""
-    shard = Shard("micro", CORPUS, system, 1, decoding, "test", 1, 1)
+def of_graph(system: str, decoding: str, number: int = 1, shards: int = 1) -> list[dict[str, Any]]:
+    """The translations that a job of the graph makes, or those of a shard."""
+    shard = Shard("micro", CORPUS, system, 1, decoding, "test", number, shards)
     translate_shard(job(read("micro"), shard))
-    return [record["text"] for record in read_translations(Path(shard.path))]
+    return list(read_translations(Path(shard.path)))
 
 
 Run = Callable[..., tuple[str, str, int]]
@@ -152,8 +152,31 @@ def again(path: Path) -> str:
 )
 def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None:
     written = load(model(system), decoding).translate(TEST)
-    assert written == of_graph(system, decoding)
+    assert written == [record["text"] for record in of_graph(system, decoding)]
     assert len({*written}) > 5 and not any(written[20:22])
+
+
+def test_shards_together_are_the_whole() -> None:
+    whole, *parts = (
+        of_graph("at-base", "beam5", *each) for each in ((1, 1), (1, 3), (2, 3), (3, 3))
+    )
+    for record, expected in zip(itertools.chain(*parts), whole, strict=True):
+        assert record | {"score": 0} == expected | {"score": 0}
+        assert record["score"] == pytest.approx(expected["score"], abs=1e-4)
+    assert [record["id"] for record in whole] == list(range(len(TEST)))
+    assert [record["status"] == "empty source" for record in whole] == [
+        not line.strip() for line in TEST
+    ]
+
+
+def test_a_model_of_another_configuration_is_not_translated_with(own_run: None) -> None:
+    scale, dim = (
+        Path("config/scales/micro.yaml"),
+        read("micro").scale_settings.sizes["base"].model_dim,
+    )
+    scale.write_text(scale.read_text().replace(f"model_dim: {dim}", f"model_dim: {2 * dim}"))
+    with told("model_dim", dim, 2 * dim):
+        of_graph("at-base", "beam5")
 
 
 def test_the_usual_decoding_suits_every_system() -> None:
