@@ -4,9 +4,10 @@ import functools
 
 import numpy as np
 import pytest
+import torch
 
 from nat.decoding.corpus import translate
-from nat.decoding.known import Known
+from nat.decoding.known import Known, once
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.mask_correct import MaskCorrect
 from nat.decoding.mask_predict import MaskPredict
@@ -49,3 +50,10 @@ def test_translations_are_those_of_each_decoding_alone(backwards: bool) -> None:
             for deduplicate in (False, True)
         )
         assert written[one] != written[other]
+
+
+def test_the_same_symbols_in_a_batch_of_another_width_are_another_text() -> None:
+    known = Known()
+    for shape in ((2, 3), (3, 2)):
+        source = torch.arange(6).view(shape)
+        assert once(known, "method", source, functools.partial(tuple, shape)) == shape

@@ -300,6 +300,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     made = {path.name for path in model_file(system).parent.glob("[!.]*")}
     assert made == {"model.pt", "training.csv", "training.json"}
     assert report(system)["batches_per_update_and_device"] == (2 if system == "at" else 1)
+    assert report(system)["pairs"]["valid"]["used"] == (9 if system == "at" else 6)
     check_that_it_resumes(system, capsys)
 
 

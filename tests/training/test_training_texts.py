@@ -133,6 +133,8 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
     number, _, targets = pairs[len(pairs) - 1]
     assert (number, len(targets[0])) == (last, 0)
     assert targets[1].tolist() == BinarisedText(RAW)[last].tolist()
+    alone = pairs.collater([pairs[len(pairs) - 1]])["batch"]
+    assert alone.target[0].tolist() == targets[1].tolist()  # before one is chosen
     batches = pairs.batches(40, seed=1)
     for places in batches:
         batch = pairs.collater([pairs[place] for place in places])["batch"]
@@ -167,7 +169,7 @@ def test_a_fingerprint_is_of_all_that_a_model_is_made_from(system: str) -> None:
     before = described(system)
     assert described(system) == before
     assert described(system, seed=2).fingerprint != before.fingerprint
-    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": {"others": 40}})
     shorter = described(system)
     assert shorter.fingerprint == before.fingerprint
     assert shorter.exact_fingerprint != before.exact_fingerprint
