@@ -26,7 +26,6 @@ from torch import Tensor
 
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import Decode, Sentences
-from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
 from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, TIMES, Setting
 from nat.transformer.model import Transformer
@@ -126,7 +125,6 @@ class _Timing:
         state: why it cannot be measured, if it cannot.
         size: sentences of a batch.
         seconds: of a sentence, in each turn.
-        written: tokens of the last turn.
     """
 
     ways: list[System]
@@ -137,7 +135,6 @@ class _Timing:
     size: int = 0
     batches: list[Tensor] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    written: int = 0
 
     def attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the measurement, unless the system cannot be measured."""
@@ -159,13 +156,11 @@ class _Timing:
         self.batches = [source_tensor(self.sentences[at : at + self.size]) for at in starts]
         if len(self.ways) > 1:
             sample = self.batches[:: math.ceil(len(self.batches) / SAMPLED)]
-            self.ways = [min(self.ways, key=lambda way: self._time(way, sample)[0])]
+            self.ways = [min(self.ways, key=lambda way: self._time(way, sample))]
 
     def turn(self) -> None:
         """Translate all batches once."""
-        seconds, translations = self._time(self.ways[0], self.batches)
-        self.seconds.append(seconds / len(self.sentences))
-        self.written = sum(len(hypothesis.tokens) for hypothesis in translations)
+        self.seconds.append(self._time(self.ways[0], self.batches) / len(self.sentences))
 
     @property
     def steady(self) -> bool:
@@ -184,7 +179,6 @@ class _Timing:
         return {
             **described,
             "batch_sentences": self.size,
-            "written_tokens": self.written,
             TIMES: [round(1000 * each, 4) for each in self.seconds],
         }
 
@@ -198,8 +192,8 @@ class _Timing:
             return False
         return True
 
-    def _time(self, way: System, batches: Sequence[Tensor]) -> tuple[float, list[Hypothesis]]:
-        """Seconds and translations of batches, after some that are not counted."""
+    def _time(self, way: System, batches: Sequence[Tensor]) -> float:
+        """Seconds that batches take, after some that are not counted."""
         device = self.setting.device
         torch.set_num_threads(way.threads)
         method = way.opened()
@@ -207,9 +201,10 @@ class _Timing:
             method(way.model, batch.to(device))
         _wait(device)
         started = self.clock()
-        translations = [each for batch in batches for each in method(way.model, batch.to(device))]
+        for batch in batches:
+            method(way.model, batch.to(device))
         _wait(device)
-        return self.clock() - started, translations
+        return self.clock() - started
 
 
 def _wait(device: str) -> None:

@@ -39,7 +39,7 @@ def estimate(
     """C of each split from the analyses `likelihood` of a NAT and an AT, and `corpus.json`.
 
     C may be negative. `by_sentence` has the difference of the losses in bits and the tokens of each
-    sentence, `losses` those of the whole split in nats.
+    sentence.
 
     Raises:
         UserError: if the two likelihoods are not of the same text.
@@ -65,11 +65,7 @@ def estimate(
             },
             **{key: {"value": _in_bits(each * sentences / tokens)} for key, each in exact.items()},
         }
-        splits[name] = {
-            "sentences": of_parallel["sentences"],
-            "tokens": of_parallel["tokens"],
-            "losses": {"parallel": nat, "autoregressive": at},
-        }
+        splits[name] = {key: of_parallel[key] for key in ("sentences", "tokens")}
     return {
         "measures": measures,
         "corpus": parallel["corpus"],

@@ -76,7 +76,7 @@ def test_every_repeat_translates_every_sentence() -> None:
     assert found["source_tokens"]["mean"] == pytest.approx(31 / 7, abs=0.01)
     own = found["systems"]["nat"]
     assert (own["engine"], own["precision"], own["threads"]) == ("torch 0", "float32", 1)
-    assert own["written_tokens"] == 14 and own["batch_sentences"] == 3
+    assert own["batch_sentences"] == 3
     assert own[TIMES] == [1000.0] * 6
 
 
