@@ -52,6 +52,12 @@ def divergence(truth: np.ndarray, model: np.ndarray) -> float:
     return float((truth[there] * np.log2(truth[there] / model[there])).sum())
 
 
+def mixed(joint: np.ndarray) -> float:
+    """Probability of values on different sides of the middle between the peaks, percent."""
+    middle = (PEAKS[0][0] + PEAKS[1][0] + 1) // 2
+    return 100 * float(joint[:middle, middle:].sum() + joint[middle:, :middle].sum())
+
+
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Train on the law, with one draw for each candidate of the system's text, or with one draw.
 
@@ -60,10 +66,11 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     training = tiny(job.configuration.training(job.artifact.system))
     model = distribution(trained(training, job.artifact.seed))
     truth = law()
+    values = {"two_modes_kl": divergence(truth, model), "two_modes_mixed": mixed(model)}
     return {
         SPLIT: {
             "updates": UPDATES,
-            "measures": analysis.measures({"two_modes_kl": divergence(truth, model)}),
+            "measures": analysis.measures(values),
             "values": list(range(VALUES)),
             "law": (truth / truth.max()).round(4).tolist(),
             "model": (model / model.max()).round(4).tolist(),

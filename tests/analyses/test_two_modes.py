@@ -5,7 +5,7 @@ import pytest
 
 from nat.analyses import two_modes
 from nat.analyses.toy import tiny
-from nat.analyses.two_modes import distribution, divergence, law, trained
+from nat.analyses.two_modes import distribution, divergence, law, mixed, trained
 from tests.repository import configured
 
 
@@ -15,15 +15,9 @@ def bound() -> float:
     return divergence(truth, np.outer(truth.sum(1), truth.sum(0)))
 
 
-def in_modes(joint: np.ndarray) -> list[float]:
-    """Probability of both values on one side of the middle, the lower and the upper one."""
-    middle = two_modes.VALUES // 2
-    return [float(joint[side, side].sum()) for side in (slice(middle), slice(middle, None))]
-
-
 def test_the_law_and_the_bound_of_independent_variables() -> None:
     truth = law()
-    assert truth.sum() == pytest.approx(1) and sum(in_modes(truth)) > 0.97
+    assert truth.sum() == pytest.approx(1) and mixed(truth) < 3
     assert divergence(truth, truth) == 0
     entropies = [
         -sum(p * np.log2(p) for p in part.ravel() if p > 0)
@@ -43,6 +37,9 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     likely, chosen = found.values()
     truth = law()
     assert bound() <= divergence(truth, likely) < bound() + 0.05
-    assert sum(in_modes(likely)) == pytest.approx(0.5, abs=0.02)
+    assert mixed(likely) == pytest.approx(50, abs=2)
     assert divergence(truth, chosen) > 2 * bound()
-    assert max(in_modes(chosen)) > 0.8 and min(in_modes(chosen)) < 0.1
+    assert mixed(chosen) < 20
+    middle = two_modes.VALUES // 2
+    sides = chosen[:middle, :middle].sum(), chosen[middle:, middle:].sum()
+    assert max(sides) > 0.8 and min(sides) < 0.1
