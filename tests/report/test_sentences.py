@@ -64,7 +64,7 @@ def write_trace(root: Path, system: str, decoding: str) -> None:
 
 
 def called(path: Path) -> Any:
-    """What a file of the page's data hands over."""
+    """Content that a file of data hands to the page."""
     text = path.read_text()
     arguments = text[text.index("(") + 1 : text.rindex(");")]
     name, content = json.loads(f"[{arguments}]")

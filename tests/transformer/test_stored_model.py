@@ -57,7 +57,7 @@ def test_the_weights_of_a_mapped_model_stay_in_the_file(tmp_path: Path) -> None:
 
 
 def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:
-    """What configurations that lie beside models hold of each class, with its defaults."""
+    """Options of each class, with their defaults, as configurations beside models hold them."""
     classes: dict[str, type] = {each.__name__: each for each in (Architecture, DecoderOptions)}
     for family in registry.FAMILIES:
         for name in registry.names(family):

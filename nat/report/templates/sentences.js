@@ -105,12 +105,12 @@ const sentenceBrowser = (() => {
     if (!data) return;
     const [a, b] = chosen();
     const key = ORDERS[byId("order").value];
-    const found = (number) => {
+    const matches = (number) => {
       const outputs = [a.outputs[number], b.outputs[number]];
       const text = [data.sources[number], ...data.references[number], ...outputs].join("\n").toLowerCase();
       return queried().every((word) => text.includes(word));
     };
-    listed = [...data.sources.keys()].filter(found);
+    listed = [...data.sources.keys()].filter(matches);
     listed.sort((one, other) => key(one, a, b) - key(other, a, b) || one - other);
     const gains = listed.map((number) => b.bleu[number] - a.bleu[number]);
     const rows = listed.map((number, at) => {
@@ -211,11 +211,11 @@ const sentenceBrowser = (() => {
   function unfold(traced) {
     const [positions, differs, passes] = traced ?? [0, 0, []];
     let [tokens, percentages] = [Array(positions).fill(null), Array(positions).fill(null)];
-    return passes.map(([chosen, its, found, masked = chosen]) => {
+    return passes.map(([chosen, texts, shares, masked = chosen]) => {
       const before = tokens;
       [tokens, percentages] = [[...tokens], [...percentages]];
       chosen.forEach((place, number) => {
-        [tokens[place], percentages[place]] = [its[number], found[number]];
+        [tokens[place], percentages[place]] = [texts[number], shares[number]];
       });
       return { before, tokens, percentages, now: new Set(chosen), masked: new Set(masked), differs };
     });
