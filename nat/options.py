@@ -59,8 +59,7 @@ def _unique(values: list[Any]) -> list[Any]:
 
 Unique = AfterValidator(_unique)
 Text = Annotated[str, Field(min_length=1)]
-LocalPath = Annotated[str, Field(pattern=r"^[^{}]+$")]
-"""Snakemake fills in braces."""
+LocalPath = Annotated[str, Field(pattern=r"^[^{}]+$")]  # Snakemake fills in braces
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", examples=["best", "10k"])]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]

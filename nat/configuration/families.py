@@ -90,15 +90,10 @@ def _without(content: Mapping[str, Any], *keys: str) -> Content:
 def expanded(
     files: Mapping[str, Content], folder: str
 ) -> tuple[dict[str, Content], dict[str, Origin]]:
-    """Resolve `like`, `variants` and `name` in all files of a folder.
+    """Resolve `like`, `variants` and `name` in all files of a folder, by names without `.yaml`.
 
-    Args:
-        files: contents by name of the file without `.yaml`.
-        folder: below `config/`.
-
-    Returns:
-        What each entry says, as if it had a file of its own, and where it is defined. Entries come
-        after those that they are `like`; families have their names with placeholders.
+    Returns what each entry says, as if it had a file of its own, and where it is defined. Entries
+    come after those that they are `like`; families have their names with placeholders.
     """
     written: dict[str, _Written] = {}
     for stem, content in files.items():

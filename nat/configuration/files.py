@@ -13,8 +13,7 @@ import yaml
 from nat.errors import UserError
 
 SETTINGS = "config/config.yaml"
-PAPER_SCALE = "paper"
-"""The file in config/scales that has the papers' own settings."""
+PAPER_SCALE = "paper"  # the file in config/scales that has the papers' own settings
 
 # folder in config/: what one of its files describes
 FOLDERS = {
@@ -26,8 +25,7 @@ FOLDERS = {
     "papers": "paper",
 }
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Names of files and of what they describe."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # names of files and of what they describe
 
 _MERGE, _TEXT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

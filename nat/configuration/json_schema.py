@@ -12,8 +12,7 @@ from nat.configuration.models import MODELS
 from nat.papers.description import Paper
 from nat.transformer.architecture import Architecture
 
-KINDS: dict[str, type[BaseModel]] = {**MODELS, "papers": Paper}
-"""The model of every kind of file."""
+KINDS: dict[str, type[BaseModel]] = {**MODELS, "papers": Paper}  # the model of every kind of file
 _BESIDE = re.compile(r"((?:^    # .*\n)*)^    (\w+): .*?(?:  (# .*))?$", re.MULTILINE)
 _IN_DOCSTRING = re.compile(r"^        (\w+): (.*(?:\n {12}.*)*)", re.MULTILINE)
 

@@ -44,12 +44,8 @@ def in_proportion(
     """A changed recipe in which lengths that the change does not give follow its `updates`.
 
     These are `warmup_updates`, `save_every`, `validate_every` and the updates of `keep`; `patience`
-    follows the number of validations. Each is at least 1 (a warm-up of 0 stays).
-
-    Args:
-        recipe: as its file gives it.
-        changed: with the change.
-        change: by a scale or on the command line.
+    follows the number of validations. Each is at least 1 (a warm-up of 0 stays). `recipe` is as its
+    file gives it, `changed` the same with the `change` by a scale or on the command line.
     """
     result = dict(changed)
     stated = recipe.get("updates", changed.get("reference_updates"))

@@ -16,8 +16,7 @@ from nat.configuration.files import read_value
 from nat.errors import UserError, told_of
 from nat.options import Name, OrAbsent, StrictModel, nested, validated
 
-KEYS = ("scale", "name", "override")
-"""Keys that `snakemake --config` accepts."""
+KEYS = ("scale", "name", "override")  # keys that `snakemake --config` accepts
 EXAMPLE = "recipes.student.dropout=0.2"
 OF_A_RUN = ("precision", "threads", "distillation_engine")
 """Keys of config/config.yaml that concern one run; corpora are made once for all runs."""

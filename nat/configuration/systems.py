@@ -20,8 +20,7 @@ from nat.traits import NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
 
-WITH_TASKS = ("systems", "recipes", "decodings")
-"""Folders whose files have a key `tasks`."""
+WITH_TASKS = ("systems", "recipes", "decodings")  # folders whose files have a key `tasks`
 REFERENCES = {
     **dict.fromkeys(("system", "init_from", "teacher", "assistant"), "systems"),
     **{"decoding": "decodings", "recipe": "recipes", "size": "sizes"},

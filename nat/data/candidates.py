@@ -46,8 +46,7 @@ class Candidate:
 class Text:
     """A value of the key `text`: one text, or several and the method that chooses among them."""
 
-    kind: str
-    """`raw`, `distilled`, or the method of the choice."""
+    kind: str  # `raw`, `distilled`, or the method of the choice
     candidates: tuple[Candidate, ...]
     choice: Method | None = None
 

@@ -19,8 +19,7 @@ from nat.files import atomic_directory, write_json
 
 REASONS = ("empty", "too_long", "ratio")
 
-Filter = Literal["clean", "tokens"]
-"""The steps that drop pairs."""
+Filter = Literal["clean", "tokens"]  # the steps that drop pairs
 
 
 class Seen:

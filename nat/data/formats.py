@@ -24,11 +24,9 @@ from nat.data.corpus import FurtherReferences, PairSource
 from nat.data.lines import read_lines, read_parallel, unpacked
 from nat.errors import UserError
 
-PAIRS = "pairs"
-"""Label of a file that holds both languages."""
+PAIRS = "pairs"  # label of a file that holds both languages
 EXTRA_REFERENCES = "extra_refs"
-TOGETHER = ("tsv", "tmx")
-"""Formats whose file holds both languages."""
+TOGETHER = ("tsv", "tmx")  # formats whose file holds both languages
 
 _NUMBERED = re.compile(r"([STR])(\d*)-(\d+)")
 _HEADER = re.compile(r"<(/?[a-z]+)\b[^>]*>")

@@ -16,8 +16,7 @@ Value = TypeVar("Value")
 
 TRAIN, VALID = "train", "valid"
 
-CORPORA = Path("results/corpora")
-"""Folder of all corpora."""
+CORPORA = Path("results/corpora")  # folder of all corpora
 
 
 def sides(corpus: Corpus) -> tuple[str, str]:

@@ -37,8 +37,7 @@ _SPACE = "\u2581"
 _JOINED = "\uffed"
 _CONTINUED = re.compile(f"@@(?: |$)|{_SPACE}(?: {_JOINED})?| ?{_JOINED}")
 
-Splitter = Callable[[str], str]
-"""Splits a line of tokens into subwords, joined by spaces."""
+Splitter = Callable[[str], str]  # splits a line of tokens into subwords, joined by spaces
 
 
 def bpe_splitter(codes: str) -> Splitter:

@@ -24,8 +24,7 @@ NEVER_WRITTEN = (PAD, BOS, EOS, MASK, BLANK)
 Side = Literal["source", "target"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
-VOCABULARY = "vocabulary.txt"
-"""File of the joint vocabulary."""
+VOCABULARY = "vocabulary.txt"  # file of the joint vocabulary
 
 SEPARATE_VOCABULARIES = tuple(f"vocabulary.{side}.txt" for side in SIDES)
 """Files of the vocabularies of source and target, instead."""

@@ -34,8 +34,7 @@ from nat.data.subwords import Splitter
 
 END = ""  # no word is empty
 
-Lengths = dict[int, float]
-"""Probability of numbers of subwords."""
+Lengths = dict[int, float]  # probability of numbers of subwords
 
 Forms = list[tuple[tuple[str, ...], float]]
 """The forms of a word, in subwords, and their probabilities."""
