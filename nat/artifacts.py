@@ -73,11 +73,18 @@ class OfTraining(OfSystem):
                 f"{place}': a published checkpoint has one dictionary, but '{self.corpus}' has "
                 "separate vocabularies; use a corpus with one number as 'bpe_merges'"
             )
+        address, own = imported.address, File(imported.checkpoint, f"{place}.checkpoint'")
         return Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
-            checkpoint=File(imported.checkpoint, f"{place}.checkpoint'"),
+            checkpoint=own if address is None else Checkpoint(address),
             dictionary=File(imported.dictionary, f"{place}.dictionary'"),
         )
+
+
+class Checkpoint(Artifact, path="results/checkpoints/{address}"):
+    """A checkpoint that its authors publish at this address, HOST/PATH."""
+
+    address: str
 
 
 class Model(OfTraining, path=MODEL + "/model.pt"):

@@ -70,3 +70,23 @@ if graph.imported:
             named("import {system} on {corpus} (seed {seed})")
         shell:
             COMMAND
+
+    # It runs where Snakemake runs, since the nodes of many clusters have no network.
+    rule fetch_checkpoint:
+        output:
+            checkpoint="results/checkpoints/{address}",
+        log:
+            "<run>/logs/fetch_checkpoint/{address}.log",
+        benchmark:
+            "<run>/benchmarks/fetch_checkpoint/{address}.tsv"
+        wildcard_constraints:
+            address=".+",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            **handed("fetch_checkpoint", artifacts.Checkpoint),
+        message:
+            named("fetch {address}")
+        shell:
+            COMMAND

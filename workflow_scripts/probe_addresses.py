@@ -1,4 +1,4 @@
-"""Ask every address of every corpus for one byte, to find those that are dead; needs a network."""
+"""Ask each address of a corpus or checkpoint for a byte, to find dead ones; needs a network."""
 
 import argparse
 
@@ -18,6 +18,11 @@ def main() -> None:
         file = configuration.file_of("corpora", name)
         for key, url in addresses(configuration.corpus(name)).items():
             keys.setdefault(url, []).append(f"{file}: key '{key}'")
+    for system, content in configuration.files["systems"].items():
+        file = configuration.file_of("systems", system)
+        for task, its in content.get("tasks", {}).items():
+            if (url := its.get("imported", {}).get("checkpoint", "")).startswith("https://"):
+                keys.setdefault(url, []).append(f"{file}: key 'tasks.{task}.imported.checkpoint'")
     dead = 0
     for url, named_by in keys.items():
         fault = probe(url)

@@ -191,9 +191,15 @@ Length = Literal["target", "offset", "constant"]
 class Imported(StrictModel):
     """A trained model that is taken over from a fairseq checkpoint, see docs/checkpoints.md."""
 
-    checkpoint: LocalPath
+    checkpoint: LocalPath  # or the address, with https, where it is published
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     dictionary: LocalPath
+
+    @property
+    def address(self) -> str | None:
+        """HOST/PATH where the checkpoint is published; None for a file that a user keeps."""
+        scheme, _, address = self.checkpoint.partition("://")
+        return address if scheme == "https" else None
 
 
 class SystemFile(Inheriting):

@@ -21,8 +21,10 @@ def cannot_train(configuration: Configuration, system: str) -> str:
         scales = configuration.files["scales"].items()
         having = [name for name, scale in scales if its.size in scale["sizes"]]
         return f"not run: published models are of scale {' or '.join(having)}"
-    imported = its.imported
-    files = () if imported is None else (imported.checkpoint, imported.dictionary)
+    files = []
+    if its.imported is not None:
+        files = [its.imported.dictionary]
+        files += [its.imported.checkpoint] if its.imported.address is None else []
     return _not_there(configuration.root, files)
 
 

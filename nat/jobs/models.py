@@ -44,8 +44,9 @@ def import_checkpoint(job: Job[Model]) -> None:
     checksums = [file["sha256"] for file in files.values()]
     if training.imported.sha256 not in (None, checksums[0]):
         raise UserError(
-            f"{checkpoint.path} has the checksum {checksums[0]}, but {inputs.checkpoint.named_by} "
-            f"expects {training.imported.sha256}; download it again or correct 'sha256'"
+            f"{checkpoint.path} has the checksum {checksums[0]}, but the system "
+            f"'{training.system}' expects {training.imported.sha256}; download it again or correct "
+            "its key 'imported.sha256'"
         )
     dictionary = read_dictionary(Path(inputs.dictionary.path), job.corpus.in_pieces)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))

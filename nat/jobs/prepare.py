@@ -1,6 +1,7 @@
 """Jobs that make text: the steps of a corpus, and what is made of the translations of teachers."""
 
 from pathlib import Path
+from typing import Any
 
 from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ngrams, Translations
 from nat.checksums import DOWNLOADS, RESULTS
@@ -40,9 +41,14 @@ def make_references(job: Step) -> None:
 
 
 def _place(job: Step) -> Place:
+    return place_of(job, job.artifact.corpus)
+
+
+def place_of(job: Job[Any], name: str) -> Place:
+    """The places that files of a corpus, or a checkpoint, are searched in."""
     mirror = job.configuration.settings.mirror
     folder = None if mirror is None else Path(mirror)
-    return Place(job.artifact.corpus, Path(), folder, Path(RESULTS, DOWNLOADS))
+    return Place(name, Path(), folder, Path(RESULTS, DOWNLOADS))
 
 
 def _before(job: Step) -> Path:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from nat.artifacts import Model, Shard
 from nat.configuration.reading import read
+from nat.configuration.runnable import cannot_train
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
@@ -26,6 +27,7 @@ from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
 from nat.fairseq_plugin.published import read_checkpoint
 from nat.files import read_json
+from nat.jobs.fetch import fetch_checkpoint
 from nat.jobs.models import import_checkpoint
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import load_model, matching_model
@@ -261,6 +263,24 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     matching_model(MODEL, job(configuration, shard).configuration, sizes)
     translate_shard(job(configuration.on(CORPUS), shard))
     assert len(list(read_translations(Path(shard.path)))) == len(SENTENCES)
+
+
+def test_a_checkpoint_is_fetched_from_its_address(folder: Path) -> None:
+    address = "example.org/models/published.pt"
+    system = Path("config/systems/published.yaml")
+    system.write_text(CONFIGURED.replace("published.pt", f"https://{address}"))
+    configuration = read("micro", Path())
+    assert cannot_train(configuration, SYSTEM) == ""
+    checkpoint = MODEL.inputs(configuration).checkpoint
+    assert checkpoint.path == f"results/checkpoints/{address}"
+    published = Path("mirror", address)
+    published.parent.mkdir(parents=True)
+    write(published, released().state_dict())
+    fetch_checkpoint(job(configuration, checkpoint))
+    assert Path(checkpoint.path).read_bytes() == published.read_bytes()
+    imported()
+    Path("dict.txt").unlink()
+    assert "dict.txt" in cannot_train(configuration, SYSTEM)
 
 
 class Harmful:

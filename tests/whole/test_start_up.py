@@ -22,6 +22,7 @@ NEEDED = {
     ): {"torch", "ctranslate2"},
     ("convert",): {"torch", "ctranslate2", "onnxruntime"},
     ("train",): {"torch", "fairseq"},
+    ("fetch_checkpoint",): {"requests"},
     # the cells of papers are a frame of pandas
     ("judge_claims", "make_table"): {"pandas"},
     # the names in scatter plots are placed by adjustText, with scipy

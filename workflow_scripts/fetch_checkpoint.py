@@ -1,0 +1,7 @@
+"""Download a checkpoint that others publish."""
+
+from nat.job import run_job
+from nat.jobs.fetch import fetch_checkpoint
+
+if __name__ == "__main__":
+    run_job(fetch_checkpoint)
