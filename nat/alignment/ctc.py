@@ -9,20 +9,13 @@ class 0 is BLANK, class n the nth token. Dynamic programmes loop over frames and
 over sentences and states; they are computed in float32 at least.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, MASK, PAD
-
-
-class Collapsed(NamedTuple):
-    """Collapsed alignments: tokens, PAD after the end [B, N], and their number [B]."""
-
-    tokens: Tensor
-    lengths: Tensor
 
 
 def own_symbols(targets: Tensor) -> Tensor:
@@ -152,15 +145,18 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
     return labels.masked_fill(infeasible, MASK).masked_fill(padding, PAD)
 
 
-def collapse(labels: Tensor, padding: Tensor) -> Collapsed:
-    """Merge equal neighbours of labels [B, T], then drop blanks; padding is on the right."""
+def collapse(labels: Tensor, padding: Tensor) -> Tensor:
+    """Merge equal neighbours of labels [B, T], whose padding is on the right, then drop blanks.
+
+    The tokens that are left have PAD after their end, [B, N].
+    """
     before = F.pad(labels, (1, 0), value=BLANK)[:, :-1]
     kept = labels.ne(before) & labels.ne(BLANK) & ~padding
     lengths = kept.sum(1)
     width = int(lengths.max()) if lengths.numel() else 0
     tokens = labels.new_full((labels.size(0), width), PAD)
     tokens[torch.arange(width, device=labels.device) < lengths[:, None]] = labels[kept]
-    return Collapsed(tokens, lengths)
+    return tokens
 
 
 def _exact(log_probabilities: Tensor) -> Tensor:

@@ -98,7 +98,7 @@ def _of_canvas(model: Transformer) -> dict[str, float]:
     chosen = log_probabilities[:, torch.arange(written.size(1)), written]
     probabilities = chosen.sum(2).exp().mean(0).tolist()
     if model.decoder.upsample is not None:
-        written = collapse(written, torch.zeros_like(written, dtype=torch.bool)).tokens
+        written = collapse(written, torch.zeros_like(written, dtype=torch.bool))
     sums = dict.fromkeys(OUTPUTS.values(), 0.0)
     for symbols, probability in zip(written.tolist(), probabilities, strict=True):
         output = tuple(symbol for symbol in symbols if symbol not in (BLANK, PAD))

@@ -43,13 +43,11 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
         )
         labels = source.new_full(padding.shape, PAD)
         labels[~padding] = best.symbols.masked_fill(best.symbols == EOS, BLANK)
-        written = collapse(labels, padding)
+        written = collapse(labels, padding).tolist()
         scores = [float(each.mean()) for each in best.log_probabilities.split(frames.tolist())]
         return [
-            Hypothesis(tokens[:length], score, 1)
-            for tokens, length, score in zip(
-                written.tokens.tolist(), written.lengths.tolist(), scores, strict=True
-            )
+            Hypothesis([token for token in tokens if token != PAD], score, 1)
+            for tokens, score in zip(written, scores, strict=True)
         ]
 
 

@@ -86,14 +86,11 @@ def imputed_translations(
     imputed = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
     written = collapse(imputed.labels, padding)
     scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
-    rows = zip(
-        written.tokens.tolist(),
-        written.lengths.tolist(),
-        scores.tolist(),
-        imputed.passes.tolist(),
-        strict=True,
-    )
-    return [Hypothesis(tokens[:length], score, passes) for tokens, length, score, passes in rows]
+    rows = zip(written.tolist(), scores.tolist(), imputed.passes.tolist(), strict=True)
+    return [
+        Hypothesis([token for token in tokens if token != PAD], score, passes)
+        for tokens, score, passes in rows
+    ]
 
 
 @torch.inference_mode()

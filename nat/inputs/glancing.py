@@ -45,7 +45,7 @@ class Glancing(GlancingOptions):
             distance = (predicted.ne(labels) & ~first.canvas.padding).sum(1)
         else:
             if context.model.decoder.upsample is not None:
-                predicted = collapse(predicted, first.canvas.padding).tokens
+                predicted = collapse(predicted, first.canvas.padding)
             distance = edit_distance(predicted, context.batch.target)
         final = self.ratio if self.final_ratio is None else self.final_ratio
         mean = share_of(distance, self.ratio + (final - self.ratio) * context.progress)

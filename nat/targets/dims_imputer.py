@@ -32,7 +32,7 @@ class DimsImputer(DimsImputerOptions):
         encoded, output = teacher.encode(context.batch.source), context.output_of(teacher)
         tokens, steps = decoder_input.tokens, self.teacher_steps
         labels = impute(teacher, encoded, tokens, padding, steps, output).labels
-        return completion_loss(context, decoder_input, collapse(labels, padding).tokens)
+        return completion_loss(context, decoder_input, collapse(labels, padding))
 
 
 METHOD = DimsImputer

@@ -128,7 +128,7 @@ def test_frames_of_ctc_against_all_alignments() -> None:
     of_target: dict[Any, dict[Any, float]] = {target: {} for target in targets}
     for alignment in itertools.product(symbols, repeat=4):
         written = collapse(torch.tensor([alignment]), torch.zeros(1, 4, dtype=torch.bool))
-        target = tuple(written.tokens[0].tolist())
+        target = tuple(written[0].tolist())
         if target in targets:
             q = math.exp(sum(float(frames[i, s]) for i, s in enumerate(alignment)))
             of_target[target][alignment] = q

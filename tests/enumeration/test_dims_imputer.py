@@ -62,7 +62,7 @@ def test_visible_labels_stay_and_bind() -> None:
         logits = states @ teacher.embedding.weight.t()
         logits[:, :, never_chosen(teacher)] = -torch.inf
         labels[:, places] = logits.argmax(2)[:, places]
-    target = collapse(labels, shown.padding).tokens[0].tolist()
+    target = collapse(labels, shown.padding)[0].tolist()
     full = full_log_probabilities(context, shown)[0]
     loss = DimsImputer(teacher_steps=2)(context, shown)
     assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))

@@ -75,7 +75,7 @@ def test_visible_labels_are_the_best_alignment() -> None:
                 assert labels.eq(MASK).all() and masked[row, : 2 * source].all()
             else:
                 written = collapse(labels[None], torch.zeros_like(labels[None]).bool())
-                assert written.tokens[0].tolist() == batch.target[row, :target].tolist()
+                assert written[0].tolist() == batch.target[row, :target].tolist()
     assert not found.causal
 
 
