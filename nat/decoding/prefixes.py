@@ -143,13 +143,10 @@ class Prefixes:
         if self._language_model is not None:
             ends, _ = self._language_model.step(self._states, np.full_like(self._states, EOS))
             ranks = ranks + self._alpha * ends
-        place = int(ranks.argmax())
-        return self._tokens(place), float(ranks[place])
-
-    def _tokens(self, place: int) -> list[int]:
+        best = place = int(ranks.argmax())
         tokens = []
         for origins, added in reversed(self._history):
             if added[place] != NO_TOKEN:
                 tokens.append(int(self._words[added[place]]))
             place = origins[place]
-        return tokens[::-1]
+        return tokens[::-1], float(ranks[best])

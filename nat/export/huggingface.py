@@ -24,11 +24,6 @@ from nat.transformer.model import Transformer
 
 CODE = "nat.export.huggingface_code"
 LICENCE = Path(__file__).resolve().parents[2] / "LICENSE"
-CLASSES = {
-    "AutoConfig": f"{file_name(CODE)}.NatConfig",
-    "AutoModel": f"{file_name(CODE)}.NatModel",
-    "AutoTokenizer": [f"{file_name(CODE)}.NatTokenizer", None],
-}
 USE = """from transformers import AutoModel, AutoTokenizer
 
 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
@@ -57,6 +52,7 @@ def write_huggingface(
         folder: to write.
     """
     methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
+    code = file_name(CODE)
     with atomic_directory(folder) as temporary:
         weights = {
             f"network.{name}": value.detach().cpu().contiguous()  # as `save_pretrained` names it
@@ -66,22 +62,22 @@ def write_huggingface(
         config = {
             "model_type": "nat",
             "architectures": ["NatModel"],
-            "auto_map": {key: CLASSES[key] for key in ("AutoConfig", "AutoModel")},
+            "auto_map": {"AutoConfig": f"{code}.NatConfig", "AutoModel": f"{code}.NatModel"},
             "network": network_of(trained.model),
             "decodings": dict(decodings),
         }
         write_json(temporary / "config.json", config)
         tokenizer = {
             "tokenizer_class": "NatTokenizer",
-            "auto_map": {"AutoTokenizer": CLASSES["AutoTokenizer"]},
+            "auto_map": {"AutoTokenizer": [f"{code}.NatTokenizer", None]},
             "model_max_length": trained.model.longest_source + 1,  # with the end
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
         vocabularies.save(temporary)
-        code = _code(list(methods), list(trained.model.part_options))
-        needed = "".join(f"{each}\n" for each in requirements(code.values()))
+        modules = _code(list(methods), list(trained.model.part_options))
+        needed = "".join(f"{each}\n" for each in requirements(modules.values()))
         licence = LICENCE.read_text(encoding="utf-8")
-        for name, text in {**code, "requirements.txt": needed, LICENCE.name: licence}.items():
+        for name, text in {**modules, "requirements.txt": needed, LICENCE.name: licence}.items():
             (temporary / name).write_text(text, encoding="utf-8")
         card = model_card(trained, corpus, list(decodings), scores)
         (temporary / "README.md").write_text(card, encoding="utf-8")

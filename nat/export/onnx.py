@@ -45,7 +45,7 @@ class EncoderGraph(nn.Module):
     """Source [B, S] to everything that the decoder and the choice of lengths need.
 
     Attributes:
-        outputs: names of what is returned: `states` [B, S, D]; of a model with latents
+        outputs: names of the tensors: `states` [B, S, D]; of a model with latents
             `without_latents` or `copied`, [B, S, D], see `nat.transformer.model.Encoded`; of one
             with a length predictor `lengths`, the log-probabilities of its classes, [B, 256].
     """
@@ -53,22 +53,20 @@ class EncoderGraph(nn.Module):
     def __init__(self, model: Transformer) -> None:
         super().__init__()
         self.model = model
-        with torch.no_grad():
-            encoded = model.encode(source_tensor([[len(SPECIALS)]]))
-        of_latents = [
-            name for name in ("without_latents", "copied") if getattr(encoded, name) is not None
-        ]
-        self.outputs = ["states", *of_latents]
-        if isinstance(model.length_predictor, LengthPredictor):
-            self.outputs.append("lengths")
+        self.outputs = list(self.named(source_tensor([[len(SPECIALS)]])))
+
+    @torch.no_grad()
+    def named(self, source: Tensor) -> dict[str, Tensor]:
+        """The tensors by name."""
+        encoded, predictor = self.model.encode(source), self.model.length_predictor
+        tensors = {name: getattr(encoded, name) for name in ("states", "without_latents", "copied")}
+        if isinstance(predictor, LengthPredictor):
+            tensors["lengths"] = predictor(encoded.source_states, encoded.padding)
+        return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     def forward(self, source: Tensor) -> tuple[Tensor, ...]:
-        """The tensors that `outputs` names."""
-        encoded = self.model.encode(source)
-        tensors = [getattr(encoded, name) for name in self.outputs if name != "lengths"]
-        if isinstance(self.model.length_predictor, LengthPredictor):
-            tensors.append(self.model.length_predictor(encoded.source_states, encoded.padding))
-        return tuple(tensors)
+        """The tensors alone."""
+        return tuple(self.named(source).values())
 
 
 class DecoderGraph(nn.Module):
@@ -155,9 +153,8 @@ def write_onnx(
     with atomic_directory(folder) as temporary:
         longest = model.longest_source
         source, tokens = _example(model, [min(5, longest), min(3, longest)])
-        with torch.no_grad():
-            encoded = dict(zip(encoder.outputs, encoder(source), strict=True))
-        given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: torch.tensor(0.5)}
+        penalty, encoded = torch.tensor(0.5), encoder.named(source)
+        given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: penalty}
         _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
         inputs = {name: given[name] for name in decoder.inputs}
         outputs = ["symbols", "log_probabilities"]
@@ -236,7 +233,7 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
     tokens = torch.where(real & revealed, len(SPECIALS), tokens)
     with torch.no_grad():
         encoded = model.encode(source)
-        expected = dict(zip(encoder.outputs, encoder(source), strict=True))
+        expected = encoder.named(source)
         states = model.decode(tokens, ~real, encoded, causal=False)[real]
         log_probabilities = model.output.all_log_probabilities(states)
     preferred = log_probabilities.clone()

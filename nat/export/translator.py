@@ -44,9 +44,6 @@ class TextTranslator:
     Attributes:
         decoding: its name.
         method: the decoding itself, with all that it consults.
-
-    Raises:
-        UserError: if a file is damaged, files do not belong together, or there is no such decoding.
     """
 
     def __init__(
@@ -130,7 +127,7 @@ def load(
         batch_tokens: most source tokens of a batch, with padding; None for those of the run.
 
     Raises:
-        UserError: if something is missing or does not belong together.
+        UserError: if something is missing, damaged or does not belong together.
     """
     wanted = () if decoding is None else (decoding,)
     return TextTranslator(open_folder(Path(folder), wanted), decoding, batch_tokens)
@@ -161,8 +158,7 @@ def translate_input(
 ) -> None:
     """Translate standard input to standard output; arguments as for `load`.
 
-    Args:
-        lines: that are read and translated at a time; None for `BLOCK`, or 1 at a terminal.
+    So many `lines` are read and translated at a time; None for `BLOCK`, or 1 at a terminal.
     """
     at_once = lines or (1 if sys.stdin.buffer.isatty() else BLOCK)
     translator = load(folder, decoding, batch_tokens)
