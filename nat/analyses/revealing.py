@@ -140,11 +140,6 @@ class Errors(NamedTuple):
     factorisation: float
     passes: float
 
-    @property
-    def divergence(self) -> float:
-        """KL(P || Q)."""
-        return self.learning + self.factorisation
-
 
 def split(
     roots: Sequence[State], decoding: Decoding, smallest: float = SMALLEST, seed: int = 0
