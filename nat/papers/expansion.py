@@ -105,6 +105,14 @@ class Expanded:
             return self.levels
         return {"measure": measures.pop(), **self.levels}
 
+    @property
+    def shown_by_paper(self) -> list[Cell]:
+        """Cells that are run or computed, without rows and columns that are ours only."""
+        lines = [*self.rows, *self.columns]
+        ours = {line.label for line in lines if line.given.ours_only}
+        own = (cell for cell in self.cells if cell.system or cell.derived)
+        return [cell for cell in own if cell.row not in ours and cell.column not in ours]
+
     @cached_property
     def printed(self) -> dict[tuple[str, ...], Cell]:
         """Cells with the printed values of numbers, those that are only quoted by row."""

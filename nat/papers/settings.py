@@ -4,14 +4,18 @@ Three files in `config/published`, which `docs/papers.md` describes: `settings.c
 each setting of training, text, decoding and measuring that a paper or its code states.
 `settings-map.yaml` says which of our systems, decodings and keys a row is about, or why it is not
 about the configuration. `deviations.yaml` says where we differ, and why.
+
+A key of the map may begin with `cells.`: its values are then those of all cells that the tables and
+figures of the row show, such as their splits; with `among cells.` the stated one is one of them.
 """
 
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import filter as matching
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
@@ -22,8 +26,11 @@ from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
+from nat.measures.known import MEASURES
 from nat.options import StrictModel, Text, at, hint
+from nat.papers.cells import OVER, OWN, Cell
 from nat.papers.published import rows_of
+from nat.papers.relation import relation
 
 ROWS = "config/published/settings.csv"
 MAP = "config/published/settings-map.yaml"
@@ -36,6 +43,8 @@ SOURCES = {
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
 _SEVERAL = re.compile(r"\d+(, \d+)+")
+_PARTS = re.compile(r"(Table|Figure)s? (\d[\d, -]*)")
+_CELLS, _AMONG = "cells.", "among cells."
 
 
 class Stated(NamedTuple):
@@ -65,7 +74,8 @@ class AboutRows(StrictModel):
 
     A field is a pattern or several, in which `*` stands for anything. `ours` has our systems or
     decodings that rows are about, what our value must be, or what a method does that differs;
-    `same_as` has a system or decoding whose value ours must be.
+    `same_as` has a system or decoding whose value ours must be, `path` another key than the map
+    has. What is fixed in code is said in `file`, in the words `says`.
     """
 
     paper: Patterns = []
@@ -80,6 +90,9 @@ class AboutRows(StrictModel):
     tasks: Patterns = []
     one_of: list[Any] = []
     same_as: Text | None = None
+    path: Text | None = None
+    file: Text = ""
+    says: Text = ""
 
 
 class SettingsMap(StrictModel):
@@ -90,6 +103,7 @@ class SettingsMap(StrictModel):
     """
 
     reasons: dict[str, Text] = {}
+    code: list[AboutRows] = []
     outside: list[AboutRows] = []
     tasks: dict[str, dict[str, Text]] = {}
     systems: list[AboutRows] = []
@@ -129,7 +143,7 @@ class StatedSettings:
             self.map = read_model(SettingsMap, written, f"{MAP} or {DEVIATIONS}")
         self.idle: list[str] = []
         self.entries: dict[str, dict[int, AboutRows]] = {}
-        for key in ("outside", "systems", "decodings", "values", "deviations"):
+        for key in ("code", "outside", "systems", "decodings", "values", "deviations"):
             self.entries[key] = self._first(key)
 
     def _first(self, key: str) -> dict[int, AboutRows]:
@@ -161,18 +175,94 @@ class StatedSettings:
         if deviation and deviation.ours:
             of_method = {(row.task, row.system): deviation.ours}
             return Verdict(row, DEVIATION, of_method, deviation.reason)
+        if code := self.entries["code"].get(row.line):
+            said = code.says in _text_of(self.configuration.root / code.file)
+            return Verdict(row, CHECKED if said else None, {(code.file, ""): code.says})
         if outside:
             return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        pairs = itertools.product(self.tasks(row), self.named(row))
-        ours = {(task, name): self.value(row, task, name) for task, name in pairs}
+        ours: dict[tuple[str, str], Any] = {}
+        if self.is_of_cells(row):
+            ours[row.task, row.experiments] = self._of_cells(row)
+        else:
+            pairs = itertools.product(self.tasks(row), self.named(row))
+            ours = {(task, name): self.value(row, task, name) for task, name in pairs}
+            # deviations are told whenever a graph is built, so they are not to expand tables
+            if self.path(row).startswith("decoding.") and not deviation:
+                used = set(self._decodings(row))
+                ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
         differing = {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
-        if row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value):
+        mapped = row.line in self.entries["values"] or self.is_of_cells(row)
+        if not mapped and _SEVERAL.fullmatch(row.value):
             stated, found = read_value(f"[{row.value}]", ""), list(ours.values())
             alike = all(each in stated for each in found) and all(each in found for each in stated)
             differing = {} if alike else ours
         if deviation:
             return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
         return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
+
+    def path(self, row: Stated) -> str:
+        """Our key of a row."""
+        entry, keys = self.entries["values"].get(row.line), self.map.keys
+        if entry and entry.path:
+            return entry.path
+        return keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+
+    def is_of_cells(self, row: Stated) -> bool:
+        """Tell whether the values of a row are those of cells."""
+        return self.path(row).startswith((_CELLS, _AMONG))
+
+    def _cells(self, row: Stated) -> list[Cell]:
+        """List the cells of tables and figures of a row, on its task, that the paper shows, too."""
+        parts = relation(self.configuration, row.paper)
+        named = {
+            f"{kind.lower()} {number}"
+            for kind, numbers in _PARTS.findall(row.experiments)
+            for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)
+            for number in range(int(first), int(last or first) + 1)
+        }
+        task = self.map.tasks[row.paper].get(row.task)
+        of_parts = (parts[name].shown_by_paper for name in parts if name in (named or parts))
+        cells = itertools.chain.from_iterable(of_parts)
+        return [cell for cell in cells if task in (None, cell.task)]
+
+    def _is_about(self, row: Stated, system: str | None) -> bool:
+        """Tell whether a row is about a system; one about all or unnamed ones is about each."""
+        entry = self.entries["systems"].get(row.line)
+        return row.system.startswith("all") or entry is None or system in entry.ours
+
+    def _decodings(self, row: Stated) -> Iterator[str]:
+        """The decodings of the systems of a row: of their cells, and of the texts they write."""
+        for cell in (each for each in self._cells(row) if each.system):
+            if self._is_about(row, cell.system):
+                yield cell.decoding
+            corpus = self.configuration.task(cell.task)
+            for text in self.configuration.training(corpus, cell.system).text.candidates:
+                if self._is_about(row, text.system):
+                    yield str(text.decoding)
+
+    def _of_cells(self, row: Stated) -> list[Any]:
+        """The different values of a field of the cells of a row, or of an option of decoding."""
+        measure, _, field = self.path(row).split(_CELLS)[1].rpartition(".")
+        if measure not in MEASURES:
+            measure, field = "", self.path(row).split(_CELLS)[1]
+        values: list[Any] = []
+        for cell in self._cells(row):
+            if measure not in ("", cell.measure) or not self._is_about(row, cell.system):
+                continue
+            if field.startswith("decoding."):
+                there = self.configuration.on(self.configuration.task(cell.task))
+                if cell.decoding:
+                    assistant = there.decoding_file(cell.decoding).assistant
+                    options = {**there.decoding(cell.decoding).as_json(), "assistant": assistant}
+                    name = field.removeprefix("decoding.")
+                    values += [options[name]] if name in options else []
+            elif field == "baseline":
+                values += [cell.system] * (cell.role == OVER)
+            elif cell.role == OWN:
+                text = cell.setting.partition("-")[2] if field == "batch" else getattr(cell, field)
+                value = read_value(text, "") if field in ("batch", "setting") else text
+                values += [value] * (value not in ("", None))
+        return list(dict.fromkeys(values))
 
     def tasks(self, row: Stated) -> list[str]:
         """List our tasks that a row is about."""
@@ -183,7 +273,7 @@ class StatedSettings:
 
     def named(self, row: Stated) -> list[str]:
         """List our systems, or for a key of decodings our decodings, that a row is about."""
-        of_decoding = row.key.startswith("decoding.")
+        of_decoding = self.path(row).startswith("decoding.")
         entry = self.entries["decodings" if of_decoding else "systems"].get(row.line)
         return list(entry.ours or ()) if entry else []
 
@@ -194,24 +284,34 @@ class StatedSettings:
             return ours in entry.one_of
         if entry and entry.same_as:
             return bool(ours == self.value(row, task, entry.same_as))
-        stated = entry.ours if entry else read_value(row.value, f"{ROWS} line {row.line}: 'value'")
+        if entry and "ours" in entry.model_fields_set:
+            stated = entry.ours
+        else:
+            stated = read_value(row.value, f"{ROWS} line {row.line}: 'value'")
+        if self.is_of_cells(row):
+            if _SEVERAL.fullmatch(str(stated)):
+                stated = read_value(f"[{stated}]", "")
+            wanted = stated if isinstance(stated, list) else [stated]
+            alike = all(each in ours for each in wanted)
+            others = [] if self.path(row).startswith(_AMONG) else ours
+            return alike and all(each in wanted for each in others)
         if isinstance(stated, str) and stated in self.configuration.systems:
             # where papers train equal systems, the effective configuration has one name for all
             stated = self.configuration.canonical(self.configuration.task(task), stated)
         if isinstance(ours, dict) and "about" in ours:
             is_number = isinstance(stated, int | float)
             return is_number and abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"]
-        return bool(stated == ours)
+        return _within(stated, ours)
 
     def value(self, row: Stated, task: str, name: str) -> Any:
         """Look up our effective value for one task and system or decoding."""
-        keys = self.map.keys
-        path = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
-        corpus = self.configuration.task(task)
+        path, corpus = self.path(row), self.configuration.task(task)
         there = self.configuration.on(corpus)
+        if path.startswith("settings."):
+            return at({"settings": self.configuration.scale_settings.model_dump()}, path)
         if path.startswith("corpus."):
             return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
-        if row.key.startswith("decoding."):
+        if path.startswith("decoding."):
             file = there.decoding_file(name)
             options = {**there.decoding(name).as_json(), "assistant": file.assistant}
             tuned = dict.fromkeys(file.tuning, "tuned on validation")
@@ -227,7 +327,21 @@ class StatedSettings:
         steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
         parts = {part: options or True for part, options in training.parts.items()}
         derived = {"size": there.system(name).size, "validation": {"steps": steps}}
-        return at(training.as_json() | parts | derived, path)
+        everything = training.as_json() | parts | derived
+        return everything if path == "training" else at(everything, path)
+
+
+def _within(stated: Any, ours: Any) -> bool:
+    """Tell whether our value is the stated one, which of a mapping need not name all keys."""
+    if isinstance(stated, dict) and isinstance(ours, dict):
+        return all(_within(value, ours.get(key)) for key, value in stated.items())
+    return bool(stated == ours)
+
+
+@cache
+def _text_of(file: Path) -> str:
+    """The text of a file, its lines joined by spaces."""
+    return " ".join(file.read_text(encoding="utf-8").split())
 
 
 @cache
@@ -267,9 +381,9 @@ def check(configuration: Configuration) -> None:
         where = f"{ROWS} line {row.line}"
         known("paper", where, [row.paper], map_.tasks)
         known("source", where, [row.source], SOURCES)
-        if row.line not in compared.entries["outside"]:
+        if row.line not in compared.entries["outside"] | compared.entries["code"]:
             known("task", where, [row.task], ["all", *map_.tasks[row.paper]])
-            if not compared.named(row):
+            if not compared.is_of_cells(row) and not compared.named(row):
                 raise UserError(f"{where}: {MAP} does not say what it is about")
     for paper, tasks in map_.tasks.items():
         known("task", f"{MAP}: key 'tasks.{paper}'", tasks.values(), here.tasks)
@@ -282,7 +396,8 @@ def check(configuration: Configuration) -> None:
     known("decoding", f"{MAP}: key 'decodings'", unknown, here.decodings)
     stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
     known("key", f"{MAP}: key 'keys'", map_.keys, stated)
-    ours = [*Training.model_fields, "size", "validation", "decoding"]
+    ours = [*Training.model_fields, "size", "validation", "decoding", "training", "settings"]
+    ours += ["cells", "among cells"]
     known("key", f"{MAP}: key 'keys'", (key.split(".")[0] for key in map_.keys.values()), ours)
     if compared.idle:
         raise UserError(compared.idle[0])
