@@ -50,7 +50,7 @@ class Panel:
     @property
     def description(self) -> PaperPart:
         """Description of the figure."""
-        return self.plot.description
+        return self.plot.figure.described
 
     @cached_property
     def points(self) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row), names of series and notes from top to bottom."""
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
+    kind, shown = plot.figure.described.kind, [Panel(plot, label) for label in plot.figure.columns]
     width, columns = drawing.PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
     if kind == "heat_map" and maps.crowded(shown):
         width, columns = maps.crowded(shown), 1
@@ -155,7 +155,7 @@ def _paint(axes: Axes, panel: Panel) -> float:
 def notes(plot: Plot) -> list[str]:
     """Make the notes of a figure."""
     ran = [record for record in plot.records if record["status"] == "run"]
-    kind, shown = plot.description.kind, [Panel(plot, label) for label in plot.figure.columns]
+    kind, shown = plot.figure.described.kind, [Panel(plot, label) for label in plot.figure.columns]
     lines = [OF_TEXTS[kind]] if ran and kind in OF_TEXTS else []
     if marks := MARKS.get(kind):
         others = f"{marks}, one seed"
@@ -183,7 +183,7 @@ def notes(plot: Plot) -> list[str]:
     lines += _missing(plot.frame[plot.frame["column"].isin(drawn)])
     if lost := sum(int(record["not_decoded"]) for record in ran):
         lines.append(f"{lost} sentences were not decoded and scored as empty.")
-    return lines + list(plot.description.notes)
+    return lines + list(plot.figure.described.notes)
 
 
 def _missing(points: pd.DataFrame) -> list[str]:

@@ -13,7 +13,6 @@ from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
 from nat.papers.cells import Cell, place, shown
-from nat.papers.description import PaperPart
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
@@ -33,11 +32,6 @@ class Plot:
     figure: ResolvedPart
     records: list[Record]
     contents: dict[str, Content] = field(default_factory=dict)
-
-    @property
-    def description(self) -> PaperPart:
-        """Description of the figure."""
-        return self.figure.described
 
     @cached_property
     def frame(self) -> pd.DataFrame:

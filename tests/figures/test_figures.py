@@ -99,7 +99,7 @@ def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
     for paper, kind, number in reports.targets(found):
         if kind == "figure":
             shown = make(reports.resolve_part(found, paper, f"figure {number}"), tmp_path)
-            kinds.add(shown.description.kind)
+            kinds.add(shown.figure.described.kind)
             if any(record["status"] in ("run", QUOTED) for record in shown.records):
                 Drawn(shown).assert_fits()
     assert kinds == {*get_args(FigureKind)}
