@@ -670,6 +670,12 @@ def test_inputs_that_are_missing_or_do_not_fit_are_named(folder: Path) -> None:
     write_yaml("config/scales/demo.yaml", {**SCALE, "sizes": {"base": {**SIZE, "heads": 4}}})
     with told("architecture"):
         train("dims")
+    write_yaml("config/scales/demo.yaml", SCALE)
+    latent = {"parts": {"latent": {"dim": 3}}}
+    for name in ("cmlm", "dims"):
+        write_yaml(f"config/systems/{name}.yaml", {**SYSTEMS[name], **latent})
+    with told("parts.latent"):
+        train("dims")
     DISTILLED.with_name("train.lu.tokens.npy").unlink()
     with told("train.lu.tokens.npy"):
         train("cmlm")
