@@ -42,7 +42,7 @@ wildcard_constraints:
 
 
 rule all:
-    """every table, figure and claim, and the report; papers that the scale keeps apart are left out"""
+    """every table, figure and claim, but those of papers that are apart, and the report"""
     input:
         graph.reports_of(),
         graph.site,

@@ -76,12 +76,12 @@ class OfTraining(OfSystem):
         address, own = imported.address, File(imported.checkpoint, f"{place}.checkpoint'")
         return Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
-            checkpoint=own if address is None else Checkpoint(address),
+            checkpoint=own if address is None else PublishedCheckpoint(address),
             dictionary=File(imported.dictionary, f"{place}.dictionary'"),
         )
 
 
-class Checkpoint(Artifact, path="results/checkpoints/{address}"):
+class PublishedCheckpoint(Artifact, path="results/checkpoints/{address}"):
     """A checkpoint that its authors publish at this address, HOST/PATH."""
 
     address: str

@@ -60,9 +60,7 @@ rule translate_and_score:
     params:
         **handed("translate_and_score", artifacts.Score),
     message:
-        named(
-            "translate and score {split} of {corpus} with {system}, {decoding} (seed {seed})"
-        )
+        named("translate {split} of {corpus} with {system}, {decoding} (seed {seed})")
     shell:
         FAST
 
@@ -100,7 +98,7 @@ for several in graph.together:
         params:
             **handed("translate_and_score", several),
         message:
-            f"translate and score {several.split} of {several.corpus} with {several.system}, "
+            f"translate {several.split} of {several.corpus} with {several.system}, "
             f"{len(several.decodings)} decodings (seed {{wildcards.seed}})"
         shell:
             FAST
@@ -162,9 +160,7 @@ rule merge_shards:
     params:
         **handed("merge_shards", artifacts.Translations),
     message:
-        named(
-            "merge shards of {split} of {corpus} with {system}, {decoding} (seed {seed})"
-        )
+        named("join {split} of {corpus} with {system}, {decoding} (seed {seed})")
     shell:
         COMMAND
 

@@ -115,9 +115,6 @@ rule estimate_ngrams:
     params:
         **handed("estimate_ngrams", artifacts.Ngrams),
     message:
-        named(
-            "estimate {order}-grams of {corpus} as {system} translates it by {decoding} "
-            "(seed {seed})"
-        )
+        named("{order}-grams of {corpus} by {system}, {decoding} (seed {seed})")
     shell:
         COMMAND

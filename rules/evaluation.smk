@@ -72,8 +72,6 @@ rule estimate_total_correlation:
     params:
         **handed("estimate_total_correlation", artifacts.TotalCorrelation),
     message:
-        named(
-            "estimate the total correlation of {corpus} by {system} and {other} (seed {seed})"
-        )
+        named("total correlation of {corpus} by {system} and {other} (seed {seed})")
     shell:
         COMMAND

@@ -13,12 +13,12 @@ rule measure_latency:
         unpack(reads(artifacts.Latency)),
     output:
         latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
-    wildcard_constraints:
-        setting=r"cuda-([1-9]\d*|largest)",
     log:
         "<run>/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     benchmark:
         "<run>/benchmarks/latency/{corpus}/{group}/seed{seed}/{setting}.tsv"
+    wildcard_constraints:
+        setting=r"cuda-([1-9]\d*|largest)",
     conda:
         ENVIRONMENT
     threads: workflow.cores

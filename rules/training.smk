@@ -47,29 +47,20 @@ if graph.keeping:
 # Models that are taken over from published checkpoints instead of being trained.
 if graph.imported:
 
-    rule import_checkpoint:
-        input:
-            unpack(reads(artifacts.Model)),
-        output:
-            model="<run>/models/{corpus}/{system}/seed{seed}/model.pt",
-            report="<run>/models/{corpus}/{system}/seed{seed}/training.json",
-            curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
+    use rule train as import_checkpoint with:
         log:
             "<run>/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
         benchmark:
             "<run>/benchmarks/import_checkpoint/{corpus}/{system}/seed{seed}.tsv"
         wildcard_constraints:
             system=one_of(graph.imported),
-        conda:
-            ENVIRONMENT
+        threads: 1
         resources:
             **RESOURCES["score"],
         params:
             **handed("import_checkpoint", artifacts.Model),
         message:
             named("import {system} on {corpus} (seed {seed})")
-        shell:
-            COMMAND
 
     # It runs where Snakemake runs, since the nodes of many clusters have no network.
     rule fetch_checkpoint:
@@ -85,7 +76,7 @@ if graph.imported:
         conda:
             ENVIRONMENT
         params:
-            **handed("fetch_checkpoint", artifacts.Checkpoint),
+            **handed("fetch_checkpoint", artifacts.PublishedCheckpoint),
         message:
             named("fetch {address}")
         shell:

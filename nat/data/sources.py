@@ -107,7 +107,7 @@ def test_set(name: str, source: str, target: str) -> PairSource:
     )
 
 
-def addresses(corpus: Corpus) -> dict[str, str]:
+def addresses_of_corpus(corpus: Corpus) -> dict[str, str]:
     """The addresses that all files of a corpus come from, by key."""
     return {
         f"{key}.{of_url}": url

@@ -7,7 +7,15 @@ from functools import cache
 from pathlib import Path
 
 from nat.artifact import Artifact, CorpusStep, File, is_generated, step_of
-from nat.artifacts import Checkpoint, Comparison, Distilled, Model, OfTraining, Score, Trace
+from nat.artifacts import (
+    Comparison,
+    Distilled,
+    Model,
+    OfTraining,
+    PublishedCheckpoint,
+    Score,
+    Trace,
+)
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
@@ -151,7 +159,7 @@ class Graph:
     def texts(self) -> list[str]:
         """Every text of this scale that is not generated, further references, and checkpoints."""
         made = with_inputs(self.configuration, self.results())
-        steps: list[Artifact] = [each for each in made if isinstance(each, Checkpoint)]
+        steps: list[Artifact] = [each for each in made if isinstance(each, PublishedCheckpoint)]
         for corpus in self._prepared():
             description = self.configuration.corpus(corpus)
             if is_generated(self.configuration, corpus):

@@ -39,10 +39,7 @@ STAGES: Mapping[str, Stage] = {
 
 
 class Estimates:
-    """Seconds and disk space of jobs; those that were made may have been measured.
-
-    `factors` say by rule and size how many times as long as assumed the measured jobs took.
-    """
+    """Seconds and disk space of jobs, by assumptions and the times of jobs that were `made`."""
 
     def __init__(self, configuration: Configuration, made: Sequence[PendingJob] = ()) -> None:
         self.configuration = configuration
@@ -55,7 +52,8 @@ class Estimates:
                 row = (configuration.root / job.benchmark).read_text().splitlines()[1]
                 seconds = float(row.split("\t")[0]) * self.devices(job)
                 ratios[self._kind(job)].append(seconds / self._assumed(job))
-        # not the mean: a training that was stopped, or some decodings of several, took less
+        # How many times as long as assumed the measured jobs took, by rule and size. It is not the
+        # mean: a training that was stopped, or some decodings of several, took less.
         self.factors = {kind: median(measured) for kind, measured in ratios.items()}
 
     def _kind(self, job: PendingJob) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import nat.data.text as module
 from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
 from nat.data.lines import count_lines, read_lines
-from nat.data.sources import Place, addresses
+from nat.data.sources import Place, addresses_of_corpus
 from nat.data.sources import test_set as a_test_set
 from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
@@ -321,5 +321,5 @@ def test_every_address_of_a_corpus_is_known() -> None:
     for name in configuration.corpora:
         written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
         written = re.sub(r"(?m)#.*$", "", written)
-        known = addresses(configuration.corpus(name))
+        known = addresses_of_corpus(configuration.corpus(name))
         assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name
