@@ -88,7 +88,7 @@ test-slurm: environment
 	$(BIN)/pytest -m slurm tests/slurm -k '$(CASES)'
 
 test-endurance: environment
-	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/graph/test_endurance.py
+	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/graph/test_endurance.py tests/graph/test_damage.py
 
 test-learning: environment
 	@NAT_LEARNING=1 $(BIN)/pytest -q tests/analyses/test_known_law.py

@@ -1,9 +1,11 @@
 """Checksums of results, and what helps when one is damaged.
 
 The SHA-256 of each file is in the manifest of its folder, `.sha256sums`, in the format of
-`sha256sum`; `nat.files` writes it. `snakemake verify` holds all results against their manifests.
-Readers check only what a flipped bit would change in silence: models and binarised text
-(`verified`), besides downloads, which have a checksum of their own.
+`sha256sum`; `nat.files` writes it. Readers hold each result against it (`verified`), and `snakemake
+verify` all at once. Downloads have a checksum of their own.
+
+A comment of the manifest says where below the results of its run a file was written, so that a file
+in the place of another is no less noticed if its line has come with it.
 """
 
 import fcntl
@@ -13,6 +15,7 @@ import logging
 import os
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -24,22 +27,45 @@ OF_FOLDER = ".sha256sums"  # the manifest of a folder
 TIMESTAMP = ".snakemake_timestamp"  # marks a folder that is the output of a job of Snakemake
 RESULTS = "results"  # folder of all results, in the folder where Snakemake runs
 DOWNLOADS = "downloads"  # folder of `RESULTS` whose files a job downloads where it needs them
+JOBS = "jobs"  # folder of `RESULTS` with what jobs are handed, see `nat.workflow.specification`
 OVERRIDE = "override.json"  # the changes of the configuration by a named run
 PACKAGE = "package.json"  # makes a folder a package, see `nat.export.package`
 CHECKPOINTS = "checkpoints"  # folder beside a model that its training owns; no job makes it again
 
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)\n|#.*\n")
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)\n|# ([0-9a-f]{64}) of (.+)\n|#.*\n")
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_alloc")
 
 
 def manifest(folder: Path) -> dict[str, str] | None:
-    """Read the SHA-256 of each file of a folder; nothing if damaged, None without a manifest."""
+    """Read the SHA-256 of each file of a folder; nothing if damaged, None without a manifest.
+
+    It is empty for a file that was written in another place.
+    """
     try:
         text = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    lines = [_LINE.fullmatch(line) for line in text.splitlines(keepends=True)]
-    return {line[2]: line[1] for line in lines if line and line[2]} if all(lines) else {}
+    digests: dict[str, str] = {}
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for line in text.splitlines(keepends=True):
+        if (match := _LINE.fullmatch(line)) is None:
+            return {}
+        digest, name, of_place, place = match.groups()
+        if name:
+            digests[name] = digest
+        elif place:
+            places[of_place].add(place)
+    here = _place(folder)
+    for name, digest in digests.items():
+        if here and digest in places and f"{here}/{name}" not in places[digest]:
+            digests[name] = ""
+    return digests
+
+
+def _place(folder: Path) -> str:
+    """Place of a folder below the results of a run, also while it is made; empty elsewhere."""
+    names = _below_results(folder)[1:]
+    return "/".join(re.sub(r"^\.(.+)\.partial$", r"\1", name) for name in names)
 
 
 def record(folder: Path, name: str, digest: str) -> None:
@@ -51,12 +77,12 @@ def record(folder: Path, name: str, digest: str) -> None:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        lines = file.readlines()
-        others = [line for line in lines if not line.endswith(f"  {name}\n")]
+        lines, place = file.readlines(), f" of {_place(folder)}/{name}\n"
+        others = [line for line in lines if not line.endswith((f"  {name}\n", place))]
         if len(others) < len(lines):
             file.truncate(0)
             file.writelines(others)
-        file.write(f"{digest}  {name}\n")
+        file.write(f"{digest}  {name}\n" + (f"# {digest}{place}" if _place(folder) else ""))
         file.flush()
         os.fsync(file.fileno())
 
@@ -121,15 +147,18 @@ def is_intact(path: Path) -> bool:
 def verified(path: Path | str) -> Path:
     """Return the path, unless the file or its manifest is damaged, which is an error.
 
-    A missing file is left to the reader.
+    A missing file is left to the reader, a download to its own checksum.
     """
     path = Path(path)
-    expected = recorded(path) if path.is_file() else None
+    in_the_making = any(name.endswith(".partial") for name in path.parts[:-1])
+    if not path.is_file() or in_the_making or _below_results(path)[:1] == (DOWNLOADS,):
+        return path
+    expected = recorded(path)
     if expected is None:
-        if path.is_file() and _below_results(path):
+        if _below_results(path):
             logging.getLogger(__name__).warning("%s is not checked: no manifest lists it", path)
     elif expected != sha256_of(path):
-        fault = "its SHA-256 is another one" if expected else "it is not listed there"
+        fault = "its SHA-256 is another one" if expected else "it is not what was written there"
         raise UserError(f"{path} is damaged, or its manifest: {fault}; {remedy(path)}")
     return path
 
@@ -195,7 +224,8 @@ def command(path: Path | str) -> str | None:
         names = ["report", "index.html"]
     hidden = any(name.startswith(".") for name in names)
     # directly in the folder of a run only its overrides lie
-    if len(names) < 2 or hidden or run == DOWNLOADS or CHECKPOINTS in names or _is_packed(path):
+    unmade = run in (DOWNLOADS, JOBS) or CHECKPOINTS in names
+    if len(names) < 2 or hidden or unmade or _is_packed(path):
         return None
     words = ["snakemake", "--force", "/".join((RESULTS, run, *names))]
     if run != "corpora":

@@ -185,7 +185,7 @@ def write_json(path: Path | str, value: Any) -> None:
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; an error names it, and the command that makes it again."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(verified(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:

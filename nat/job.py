@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import nat.artifacts  # noqa: F401  (whose kinds `artifact_of` then knows)
 from nat.artifact import Artifact, Inputs, artifact_of
+from nat.checksums import JOBS, RESULTS, verified
 from nat.configuration.models import Training
 from nat.configuration.scales import GpuNodes, LatencyOptions, Tuning
 from nat.data.corpus import Corpus
@@ -25,7 +26,7 @@ from nat.program import run
 from nat.registry import Method, describe
 from nat.traits import DecodingMethod, Order
 
-FOLDER = Path("results/jobs")  # of what jobs are handed, by program
+FOLDER = Path(RESULTS, JOBS)  # of what jobs are handed, by program
 
 A = TypeVar("A", bound=Artifact, covariant=True)
 
@@ -157,7 +158,7 @@ def read_jobs(path: Path) -> list[Job[Any]]:
         return value and artifact_of(value)
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(verified(path).read_text(encoding="utf-8"))
         configuration = validated(JobConfiguration, content["configuration"], str(path))
         jobs = []
         for each in content["jobs"]:

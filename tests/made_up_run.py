@@ -10,9 +10,10 @@ from typing import Any
 import yaml
 
 from nat.artifacts import Latency, Score, TrainingRecord
+from nat.checksums import OF_FOLDER
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
-from nat.files import read_json, write_json
+from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import score
 from nat.measures import training_curve as curve
 from nat.measures.latency_setting import STATE, TIMES, with_measures
@@ -115,7 +116,9 @@ def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:
         *root.glob(f"results/corpora/{CORPUS}"),
         *root.glob(f"results/paper/*/{CORPUS}"),
     ):
-        folder.rename(folder.with_name(TASK))
+        moved = folder.rename(folder.with_name(TASK))
+        for each in moved.rglob(OF_FOLDER):  # which says where files were written
+            each.unlink()
     return configuration(root, papers, scale="paper", corpus=TASK)
 
 
@@ -142,8 +145,7 @@ def write_corpus(root: Path, several: bool = True, complete: bool = False) -> No
 
 
 def write_lines(path: Path, rows: Sequence[Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    atomic_write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_translations_to(path: Path, errors: float, seed: int = 1, not_decoded: int = 0) -> None:
@@ -214,8 +216,7 @@ def write_training(
     path = root / TrainingRecord("demo", CORPUS, system, seed).path
     rows = "".join(f"{update},valid,1.0,{bleu}\n" for update, bleu in validated)
     lines = f"update,split,loss,bleu\n5,train,2.0,\n{rows}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.with_suffix(".csv").write_text(lines)
+    atomic_write_text(path.with_suffix(".csv"), lines)
     write_json(path, curve.with_measures({"updates": 40, **facts}, lines.splitlines()))
     return path
 

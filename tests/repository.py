@@ -23,12 +23,18 @@ def variables(path: Path | None = ROOT) -> dict[str, str]:
     return others if path is None else {**others, "PYTHONPATH": str(path)}
 
 
-def python(*words: object, folder: Path = ROOT, path: Path | None = ROOT) -> tuple[int, str, str]:
-    """Run Python in a folder: its exit status, and what it writes to its two streams."""
+def python(
+    *words: object, folder: Path = ROOT, path: Path | None = ROOT, given: str | None = None
+) -> tuple[int, str, str]:
+    """Run Python in a folder: its exit status, and what it writes to its two streams.
+
+    What is `given` is its standard input.
+    """
     ended = subprocess.run(
         [sys.executable, *map(str, words)],
         cwd=folder,
         env=variables(path),
+        input=given,
         capture_output=True,
         text=True,
     )

@@ -14,7 +14,7 @@ from nat.errors import UserError
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     """The arrays of a file `.npz`, by names; a `UserError` if it is damaged or too large."""
-    with _read(path), np.load(path, allow_pickle=False) as arrays:
+    with _read(path), np.load(verified(path), allow_pickle=False) as arrays:
         return dict(arrays)
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from nat.checksums import remedy, unreadable
+from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
 
 Item = TypeVar("Item")
@@ -44,7 +44,7 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
 def unpacked(path: Path) -> Iterator[BufferedIOBase]:
     """Open a plain or gzip-compressed file, whatever its name; a `UserError` if it is damaged."""
     try:
-        with path.open("rb") as file:
+        with verified(path).open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if compressed else path.open("rb") as file:
             yield file

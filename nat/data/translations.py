@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.checksums import remedy
+from nat.checksums import remedy, sha256_of
 from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
 MADE_WITH = "made_with"
 """Key of a summary: the options of the decoding, and how the text is made and prepared."""
+
+SHA256 = "sha256"  # key of a summary: that of the translations
 
 OK = "ok"
 EMPTY_SOURCE = "empty source"
@@ -67,6 +69,7 @@ def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[st
                 not_decoded[record["status"]].append(record["id"])
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
     return {
+        SHA256: sha256_of(path),
         "sentences": count,
         "decoded": len(scores),
         "not_decoded": by_reason(not_decoded),

@@ -4,17 +4,17 @@
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
-from nat.checksums import PACKAGE, remedy, unreadable
+from nat.checksums import PACKAGE, remedy, sha256_of, unreadable
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.configuration import has_decoding
@@ -26,10 +26,10 @@ from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json, writing
 from nat.jobs.translate import chosen_options
-from nat.measures.results import read_file
+from nat.measures.results import check_names, read_file
 from nat.options import Count, Name, Number, OrAbsent, StrictModel, hint, validated
 from nat.registry import Method
-from nat.training.model_file import check_weights, read_training
+from nat.training.model_file import WEIGHTS, check_weights, read_training
 from nat.training.run import REPORT
 from nat.traits import Order
 
@@ -78,7 +78,8 @@ class Package(StrictModel):
     """Content of `package.json`.
 
     `text` has languages and preprocessing, `subwords` names the file that splits tokens of the
-    source into subwords, and the first of the decodings is the usual one.
+    source into subwords, and the first of the decodings is the usual one. `weights` is the SHA-256
+    of the model.
     """
 
     corpus: Name
@@ -88,6 +89,7 @@ class Package(StrictModel):
     subwords: FileName
     batch_tokens: Count
     decodings: Annotated[dict[str, PackagedDecoding], Field(min_length=1)]
+    weights: str | None = None
 
 
 class PackagedBleu(StrictModel, extra="allow"):
@@ -172,23 +174,17 @@ def open_folder(
     for path in opened.files.values():
         if not path.exists():
             raise UserError(f"{folder} needs {path}, which does not exist; {remedy(path)}")
+    check_weights(folder / PACKAGE, opened.files[MODEL])
     own = read_training(opened.files[MODEL])
-    _check_names(opened.files[MODEL], vars(own), vars(opened.package))
+    its_names = {"corpus": own.corpus, "system": own.system}
+    check_names(opened.files[MODEL], its_names, vars(opened.package))
     for name, each in opened.package.decodings.items():
         its = None if each.assistant is None else read_training(opened.files[each.assistant])
         with told_of(f"{folder / PACKAGE}: key 'decodings.{name}': "):
             _check_suits(each, own, its)
+        if each.converted is not None:
+            check_weights(opened.files[each.converted], opened.files[MODEL])
     return opened
-
-
-def _check_names(path: Path, its: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Refuse a file that says that it is of another training than its folder."""
-    for key in ("corpus", "system", "seed"):
-        if its.get(key) not in (None, wanted[key]):
-            raise UserError(
-                f"{path} is of another training, with the {key} {its[key]} in place of "
-                f"{wanted[key]}; {remedy(path)}"
-            )
 
 
 def _check_suits(decoding: PackagedDecoding, own: Training, its: Training | None) -> None:
@@ -260,8 +256,8 @@ def _of_training(
     whole, model = configuration.corpus(trained.corpus), root / trained.path
     report = model.with_name(REPORT)
     record = read_json(report) if report.exists() else {}
-    its = {**record.get("training", {}), "seed": record.get("seed")}
-    _check_names(report, its, vars(trained))
+    check_names(report, record, vars(trained))
+    check_weights(report, model)
     # the text must be prepared as it was for the training; imported models do not say how it was
     changes = differences(record.get("corpus"), prepared_as(whole, TRAIN))
     if "corpus" in record and changes:
@@ -378,8 +374,6 @@ def _packaged(
     method, model = configuration.decoding(name), root / inputs.model.path
     if inputs.tuned is not None:
         method = method.with_options(chosen_options(root / inputs.tuned.path, model))
-    if inputs.converted is not None:
-        check_weights(root / inputs.converted.path, model)
     found = {key: getattr(inputs, key) for key in CONSULTED if getattr(inputs, key) is not None}
     names = {
         key: CONSULTED[key].format_map({**vars(artifact), "decoding": name})
@@ -401,7 +395,8 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
             copy(path, temporary / name)
-        write_json(temporary / PACKAGE, opened.package.as_written())
+        weights = {WEIGHTS: sha256_of(temporary / MODEL)}
+        write_json(temporary / PACKAGE, opened.package.as_written() | weights)
         if opened.scores:
             write_json(temporary / SCORES, [each.as_written() for each in opened.scores])
 

@@ -16,14 +16,16 @@ from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
-from nat.data.translations import MADE_WITH, write_translations
+from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.jobs.finished import are_intact, link_all
 from nat.jobs.translate import Translator
 from nat.measures import bleu, results, score, significance, statistics
+from nat.measures.results import check_names
 from nat.program import Progress
+from nat.training.model_file import check_weights
 
 TRANSLATED_FROM, SCORED_FROM = "translated_from", "scored_from"
 """Keys of the summary."""
@@ -81,7 +83,10 @@ def fingerprints(job: Job[Score]) -> dict[str, str]:
     """Hashes of what a decoding and its score are made from, by their keys in the summary."""
     wanted, several = job.artifact, job.inputs.references is not None
     references = score.reference_files(wanted.corpus, job.corpus, wanted.split, several).files
-    training = read_json(Path(job.inputs.training.path))
+    record = Path(job.inputs.training.path)
+    training = read_json(record)
+    check_names(record, training, vars(wanted))
+    check_weights(record, Path(job.inputs.model.path))
     scored_from = {
         "references": {name: sha256_of(path) for name, path in references.items()},
         "training": [training.get(key) for key in ("fingerprint", "flags")],  # not its times
@@ -131,4 +136,8 @@ def _files(wanted: Score) -> dict[str, Path]:
 
 
 def _are_from(files: Mapping[str, Path], origin: Mapping[str, str]) -> bool:
-    return are_intact(files) and origin.items() <= read_json(files[SUMMARY]).items()
+    if not are_intact(files):
+        return False
+    summary = read_json(files[SUMMARY])
+    is_its = summary.get(SHA256) in (None, sha256_of(files[TRANSLATIONS]))
+    return is_its and origin.items() <= summary.items()

@@ -95,6 +95,7 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
     ]
     counted = {
+        **{key: getattr(latency, key) for key in ("corpus", "group", "seed")},
         "split": TIMED,
         "sentences_of_split": len(sentences),
         "left_out": left_out,

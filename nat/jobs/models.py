@@ -27,7 +27,7 @@ def analyse_model(job: Job[Analysis]) -> None:
     torch.set_num_threads(threads(job.configuration))
     splits = importlib.import_module(f"nat.analyses.{analysis.analysis}").analyse(job)
     numbers = {name: split.pop("measures") for name, split in splits.items()}
-    names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
+    names = {name: each for name, each in vars(analysis).items() if name != "run"}
     write_json(job.path, {"measures": numbers, **names, "splits": splits})
 
 

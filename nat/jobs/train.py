@@ -37,7 +37,7 @@ from nat.locks import alone
 from nat.machine import processor_name
 from nat.measures.training_curve import with_measures
 from nat.program import Progress
-from nat.training.model_file import average, build_model, save_model
+from nat.training.model_file import WEIGHTS, average, build_model, checksum_of, save_model
 from nat.training.record import Record
 from nat.training.run import (
     CURVE,
@@ -253,6 +253,7 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
     report: dict[str, Any] = {
         "fingerprint": run.fingerprint,
         "seed": run.seed,
+        WEIGHTS: checksum_of(output),
         "parameters": finished["parameters"],
         "updates": record.updates,
         "epochs": round(batches / finished["batches_per_epoch"], 3),

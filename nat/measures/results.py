@@ -104,6 +104,21 @@ def read_file(path: Path) -> dict[str, Any]:
     return dict(content)
 
 
+def check_names(path: Path, content: dict[str, Any], names: dict[str, Any]) -> None:
+    """Refuse a file that says that it is of another system, seed or split than its place.
+
+    Raises:
+        UserError: see above; a file that does not say so is taken for what its place says.
+    """
+    said = {**content, **content.get("training", {})}
+    for key, wanted in names.items():
+        if key != "run" and isinstance(said.get(key), str | int) and said[key] != wanted:
+            raise UserError(
+                f"{path} is of another result, with the {key} {said[key]} in place of {wanted}; "
+                f"{remedy(path)}"
+            )
+
+
 def missing(names: Iterable[str], reason: str) -> Measures:
     """Numbers that have no value, all for one reason."""
     return {name: {"value": None, "reason": reason} for name in names}

@@ -28,7 +28,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures import bleu, statistics
-from nat.measures.results import NOT_AVAILABLE, missing
+from nat.measures.results import NOT_AVAILABLE, check_names, missing
 from nat.measures.statistics import MEASURED, PART, TranslatedText
 
 FEW_DISTINCT = 0.5
@@ -74,6 +74,7 @@ def score_translations(job: Job[artifacts.Score]) -> None:
     references = reference_files(artifact.corpus, job.corpus, artifact.split, several)
     record = Path(inputs.training.path)
     training = read_json(record)
+    check_names(record, training, vars(artifact))
     names = ("corpus", "system", "seed", "decoding", "split")
     # the fingerprint of the training covers its configuration, seed and data
     model = {"path": str(record.parent), "fingerprint": str(training.get("fingerprint"))}
@@ -85,8 +86,10 @@ def score_translations(job: Job[artifacts.Score]) -> None:
 
 def write(path: Path, report: Mapping[str, Any], counts: Mapping[str, np.ndarray]) -> None:
     """Write the counts of sentences beside `path`, `{split}.json`, and then the report to it."""
-    statistics.write(path.with_suffix(".npz"), counts)
-    write_json(path, {**report, "measures": {path.stem: report["measures"]}})
+    arrays = path.with_suffix(".npz")
+    statistics.write(arrays, counts)
+    more = {statistics.CHECKSUM: sha256_of(arrays), "measures": {path.stem: report["measures"]}}
+    write_json(path, {**report, **more})
 
 
 def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from nat.checksums import remedy, sha256_of
+from nat.data.arrays import read_arrays
 from nat.data.translations import OK
+from nat.errors import UserError
 from nat.files import atomic_path
 from nat.measures import bleu
 from nat.measures.bleu import Counts
@@ -29,6 +32,8 @@ BUCKETS = 5  # equally large parts of a test set by target length (Norouzi et al
 LONG_WORDS = 40  # number of words from which a source sentence is long (Li et al. 2019, table 2)
 
 PARTS = (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
+
+CHECKSUM = "statistics"  # key of a score: SHA-256 of its counts
 
 PART = "sentences_of_"  # prefix of the name of a measure: the numbers of its sentences, [m]
 
@@ -206,6 +211,18 @@ def number(counts: np.ndarray, value: Value, lowest: float = 0.0) -> dict[str, f
     ends = interval(measured, min(lowest, measured.value), HIGHEST.get(value, math.inf))
     low, high = (None if measured.alone else round(end, DIGITS) for end in ends)
     return {"value": round(measured.value, DIGITS), "low": low, "high": high}
+
+
+def read(score: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Read the arrays beside a score, whose content has their SHA-256; raises as `read_arrays`.
+
+    Raises:
+        UserError: if they are those of another score.
+    """
+    path = score.with_suffix(".npz")
+    if content.get(CHECKSUM) not in (None, sha256_of(path)):
+        raise UserError(f"{path} and {score} do not belong together; {remedy(score)}")
+    return read_arrays(path)
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -30,7 +30,8 @@ PARTS = ("nll", "length")
 def estimate_total_correlation(job: Job[Any]) -> None:
     """Estimate C from the likelihoods of two models, and write it."""
     contents = (read_json(Path(each.path)) for each in job.inputs.artifacts())
-    write_json(job.path, estimate(*contents))
+    names = {name: each for name, each in vars(job.artifact).items() if name != "run"}
+    write_json(job.path, {**names, **estimate(*contents)})
 
 
 def estimate(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.checksums import remedy, unreadable
+from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
 from nat.measures.results import TRAINING
 from nat.options import at
@@ -68,7 +68,7 @@ def validations(curve: Path) -> Validations:
         UserError: if the file is missing or damaged.
     """
     try:
-        with curve.open(encoding="utf-8", newline="") as file:
+        with verified(curve).open(encoding="utf-8", newline="") as file:
             return _validations(csv.DictReader(file))
     except OSError as error:
         raise unreadable(curve, error) from error

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nat.artifacts import Score
-from nat.data.arrays import read_arrays
 from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.known import ANALYSES, LATENCY, MEASURES, SCORE
@@ -206,15 +204,14 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
     if source == SCORE and measure in statistics.MEASURED:
         references = []
         for cell in cells:
-            files = reader.file(cell.path)["files"].items()
+            files = reader.file(cell)["files"].items()
             references.append({key: file["sha256"] for key, file in files if key != "hypotheses"})
             if references[-1] != references[0]:
                 raise UserError(
                     f"{cells[0].path} and {cell.path} are scores against different references; "
                     "remove both and run again"
                 )
-        scores = [cell.source for cell in cells if isinstance(cell.source, Score)]
-        counts = [read_arrays(reader.root / score.statistics.path) for score in scores]
+        counts = (statistics.read(reader.root / cell.path, reader.file(cell)) for cell in cells)
         return [statistics.resampled(measure, each) for each in counts]
     hits = [each.hits for each in numbers]
     if source in ANALYSES and all(hits) and len({*map(len, hits)}) == 1:

@@ -26,9 +26,13 @@ class Reader:
         return cell.source is not None and (self.root / cell.path).exists()
 
     @cached_method
-    def file(self, path: str) -> dict[str, Any]:
-        """Read all that a file says."""
+    def _content(self, path: str) -> dict[str, Any]:
         return results.read_file(self.root / path)
+
+    def file(self, cell: Cell) -> dict[str, Any]:
+        """Read all that the file of a cell says, if it says that it is of this cell."""
+        results.check_names(self.root / cell.path, self._content(cell.path), vars(cell.source))
+        return self._content(cell.path)
 
     @cached_method
     def numbers(self, path: str, part: str) -> dict[str, Number]:
@@ -42,6 +46,7 @@ class Reader:
         """
         if not self.ran(cell):
             return Number(None, reason=cell.reason or NOT_RUN)
+        self.file(cell)
         known, name = MEASURES[cell.measure], cell.measure
         numbers = self.numbers(cell.path, cell.part)
         if name in ("l_target", "l_mple") and "target_bleu" in numbers:
@@ -65,6 +70,7 @@ class Reader:
         record = training_of(cell)
         if record is None or not (self.root / record.path).exists():
             return None
+        results.check_names(self.root / record.path, self._content(record.path), vars(record))
         return self.numbers(record.path, TRAINING).get(measure, NOTHING).value
 
     def analysed(self, cell: Cell, key: str) -> Any:
@@ -72,7 +78,7 @@ class Reader:
 
         Keys that begin with `measures` are those of the numbers of the split.
         """
-        content = self.file(cell.path)
+        content = self.file(cell)
         of_split = {**content.get("splits", {}).get(cell.split, {})}
         of_split["measures"] = content["measures"].get(cell.split, {})
         with told_of(f"{cell.path}, split {cell.split}: "):

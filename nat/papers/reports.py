@@ -15,6 +15,7 @@ from rich.markdown import Markdown
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
+from nat.data.lines import read_lines
 from nat.errors import UserError, told_of
 from nat.measures import statistics
 from nat.measures.known import MEASURES
@@ -222,10 +223,10 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         if (papers and target[0] not in papers) or not (configuration.root / made).exists():
             continue
         for path in (configuration.root / each for each in others if each.endswith(".md")):
-            text = path.read_text(encoding="utf-8")
-            rows = [len(line) for line in text.splitlines() if line.startswith("|")]
+            lines = list(read_lines(path))
+            rows = [len(line) for line in lines if line.startswith("|")]
             console.width = max(console.width, *rows, 0)  # lines of a wide table wrap whole
-            console.print(Markdown(text))
+            console.print(Markdown("\n".join(lines)))
         stem = made.rpartition(".")[0]
         places.append(f"{stem}.{{{','.join(FORMATS[target[1]])}}}")
     if not places:

@@ -268,7 +268,7 @@ def _times(cells: Sequence[Cell], reader: Reader) -> Record:
         of_latency = measure_of(cell.measure).source == LATENCY and cell.measure not in SIZES
         if not of_latency or not reader.ran(cell):
             continue
-        time, file = reader.numbers(cell.path, cell.part)["latency"], reader.file(cell.path)
+        time, file = reader.numbers(cell.path, cell.part)["latency"], reader.file(cell)
         if time.value is None:
             continue
         setting, machine = file.get("setting", {}), str(file.get("device", ""))

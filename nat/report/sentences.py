@@ -15,12 +15,12 @@ from typing import Any
 from nat.artifacts import Score, Trace, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.runnable import is_traced
-from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.measures import bleu, statistics
+from nat.measures.results import read_file
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
 from nat.report.page import SENTENCES, Page, of_system
@@ -89,7 +89,7 @@ def _test_set(
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
     systems = []
     for score in scores:
-        counts = read_arrays(root / score.statistics.path)
+        counts = statistics.read(root / score.path, read_file(root / score.path))
         if len(counts["sacrebleu"]) != len(sources):
             raise UserError(
                 f"{score.statistics.path} is of {len(counts['sacrebleu'])} sentences but the test "

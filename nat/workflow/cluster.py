@@ -6,6 +6,7 @@ limits of the cluster.
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from nat.configuration.configuration import Configuration
@@ -114,9 +115,9 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
     """Pairs of a split: counted where the corpus is made, else as its file says; 0 if unknown."""
-    made = configuration.root / f"results/corpora/{corpus}/corpus.json"
-    if made.exists() and split in (counted := read_json(made)["splits"]):
-        return int(counted[split]["pairs"])
+    with suppress(UserError, KeyError):  # not made, or damaged: what makes it again must start
+        made = read_json(configuration.root / f"results/corpora/{corpus}/corpus.json")
+        return int(made["splits"][split]["pairs"])
     description = configuration.corpus(corpus)
     if description.generator is not None:
         return description.generator.pairs.get(split, 0)

@@ -7,11 +7,12 @@ import pytest
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
-from nat.data.lines import read_lines, write_lines
+from nat.data.lines import read_lines
 from nat.data.splits import folder_of
 from nat.data.subwords import merge
 from nat.data.summary import summarise
 from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
+from nat.files import atomic_write_text
 from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
 from tests.messages import told
 
@@ -68,7 +69,7 @@ def prepare(root: Path, bpe_merges: Any = 15) -> tuple[Corpus, Path]:
         for language, words in (("en", "the dog, a cat"), ("de", "der Hund, eine Katze")):
             lines = [f"{words} {number % 9}." for number in range(count)]
             lines[1] = ""
-            write_lines(root / f"{split}.{language}", lines)
+            atomic_write_text(root / f"{split}.{language}", "\n".join(lines) + "\n")
     content["preprocessing"] |= {"tokeniser": "moses", "bpe_merges": bpe_merges}
     corpus = as_corpus(content)
     return corpus, prepare_corpus("toy", corpus, root)
@@ -111,7 +112,7 @@ def test_summary_of_separate_vocabularies(tmp_path: Path) -> None:
             back = [vocabulary.decode(text[number].tolist()) for number in range(len(text))]
             assert back == list(read_lines(of_split / "bpe" / f"{split}.{language}"))
     assert (of_sides["source"]["merges"], of_sides["target"]["merges"]) == (5, 15)
-    with (folder / "bpe/train.de").open("a") as file:
-        file.write("one more\n")
+    text = folder / "bpe/train.de"
+    atomic_write_text(text, text.read_text() + "one more\n")
     with told("bpe/train.de", "60", "59"):
         summarise("toy", corpus, folder)

@@ -11,6 +11,7 @@ from nat.data.distilled import distil, of_teacher
 from nat.data.lines import read_lines
 from nat.data.translations import write_translations
 from nat.data.vocabulary import UNK, Vocabulary
+from nat.files import atomic_write_text
 from tests.made_up_corpus import as_corpus
 from tests.messages import told
 
@@ -36,7 +37,7 @@ TRANSLATIONS = [
 def bpe(tmp_path: Path) -> Path:
     folder = tmp_path / "bpe"
     folder.mkdir()
-    (folder / "train.de").write_text("".join(f"{line}\n" for line in REFERENCES))
+    atomic_write_text(folder / "train.de", "".join(f"{line}\n" for line in REFERENCES))
     Vocabulary.from_lines(REFERENCES).save(folder / "vocabulary.txt")
     return folder
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nat.checksums import sha256_of
 from nat.data.translations import (
     merge_shards,
     read_translations,
@@ -13,6 +14,7 @@ from nat.data.translations import (
     too_long,
     write_translations,
 )
+from nat.files import atomic_write_text
 from tests.messages import told
 
 
@@ -43,6 +45,7 @@ def test_merging_joins_counts_and_names(tmp_path: Path) -> None:
     assert [row["id"] for row in read_translations(tmp_path / "test.jsonl")] == [0, 1, 2, 3]
     assert summary == json.loads((tmp_path / "test.json").read_text())
     assert summary == {
+        "sha256": sha256_of(tmp_path / "test.jsonl"),
         "sentences": 4,
         "decoded": 1,
         "not_decoded": {
@@ -80,7 +83,7 @@ def test_a_line_that_is_no_record_is_refused(tmp_path: Path) -> None:
     name = "results/demo/translations/c/s/seed1/d/test.jsonl"
     for line in ("not json", "[]", '{"id": 0}', json.dumps(record(1) | {"id": "1"})):
         path = write(tmp_path / name, [0])
-        path.write_text(path.read_text() + line + "\n")
+        atomic_write_text(path, path.read_text() + line + "\n")
         with told("line 2", f"snakemake --force {name}"):
             list(read_translations(path))
 

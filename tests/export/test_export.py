@@ -36,6 +36,7 @@ from nat.export.formats import export
 from nat.export.package import MODEL, SCORES, USUAL_OF_STUDENTS, open_folder, packed, usual_decoding
 from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
+from nat.files import link, write_json
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import CONVERTED, WEIGHTS, checksum_of
 from nat.training.run import REPORT
@@ -130,16 +131,14 @@ def refused(nat: Run) -> Refused:
 def write_score(system: str, decoding: str, **content: Any) -> Path:
     """The score of a decoding in the current run; its file."""
     path = Path("results/micro/scores", CORPUS, system, "seed1", decoding, "test.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"decoding": decoding, "split": "test", "measures": {}} | content))
+    write_json(path, {"decoding": decoding, "split": "test", "measures": {}} | content)
     return path
 
 
 def write_tuned(decoding: str, blank_penalty: float, **content: Any) -> Path:
     """The tuned options of a decoding of CTC in the current run; their file."""
     path = Path("results/micro/tuning", CORPUS, f"ctc-kd/seed1/{decoding}.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"chosen": {"blank_penalty": blank_penalty}} | content))
+    write_json(path, {"chosen": {"blank_penalty": blank_penalty}} | content)
     return path
 
 
@@ -353,8 +352,7 @@ def test_what_was_made_from_other_weights_is_not_used(
     )
     assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0]
     trained_again = write_model(system, seed=2)
-    for name in (MODEL, OF_FOLDER):
-        (trained_again / name).replace(model(system) / name)
+    link(trained_again / MODEL, model(system) / MODEL)
     shutil.rmtree("packed")
     for each in commands:
         refused(each, weights, again(path))
@@ -368,12 +366,12 @@ def test_scores_of_other_weights_are_not_taken(nat: Run, refused: Refused, own_r
     score = {"measures": {"test": measures}, "model": {"fingerprint": "first"}}
     file = write_score("ctc-kd", "ctc", **score)
     record = model("ctc-kd") / REPORT
-    record.write_text(json.dumps({"fingerprint": "second"}))
+    write_json(record, {"fingerprint": "second"})
     command = ["pack", model("ctc-kd"), "made"]
     refused(command, file.absolute(), (model("ctc-kd") / MODEL).absolute(), again(file))
     assert not Path("made").exists()
     assert nat("pack", model("ctc-kd"), "other", "--decodings", "ctc-beam20")[2] == 0
-    record.write_text(json.dumps({"fingerprint": "first"}))
+    write_json(record, {"fingerprint": "first"})
     assert nat(*command) == ("", "", 0)
 
 
@@ -624,6 +622,7 @@ def package(packed_once: Path, tmp_path: Path) -> Path:
         (f"{ONNX}.converted", "vocabulary.txt"),
         ("decodings.masked-at-head-0.5.assistant", "model.pt"),
         ("system", "at-base"),
+        ("weights", "0" * 64),
         ("scores", {"scores": 1}),
         ("scores", [{"decoding": "onnx-float32-2-lb3", "split": "test", "measures": {}}]),
     ],
@@ -667,11 +666,11 @@ def test_what_is_no_file_is_not_read(name: str, package: Path) -> None:
 def test_a_model_of_another_folder_is_refused(refused: Refused, own_run: None) -> None:
     own, other = model("nat-kd"), model("cmlm-kd")
     commands = ["translate", own], ["pack", own, "made"], ["export", own, "made", "--to", "onnx"]
-    (own / REPORT).write_text(json.dumps({"seed": 2}))
-    refused(commands[0], own / REPORT, "seed")
+    for said, fault in (({"seed": 2}, "seed"), ({WEIGHTS: "of another"}, "weights")):
+        write_json(own / REPORT, said)
+        refused(commands[0], own / REPORT, fault)
     (own / REPORT).unlink()
-    for name in (MODEL, OF_FOLDER):
-        (other / name).replace(own / name)
+    link(other / MODEL, own / MODEL)
     for each in commands:
         refused(each, own / MODEL, "nat-kd", "cmlm-kd", again(own / MODEL))
 
@@ -695,7 +694,7 @@ def test_a_model_does_not_translate_text_of_another_preparation(
 ) -> None:
     corpus = read("micro").corpus(CORPUS)
     record = model("ctc-kd") / REPORT
-    record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
+    write_json(record, {"corpus": prepared_as(corpus, "train")})
     command = ["pack", model("ctc-kd"), "made"]
     assert nat(*command)[2] == 0
     shutil.rmtree("made")

@@ -37,7 +37,6 @@ from nat.options import validated
 from tests.data.test_formats import TMX
 from tests.graph.test_graph import copy_repository
 from tests.repository import ROOT, variables
-from tests.whole.test_checksums import KINDS
 
 SHARE = float(os.environ.get("NAT_ENDURANCE", "0.02"))
 SEED = int(os.environ.get("NAT_ENDURANCE_SEED", "1"))
@@ -77,40 +76,6 @@ def damaged(whole: bytes, numbers: random.Random) -> bytes:
     elif kind == "empty":
         content.clear()
     return bytes(content)
-
-
-# Finished results
-
-
-@pytest.mark.timeout(3600)
-def test_a_damaged_result_is_never_used_in_silence(tmp_path: Path) -> None:
-    numbers = random.Random(SEED)
-    found: Counter[str] = Counter()
-    for name in KINDS:
-        write, read = KINDS[name]
-        path = tmp_path / name
-        write(path)
-        whole = path.read_bytes()
-        for _ in range(times(4000) // len(KINDS) + 1):
-            content = damaged(whole, numbers)
-            path.write_bytes(content)
-            found[outcome(read, path, content == whole)] += 1
-        path.write_bytes(whole)
-        read(path)
-    show("damaged results", found)
-    assert not found[OTHER] and not found[TRACEBACK]
-
-
-def outcome(read: Callable[[Path], Any], path: Path, unchanged: bool) -> str:
-    try:
-        read(path)
-    except UserError as error:
-        assert "\n" not in str(error)
-        return TOLD
-    except Exception as error:  # noqa: BLE001 (any other is what is counted)
-        print(f"{type(error).__name__}: {error}")
-        return TRACEBACK
-    return HARMLESS if unchanged else OTHER
 
 
 # Hostile input

@@ -10,11 +10,12 @@ import pytest
 import torch
 
 from nat.artifacts import Converted, Model, Score, TrainingRecord
-from nat.checksums import is_record
+from nat.checksums import OF_FOLDER, is_record
 from nat.configuration import read
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.export.formats import convert_model
+from nat.files import write_json
 from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
 from nat.measures import bleu, score, statistics
@@ -71,7 +72,7 @@ def save_model_of(seed: int, system: str = SYSTEM) -> None:
     path = Path(Model("micro", CORPUS, system, 1).path)
     save_model(path, model.state_dict(), training, sizes, 1)
     record = Path(TrainingRecord("micro", CORPUS, system, 1).path)
-    record.write_text('{"fingerprint": "that of the training"}')
+    write_json(record, {"fingerprint": "that of the training"})
 
 
 def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:
@@ -161,6 +162,22 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
             found = hashes()
             file.write_bytes(was)
             assert found[0] == own and not set(found) & set(others), file
+
+
+def test_translations_of_another_decoding_are_not_taken_for_its_own(
+    translated: list[int],
+) -> None:
+    before = run("beam2", "beam3")
+    for folder in Path("results").rglob(OF_FOLDER):  # as if copied without hidden files
+        folder.unlink()
+    own, other = (Path(each.translations.path) for each in scores("beam2", "beam3"))
+    text = other.read_text().replace("w1", "w2")
+    own.write_text(text)
+    translated.clear()
+    assert run("beam2", "beam3") == before and sum(translated) == len(SENTENCES)
+    write_json(Path(TrainingRecord("micro", CORPUS, SYSTEM, 1).path), {"seed": 2})
+    with told("training.json", "seed"):
+        run("beam2")
 
 
 def test_only_a_decoding_with_other_options_runs_again(translated: list[int]) -> None:
@@ -297,12 +314,12 @@ def test_a_score_depends_on_all_that_it_is_computed_from(
     before = scored_from()
     record = Path(wanted.inputs.training.path)
     said = json.loads(record.read_text())
-    record.write_text(json.dumps({**said, "seconds": 3.5, "tokens_per_second": 8.0}))
+    write_json(record, {**said, "seconds": 3.5, "tokens_per_second": 8.0})
     assert scored_from() == before
     for changed in ({**said, "flags": ["BLEU 0"]}, {**said, "fingerprint": "another"}):
-        record.write_text(json.dumps(changed))
+        write_json(record, changed)
         assert scored_from() != before
-    record.write_text(json.dumps(said))
+    write_json(record, said)
     for module in (score, statistics, bleu):
         with monkeypatch.context() as patch:
             patch.setattr(module, "__file__", str(record))

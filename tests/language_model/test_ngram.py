@@ -123,12 +123,13 @@ def test_no_word_is_impossible_and_specials_are() -> None:
 
 def test_a_model_survives_its_file(tmp_path: Path) -> None:
     model = model_of(text(), 3)
-    model.save(tmp_path / "model.npz")
-    again = LanguageModel.load(tmp_path / "model.npz", VOCABULARY)
+    path = tmp_path / "saved/model.npz"
+    model.save(path)
+    again = LanguageModel.load(path, VOCABULARY)
     for name, value in vars(model).items():
         assert np.array_equal(vars(again)[name], value)
     assert again.order == 3 and again.vocabulary_size == VOCABULARY
-    content = (tmp_path / "model.npz").read_bytes()
+    content = path.read_bytes()
     (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
     (tmp_path / "text.npz").write_text("no archive")
     np.save(tmp_path / "one.npy", np.ones(3))

@@ -9,7 +9,7 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.data.arrays import read_arrays
 from nat.data.lines import read_lines, write_lines
-from nat.files import atomic_directory, read_json
+from nat.files import atomic_directory, atomic_write_text, read_json
 from nat.measures import score, significance, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
 from tests.made_up_run import CORPUS, SENTENCES
@@ -34,7 +34,7 @@ def scored(root: Path, path: Path) -> dict[str, Any]:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made_up_run.write_lines(path, [*rows])
 
 
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
@@ -51,7 +51,7 @@ def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
         done | {"id": 1, "tokens": "it ran .", "text": "it ran."},
     ]
     write_rows(path, rows)
-    (folder / "raw").write_text("dog\nran\n")
+    atomic_write_text(folder / "raw", "dog\nran\n")
     several = [["a dog, there", "one dog, here"], ["it ran.", "it ran."]]
     write_rows(folder / "several", ({"id": n, "references": r} for n, r in enumerate(several)))
 
@@ -74,6 +74,18 @@ def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None
     assert found["statuses"] == {"failed": 20, "ok": SENTENCES - 20}
     assert found["measures"]["brevity_penalty"]["value"] < 1
     assert found["measures"]["passes"]["value"] == 1
+
+
+def test_counts_of_another_score_are_told(root: Path) -> None:
+    path, translations = root / "scores/test.json", root / "test.jsonl"
+    made_up_run.write_translations_to(translations, 0.3)
+    report, counts = score.score(translations, references(root))
+    score.write(path, report, counts)
+    content = read_json(path)
+    assert statistics.read(path, content).keys() == counts.keys()
+    statistics.write(path.with_suffix(".npz"), {"sacrebleu": counts["sacrebleu"] + 1})
+    with told(path, path.with_suffix(".npz")):
+        statistics.read(path, content)
 
 
 @pytest.mark.parametrize("complete", [False, True])

@@ -11,6 +11,7 @@ from nat.measures.results import NOT_AVAILABLE
 from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN, NOTHING, Reader
 from tests.made_up_run import cells, write_latencies, write_numbers
+from tests.messages import told
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
 SCORED = {"decoding": "one-pass", "split": "test"}
@@ -24,6 +25,25 @@ def paper(tmp_path: Path) -> Configuration:
 def cell(paper: Configuration, measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
     (found,) = cells(paper, measure, system, **coordinates)
     return found
+
+
+@pytest.mark.parametrize(
+    ("measure", "names", "key"),
+    [
+        ("sacrebleu", {"system": "nat-raw", "seed": 1}, "system"),
+        ("sacrebleu", {"decoding": "npd9"}, "decoding"),
+        ("million_parameters", {"training": {"corpus": "wmt14-de-en"}, "corpus": {}}, "corpus"),
+        ("million_parameters", {"seed": 2}, "seed"),
+    ],
+)
+def test_a_file_that_says_that_it_is_another_is_not_used(
+    paper: Configuration, tmp_path: Path, measure: str, names: dict[str, Any], key: str
+) -> None:
+    found = cell(paper, measure, **(SCORED if measure == "sacrebleu" else {}))
+    path = tmp_path / found.path
+    write_numbers(path, found.part, {measure: 20.0}, **names)
+    with told(path, key):
+        Reader(tmp_path).number(found)
 
 
 def test_a_latency_and_its_states(paper: Configuration, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_reference_that_bleu_is_not_against_is_told(
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     single = rows[3]["references"][0]
     rows[3]["references"] = [single.upper(), " ".join(reversed(single.split()))]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made_up.write_lines(path, rows)
     run(root, *NAT, 0.0)
     monkeypatch.setattr(sentences, "references", lambda *_: step_of(CORPUS, "test", "references"))
     found = write(root)

@@ -4,10 +4,8 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -24,61 +22,14 @@ from nat.checksums import (
     verified,
     verified_folder,
 )
-from nat.data.arrays import mapped_array
-from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import write_lines
 from nat.data.vocabulary import Vocabulary
-from nat.files import atomic_directory, atomic_path, copy, write_json
+from nat.files import atomic_directory, copy, read_json, write_json
 from nat.language_model.ngram import LanguageModel
 from nat.training.model_file import average, load_model, write_tensors
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 from tests.repository import ROOT, python
-
-
-def write_tokens(path: Path) -> None:
-    write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
-
-
-def write_pairwise_bleu(path: Path) -> None:
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.save(file, np.ones((3, 2, 2), dtype=np.float32))
-
-
-def write_model(path: Path) -> None:
-    with atomic_path(path) as temporary:
-        shutil.copyfile(ROOT / "tests/transformer/stored/ctc.pt", temporary)
-
-
-KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
-    "train.en.tokens.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
-    "train.en.offsets.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
-    "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
-    "model.pt": (write_model, load_model),
-    "weights_10.pt": (
-        lambda path: write_tensors(path, {"weight": torch.arange(100.0)}),
-        lambda path: average([path]),
-    ),
-    "bleu.npy": (write_pairwise_bleu, mapped_array),
-}
-"""How each kind of file is written and read whose damage could go unnoticed."""
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_any_flipped_bit_is_found_when_the_file_is_read(name: str, tmp_path: Path) -> None:
-    write, read = KINDS[name]
-    path = tmp_path / name
-    write(path)
-    read(path)
-    whole = path.read_bytes()
-    for place in np.random.default_rng(1).integers(0, 8 * len(whole), 12):
-        damaged = bytearray(whole)
-        damaged[place // 8] ^= 1 << place % 8
-        path.write_bytes(damaged)
-        with told(name):
-            read(path)
-    path.write_bytes(whole)
-    read(path)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +147,7 @@ def test_a_manifest_that_is_damaged_or_missing_is_told_to_the_reader(
         ("results/demo/models/c/s/seed1/checkpoints/weights_10.pt", None),
         ("results/demo/scores/c/s/seed1/d/.test.finished/score.json", None),
         ("results/downloads/data.example/train.en", None),
+        ("results/jobs/train/1f3a5c7e9b2d4f60.json", None),
         ("elsewhere/model.pt", None),
     ],
 )
@@ -283,6 +235,24 @@ def test_a_manifest_that_is_damaged_or_missing_is_told(
     assert found.faults[listing] == ("missing" if content is None else "damaged")
     (remedy,) = found.remedies
     must_name(remedy, AGAIN if of_text else listing.parent)
+
+
+def test_a_file_in_the_place_of_another_is_told_also_with_its_manifest(tmp_path: Path) -> None:
+    run = tmp_path / "results/demo"
+    own, other = (run / f"scores/c/{system}/seed1/d" for system in ("nat-kd", "nat-raw"))
+    for number, folder in enumerate((own, other)):
+        write_json(folder / "test.json", {"value": number})
+        write_json(folder / "valid.json", {"value": 1})
+    for name in ("test.json", OF_FOLDER):
+        shutil.copy(other / name, own / name)
+    for path in (own / "test.json", own / "valid.json"):
+        with told(path, f"snakemake --force {path.relative_to(tmp_path)}"):
+            read_json(path)
+    assert verify(tmp_path / "results").faults.keys() == {own / "test.json", own / "valid.json"}
+    moved = run.rename(run.with_name("of-june"))  # a run may get another name
+    assert read_json(moved / other.relative_to(run) / "test.json") == {"value": 1}
+    write_json(moved / own.relative_to(run) / "test.json", {"value": 2})
+    assert read_json(moved / own.relative_to(run) / "test.json") == {"value": 2}
 
 
 def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
