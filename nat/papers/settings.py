@@ -180,22 +180,27 @@ class StatedSettings:
             return Verdict(row, CHECKED if said else None, {(code.file, ""): code.says})
         if outside:
             return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        ours: dict[tuple[str, str], Any] = {}
-        if self.is_of_cells(row):
-            ours[row.task, row.experiments] = self._of_cells(row)
+        of_cells, path = self.is_of_cells(row), self.path(row)
+        if of_cells:
+            values = enumerate(self._of_cells(row), 1)
+            ours = {(row.experiments, f"value {number}"): value for number, value in values}
         else:
             pairs = itertools.product(self.tasks(row), self.named(row))
             ours = {(task, name): self.value(row, task, name) for task, name in pairs}
             # deviations are told whenever a graph is built, so they are not to expand tables
-            if self.path(row).startswith("decoding.") and not deviation:
+            if path.startswith("decoding.") and not deviation:
                 used = set(self._decodings(row))
                 ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
-        differing = {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
-        mapped = row.line in self.entries["values"] or self.is_of_cells(row)
-        if not mapped and _SEVERAL.fullmatch(row.value):
-            stated, found = read_value(f"[{row.value}]", ""), list(ours.values())
-            alike = all(each in stated for each in found) and all(each in found for each in stated)
+        several = row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value)
+        if of_cells or several:
+            stated, found = self._stated(row), list(ours.values())
+            wanted = stated if isinstance(stated, list) else [stated]
+            others = [] if path.startswith(_AMONG) else found
+            alike = all(each in found for each in wanted) and all(each in wanted for each in others)
             differing = {} if alike else ours
+        else:
+            agrees = self._agrees
+            differing = {at_: each for at_, each in ours.items() if not agrees(row, *at_, each)}
         if deviation:
             return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
         return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
@@ -250,12 +255,9 @@ class StatedSettings:
             if measure not in ("", cell.measure) or not self._is_about(row, cell.system):
                 continue
             if field.startswith("decoding."):
-                there = self.configuration.on(self.configuration.task(cell.task))
-                if cell.decoding:
-                    assistant = there.decoding_file(cell.decoding).assistant
-                    options = {**there.decoding(cell.decoding).as_json(), "assistant": assistant}
-                    name = field.removeprefix("decoding.")
-                    values += [options[name]] if name in options else []
+                name = field.removeprefix("decoding.")
+                options = self._decoding(cell.task, cell.decoding) if cell.decoding else {}
+                values += [options[name]] if name in options else []
             elif field == "baseline":
                 values += [cell.system] * (cell.role == OVER)
             elif cell.role == OWN:
@@ -277,6 +279,14 @@ class StatedSettings:
         entry = self.entries["decodings" if of_decoding else "systems"].get(row.line)
         return list(entry.ours or ()) if entry else []
 
+    def _stated(self, row: Stated) -> Any:
+        """The value that ours must be, or a list where several are stated."""
+        entry = self.entries["values"].get(row.line)
+        if entry and "ours" in entry.model_fields_set:
+            return entry.ours
+        text = f"[{row.value}]" if _SEVERAL.fullmatch(row.value) else row.value
+        return read_value(text, f"{ROWS} line {row.line}: 'value'")
+
     def _agrees(self, row: Stated, task: str, name: str, ours: Any) -> bool:
         """Tell whether our value of a system or decoding on a task is the stated one."""
         entry = self.entries["values"].get(row.line)
@@ -284,17 +294,7 @@ class StatedSettings:
             return ours in entry.one_of
         if entry and entry.same_as:
             return bool(ours == self.value(row, task, entry.same_as))
-        if entry and "ours" in entry.model_fields_set:
-            stated = entry.ours
-        else:
-            stated = read_value(row.value, f"{ROWS} line {row.line}: 'value'")
-        if self.is_of_cells(row):
-            if _SEVERAL.fullmatch(str(stated)):
-                stated = read_value(f"[{stated}]", "")
-            wanted = stated if isinstance(stated, list) else [stated]
-            alike = all(each in ours for each in wanted)
-            others = [] if self.path(row).startswith(_AMONG) else ours
-            return alike and all(each in wanted for each in others)
+        stated = self._stated(row)
         if isinstance(stated, str) and stated in self.configuration.systems:
             # where papers train equal systems, the effective configuration has one name for all
             stated = self.configuration.canonical(self.configuration.task(task), stated)
@@ -302,6 +302,13 @@ class StatedSettings:
             is_number = isinstance(stated, int | float)
             return is_number and abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"]
         return _within(stated, ours)
+
+    def _decoding(self, task: str, name: str) -> dict[str, Any]:
+        """The options of a decoding on a task."""
+        there = self.configuration.on(self.configuration.task(task))
+        file, options = there.decoding_file(name), there.decoding(name).as_json()
+        tuned = dict.fromkeys(file.tuning, "tuned on validation")
+        return {"steps": 1, **options, "assistant": file.assistant, **tuned}
 
     def value(self, row: Stated, task: str, name: str) -> Any:
         """Look up our effective value for one task and system or decoding."""
@@ -312,10 +319,7 @@ class StatedSettings:
         if path.startswith("corpus."):
             return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
         if path.startswith("decoding."):
-            file = there.decoding_file(name)
-            options = {**there.decoding(name).as_json(), "assistant": file.assistant}
-            tuned = dict.fromkeys(file.tuning, "tuned on validation")
-            return at({"decoding": {"steps": 1, **options, **tuned}}, path)
+            return at({"decoding": self._decoding(task, name)}, path)
         training = self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind
