@@ -29,7 +29,9 @@ Step = Job[CorpusStep]
 
 def make_text(job: Step) -> None:
     """Make the raw text of a corpus, or of one of its test sets."""
-    write_text(text_part(job.corpus, job.artifact.split), job.path, _place(job))
+    write_text(
+        text_part(job.corpus, job.artifact.split), job.path, place_of(job, job.artifact.corpus)
+    )
 
 
 def make_references(job: Step) -> None:
@@ -37,11 +39,7 @@ def make_references(job: Step) -> None:
     split, text = job.artifact.split, Path(job.inputs.before[0].path)
     splits = [TRAIN, VALID] if split == TRAIN else [split]
     splits = [each for each in splits if has_references(job.corpus, each)]
-    collect_references(job.corpus, splits, text, job.path, _place(job))
-
-
-def _place(job: Step) -> Place:
-    return place_of(job, job.artifact.corpus)
+    collect_references(job.corpus, splits, text, job.path, place_of(job, job.artifact.corpus))
 
 
 def place_of(job: Job[Any], name: str) -> Place:

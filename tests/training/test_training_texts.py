@@ -10,7 +10,7 @@ import pytest
 from nat.artifacts import Model
 from nat.checksums import OF_FOLDER
 from nat.configuration import load
-from nat.data.binarised import BinarisedText, files_of, write_binarised
+from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.jobs.train import describe
@@ -173,24 +173,15 @@ def test_a_fingerprint_is_of_all_that_a_model_is_made_from(system: str) -> None:
     shorter = described(system)
     assert shorter.fingerprint == before.fingerprint
     assert shorter.exact_fingerprint != before.exact_fingerprint
-    binarised = [
-        RAW.with_suffix(".ka"),
-        RAW,
-        *(RAW.with_name(f"valid.{each}") for each in ("ka", "lu")),
-    ]
-    read = [
-        RAW.with_name("vocabulary.txt"),
-        *(file for text in binarised for file in files_of(text)),
-    ]
-    read += (
-        [model_file("cmlm")] if system == "predicted" else [PAIRWISE_BLEU, *files_of(OF_TEACHER)]
-    )
-    found = {shorter.fingerprint}
+    read = [model_file("cmlm"), *RAW.parent.glob("[!.]*")]
+    if system == "dynamic":
+        read = [PAIRWISE_BLEU, *OF_TEACHER.parent.glob("[!.]*"), *read[1:]]
+    fingerprints = {shorter.fingerprint}
     for path in read:
         path.with_name(OF_FOLDER).unlink(missing_ok=True)
         path.write_bytes(path.read_bytes() + b"\n")
-        found.add(described(system).fingerprint)
-    assert len(found) == 1 + len(read)
+        fingerprints.add(described(system).fingerprint)
+    assert len(fingerprints) == 1 + len(read) > 10
 
 
 def described(system: str, seed: int = 1) -> Run:
