@@ -45,7 +45,7 @@ def length_differences(pairs: Pairs) -> list[int]:
     differences: dict[int, int] = {}
     for numbers, source in pairs.source_batches():
         encoded = model.encode(source)
-        predicted = predictor.candidates(encoded.source_states, encoded.padding, 1, longest)[:, 0]
+        predicted = predictor.candidates(encoded.length_states, encoded.padding, 1, longest)[:, 0]
         for number, length in zip(numbers, predicted.tolist(), strict=True):
             differences[number] = length - len(pairs.targets[number])
     return [differences[number] for number in sorted(differences)]

@@ -190,7 +190,7 @@ def length_errors(model: Transformer, encoded: Encoded, laws: Sequence[Targets])
     """KL from the law of the length to the length predictor, of each source, nats, [N]."""
     predictor = model.length_predictor
     assert isinstance(predictor, LengthPredictor)
-    log_probabilities = predictor(encoded.source_states, encoded.padding).double().cpu()
+    log_probabilities = predictor(encoded.length_states, encoded.padding).double().cpu()
     errors = np.zeros(len(laws))
     for number, targets in enumerate(laws):
         shares = {length: share for length, (share, _) in revealing.by_length(targets).items()}

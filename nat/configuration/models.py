@@ -185,7 +185,7 @@ InitFrom = Annotated[
     ),
     PlainSerializer(lambda start: start and start.as_json()),
 ]
-Length = Literal["target", "offset", "constant"]
+Length = Literal["target", "offset", "token", "constant"]
 
 
 class Imported(StrictModel):
@@ -212,8 +212,8 @@ class SystemFile(Inheriting):
     decoder: DecoderOptions = DecoderOptions()  # canvas and layers; by default a canvas of masks
     # further parts of the network, files of nat/parts, with their options
     parts: dict[str, dict[str, Any]] = {}
-    # what the length predictor predicts: target tokens, or target minus source, or constant for the
-    # mean difference
+    # what the length predictor predicts: target tokens, also by a token of the encoder, or target
+    # minus source, or constant for the mean difference
     length: Length | None
     # raw, distilled from a system, or a choice among several, see nat/distillation
     text: Annotated[texts.Text, _text_from(Distillation | Literal["raw"])]

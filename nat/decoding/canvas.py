@@ -144,7 +144,7 @@ def canvases_of(
     if predictor is None:
         raise ValueError("this decoding method needs a model with a length predictor")
     longest = model.architecture.max_positions
-    states = encoded.source_states
+    states = encoded.length_states
     lengths = predictor.candidates(states, encoded.padding, length_beam, longest).flatten()
     if length_factor != 1:
         lengths = share_of(lengths, length_factor).round().long().clamp(1, longest)

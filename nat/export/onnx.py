@@ -37,6 +37,7 @@ from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import largest_in_blocks, whole_blocks
 
 OPSET = 18
+OF_LENGTH = "length_state"
 TOLERANCE = 1e-3
 """Largest difference between what the graphs and the model compute."""
 
@@ -46,8 +47,9 @@ class EncoderGraph(nn.Module):
 
     Attributes:
         outputs: names of the tensors: `states` [B, S, D]; of a model with latents
-            `without_latents` or `copied`, [B, S, D], see `nat.transformer.model.Encoded`; of one
-            with a length predictor `lengths`, the log-probabilities of its classes, [B, 256].
+            `without_latents` or `copied`, [B, S, D], and of one with `length: token`
+            `length_state` [B, D], see `nat.transformer.model.Encoded`; of one with a length
+            predictor `lengths`, the log-probabilities of its classes, [B, 256].
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -59,9 +61,10 @@ class EncoderGraph(nn.Module):
     def named(self, source: Tensor) -> dict[str, Tensor]:
         """The tensors by name."""
         encoded, predictor = self.model.encode(source), self.model.length_predictor
-        tensors = {name: getattr(encoded, name) for name in ("states", "without_latents", "copied")}
+        names = ("states", "without_latents", "copied", OF_LENGTH)
+        tensors = {name: getattr(encoded, name) for name in names}
         if isinstance(predictor, LengthPredictor):
-            tensors["lengths"] = predictor(encoded.source_states, encoded.padding)
+            tensors["lengths"] = predictor(encoded.length_states, encoded.padding)
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     def forward(self, source: Tensor) -> tuple[Tensor, ...]:
@@ -203,7 +206,7 @@ def _example(model: Transformer, lengths: Sequence[int]) -> tuple[Tensor, Tensor
 def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list[str]) -> None:
     names = {"tokens": "T", "symbols": "T", "log_probabilities": "T"}
     axes = {
-        name: {0: "B"} if name == "lengths" else {0: "B", 1: names.get(name, "S")}
+        name: {0: "B"} if name in ("lengths", OF_LENGTH) else {0: "B", 1: names.get(name, "S")}
         for name in (*given, *outputs)
         if name != BLANK_PENALTY
     }
@@ -251,7 +254,8 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
     }
     for name, value in expected.items():
         difference = torch.from_numpy(outputs[name]) - value
-        differences[name] = difference if name == "lengths" else difference[source.ne(PAD)]
+        of_sentence = name in ("lengths", OF_LENGTH)
+        differences[name] = difference if of_sentence else difference[source.ne(PAD)]
     for name, difference in differences.items():
         largest = difference.abs().max()
         if not largest < TOLERANCE:

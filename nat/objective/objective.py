@@ -109,7 +109,7 @@ class Objective(nn.Module):
         # Weighted by the sentence's positions, so that both losses share one denominator and
         # the total is the same however a batch is cut.
         length = loss.positions * model.length_predictor.loss(
-            context.encoded.source_states, context.encoded.padding, context.batch.target_lengths
+            context.encoded.length_states, context.encoded.padding, context.batch.target_lengths
         )
         return Loss(
             loss.value + self.length_loss_weight * length,

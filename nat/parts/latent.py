@@ -103,11 +103,13 @@ class LatentVariables(TrainedPart):
 
     def added(self, encoded: Encoded, latents: Tensor) -> Encoded:
         """The same source with other latents, [B, S, d]."""
-        plain = encoded.source_states
+        plain, length = encoded.source_states, encoded.length_state
         states = plain + self.output(latents)
         if self.options.added_to == "decoder_input":
-            return Encoded(plain, encoded.padding, encoded.source, copied=states)
-        return Encoded(states, encoded.padding, encoded.source, plain)
+            return Encoded(
+                plain, encoded.padding, encoded.source, copied=states, length_state=length
+            )
+        return Encoded(states, encoded.padding, encoded.source, plain, length_state=length)
 
     def sampled(self, encoded: Encoded, samples: int, temperature: float, seed: int = 0) -> Encoded:
         """Each sentence `samples` times in a row, with latents drawn from the prior.

@@ -23,6 +23,7 @@ class Encoded:
         source: tokens and EOS, [B, S].
         without_latents: the last encoder states, [B, S, D]; None if `states` has no latents.
         copied: what `soft` copies of the source are made of, [B, S, D]; None for `states`.
+        length_state: the last state of a token that predicts the length, [B, D]; None without it.
         posterior: what the latents were drawn from in training; None elsewhere.
     """
 
@@ -31,6 +32,7 @@ class Encoded:
     source: Tensor
     without_latents: Tensor | None = None
     copied: Tensor | None = None
+    length_state: Tensor | None = None
     posterior: Gaussian | None = None
     _kept: dict[DecoderLayer, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
     _parent: "tuple[Encoded, Tensor] | None" = field(default=None, repr=False)
@@ -50,6 +52,11 @@ class Encoded:
         """The last encoder states, which depend on the source only, [B, S, D]."""
         return self.states if self.without_latents is None else self.without_latents
 
+    @property
+    def length_states(self) -> Tensor:
+        """The states that a length predictor reads, [B, S, D], or of its token, [B, 1, D]."""
+        return self.source_states if self.length_state is None else self.length_state[:, None]
+
     def repeat(self, times: int) -> "Encoded":
         """Each sentence `times` times in a row, [B * times, S, D]."""
         if times == 1:
@@ -59,13 +66,14 @@ class Encoded:
 
     def rows(self, rows: Tensor) -> "Encoded":
         """These sentences, [n, S, D]."""
-        plain, copied = self.without_latents, self.copied
+        plain, copied, length = self.without_latents, self.copied, self.length_state
         return Encoded(
             self.states[rows],
             self.padding[rows],
             self.source[rows],
             None if plain is None else plain[rows],
             None if copied is None else copied[rows],
+            None if length is None else length[rows],
             _parent=(self, rows),
         )
 

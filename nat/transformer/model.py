@@ -25,7 +25,12 @@ from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.encoded import Encoded
 from nat.transformer.layers import UNCHANGED, DecoderLayer, DecoderTrace, EncoderLayer
-from nat.transformer.length import ConstantLength, LengthPredictor
+from nat.transformer.length import (
+    ConstantLength,
+    LengthClassifier,
+    LengthPredictor,
+    LengthToken,
+)
 from nat.transformer.linear import Linear
 from nat.transformer.output import Output
 from nat.transformer.part import Part, PartMethod
@@ -42,8 +47,8 @@ class Transformer(nn.Module):
     Args:
         architecture: sizes.
         vocabulary_size: symbols of the joint vocabulary, or of the target.
-        length: what the length predictor predicts, `target`, `offset` or `constant`; None for no
-            predictor.
+        length: what the length predictor predicts, `target`, `offset` or `constant`, or `token` for
+            the target by a token that the encoder sees; None for no predictor.
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
@@ -114,8 +119,10 @@ class Transformer(nn.Module):
         self.length_predictor: LengthPredictor | ConstantLength | None = None
         if length == "constant":
             self.length_predictor = ConstantLength()
+        elif length == "token":
+            self.length_predictor = LengthToken(dim, dropout)
         elif length is not None:
-            self.length_predictor = LengthPredictor(dim, length)
+            self.length_predictor = LengthClassifier(dim, length)
         self.part_options = dict(parts or {})
         for name, part in self.part_options.items():
             self.add_module(name, part(architecture, dropout))
@@ -233,10 +240,16 @@ class Transformer(nn.Module):
         if not self.decoder_layers:
             encoded = Encoded(self.scaled_source_embedding(source), padding, source)
         else:
-            states = self.with_positions(self.scaled_source_embedding(source))
+            states, unseen = self.with_positions(self.scaled_source_embedding(source)), padding
+            token = self.length_predictor
+            if isinstance(token, LengthToken):
+                states, unseen = token.before(states, padding)
             for layer in self.encoder_layers:
-                states = layer(states, ~padding[:, None, None, :])
-            encoded = Encoded(self.encoder_norm(states), padding, source)
+                states = layer(states, ~unseen[:, None, None, :])
+            states, length = self.encoder_norm(states), None
+            if isinstance(token, LengthToken):
+                length, states = states[:, 0], states[:, 1:]
+            encoded = Encoded(states, padding, source, length_state=length)
         for part in self.parts:
             encoded = part.encoded(encoded)
         return encoded

@@ -66,8 +66,3 @@ def test_mistakes_are_named_by_file_and_key(content: dict[str, Any], names: list
 def test_a_folded_label_loses_the_end_of_its_line() -> None:
     paper = read(table(rows=[{"label": "NAT\n"}]))
     assert paper.tables["1"].rows[0].label == "NAT"
-
-
-def test_parts_have_names() -> None:
-    paper = read(table() | figure("lines"))
-    assert paper.parts == {"table 1": paper.tables["1"], "figure 1": paper.figures["1"]}

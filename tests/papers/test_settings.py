@@ -110,17 +110,6 @@ def test_a_value_of_another_kind_differs(settings: StatedSettings, value: str, k
     assert settings.verdict(row._replace(value=value)).kind != CHECKED
 
 
-@pytest.mark.parametrize("system", ["hrt", "hrt-12-1", "hrt-20l"])
-def test_hrt_has_the_batch_of_its_autoregressive_model(
-    settings: StatedSettings, system: str
-) -> None:
-    """Every pair is in two tasks, which makes the batch twice the standard one (HRT, app. C)."""
-    start = settings.configuration.on("wmt14-en-de").system(system).init_from
-    assert start is not None
-    both = (settings.configuration.training("wmt14-en-de", each) for each in (system, start.system))
-    assert len({each.recipe.batch_tokens for each in both}) == 1
-
-
 # What is wrong in the three files
 
 PAPER = {"title": "A bag of words"}

@@ -35,13 +35,6 @@ def test_signs(value: float, text: str) -> None:
     assert table_formats.signed(value, 2) == text
 
 
-def test_a_table_has_three_files(tmp_path: Path) -> None:
-    table_formats.write(TABLE, tmp_path / "table_1.csv")
-    line = '"A, B",100%,27.5,,N/A\n'
-    assert (tmp_path / "table_1.csv").read_text().endswith(line)
-    assert {each.suffix for each in tmp_path.iterdir()} >= {".csv", ".md", ".tex"}
-
-
 def test_markdown_shows_texts_as_they_are() -> None:
     found = table_formats.markdown(TABLE)
     assert found.startswith(r"**Paper, table 1: A\_b** (scale demo)")

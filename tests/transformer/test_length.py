@@ -1,7 +1,13 @@
 import pytest
 import torch
 
-from nat.transformer.length import LENGTH_CLASSES, ConstantLength, LengthPredictor
+from nat.transformer.length import (
+    LENGTH_CLASSES,
+    ConstantLength,
+    LengthClassifier,
+    LengthPredictor,
+    LengthToken,
+)
 
 PADDING = torch.tensor(
     [[False] * 5, [False] * 3 + [True] * 2, [False] + [True] * 4]
@@ -10,7 +16,8 @@ PADDING = torch.tensor(
 
 def predictor(predicts: str) -> LengthPredictor:
     torch.manual_seed(1)
-    return LengthPredictor(6, predicts).double()
+    one = LengthToken(6, 0.0) if predicts == "token" else LengthClassifier(6, predicts)
+    return one.double()
 
 
 def states() -> torch.Tensor:

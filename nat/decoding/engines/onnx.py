@@ -82,6 +82,7 @@ class OnnxNetwork:
             source,
             named.get("without_latents"),
             named.get("copied"),
+            named.get("length_state"),
         )
 
     def predict(
