@@ -36,6 +36,7 @@ STATED = {
     ],
     "transformer/copying.py": [("hints", "decoder.copy")],
     "transformer/decoder_options.py": [("dims", "encoder.positions")],
+    "transformer/length.py": [("dims", "length")],
 }
 """Settings of papers that files of `nat` speak of."""
 
