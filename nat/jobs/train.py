@@ -174,7 +174,7 @@ def check_link(run: Run) -> None:
     Raises:
         UserError: if it holds other files, or those of another training.
     """
-    run_file = run.folder / RUN_FILE
+    run_file = run.folder.resolve() / RUN_FILE  # what another training wrote is no damage there
     owner = read_json(run_file)["checkpoints"] if run_file.exists() else "something else"
     names = [path.name for path in run.folder.iterdir() if path.name != OF_FOLDER]
     if run.folder.is_symlink() and names and owner != run.checkpoints:
