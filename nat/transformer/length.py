@@ -83,7 +83,7 @@ class LengthToken(LengthPredictor):
 
     def before(self, vectors: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
         """Put the token before the source, [B, S, D] and [B, S] to S + 1 positions."""
-        token = self.embedding.weight[0].expand(len(vectors), 1, -1)
+        token = self.embedding(torch.zeros_like(padding[:, :1], dtype=torch.long))
         token = dropout(token, self.dropout, self.training)
         return torch.cat((token, vectors), 1), F.pad(padding, (1, 0), value=False)
 

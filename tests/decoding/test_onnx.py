@@ -35,6 +35,7 @@ SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
 DECODERS: list[dict[str, Any]] = [
     {"length": "offset"},
     {"length": "target", "pre_norm": True, "activation": "gelu", "positions": "learned_apart"},
+    {"length": "token", "pre_norm": True},
     {"length": "constant", "decoder": {"copy": "uniform"}},
     {"length": "offset", "decoder": {"copy": "soft", "positional_attention": True}},
     {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
@@ -168,7 +169,7 @@ def test_int8_is_near_float32(tmp_path: Path) -> None:
     assert weights and all(np.abs(each.astype(int)).max() * 255 * 2 < 2**15 for each in weights)
 
 
-@pytest.mark.parametrize("length", ["target", "offset", "constant"])
+@pytest.mark.parametrize("length", ["target", "offset", "token", "constant"])
 def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str) -> None:
     """Lengths and empty tokens, as docs/deployment.md describes them."""
     model = make_model(dtype=torch.float32, length=length)
@@ -192,10 +193,10 @@ def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str)
         if about["length"] == "constant":
             width = max(int(np.ceil(len(text) + about["length_difference"] - 0.5)), 1)
         else:
-            shift = {"target": 0, "offset": len(text) - 128}[about["length"]]
+            shift = len(text) - 128 if about["length"] == "offset" else 0
             widths = np.arange(256) + shift
             possible = (widths >= 1) & (widths <= about["positions"])
-            width = int(widths[np.where(possible, more[0][0], -np.inf).argmax()])
+            width = int(widths[np.where(possible, more[-1][0], -np.inf).argmax()])
         tokens = np.full((1, width), about["mask"])
         symbols, _ = decoder.run(None, {"source": source, "states": states, "tokens": tokens})
         empty = about["blank"] if about["empty_token"] else None

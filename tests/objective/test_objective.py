@@ -101,14 +101,15 @@ def test_padding_has_no_gradient_and_all_is_finite(build: Any, name: str) -> Non
         assert parameter.grad is None or parameter.grad.isfinite().all()
 
 
-def test_length_loss_is_weighted_by_positions() -> None:
-    model, batch = make_model(length="offset"), make_batch(LENGTHS)
+@pytest.mark.parametrize("length", ["offset", "token"])
+def test_length_loss_is_weighted_by_positions(length: str) -> None:
+    model, batch = make_model(length=length), make_batch(LENGTHS)
     target = {"method": "cross_entropy"}
     without = make_objective(model, "full_mask", target, length_loss_weight=0.0)(model, batch, 0)
     loss = make_objective(model, "full_mask", target, length_loss_weight=0.3)(model, batch, 0)
     encoded = model.encode(batch.source)
     lengths = batch.target_lengths
-    own = model.length_predictor.loss(encoded.states, encoded.padding, lengths)
+    own = model.length_predictor.loss(encoded.length_states, encoded.padding, lengths)
     torch.testing.assert_close(loss.value, without.value + 0.3 * lengths * own)
     torch.testing.assert_close(loss.parts["length"], lengths * own)
     assert torch.equal(loss.positions, lengths)

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from nat.data.vocabulary import PAD
 from nat.transformer.length import (
     LENGTH_CLASSES,
     ConstantLength,
@@ -8,6 +9,7 @@ from nat.transformer.length import (
     LengthPredictor,
     LengthToken,
 )
+from tests.tiny import make_batch, make_model
 
 PADDING = torch.tensor(
     [[False] * 5, [False] * 3 + [True] * 2, [False] + [True] * 4]
@@ -25,7 +27,12 @@ def states() -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    ("predicts", "classes"), [("target", [4, 5, 0, 255]), ("offset", [128, 131, 128, 255])]
+    ("predicts", "classes"),
+    [
+        ("target", [4, 5, 0, 255]),
+        ("token", [4, 5, 1, 255]),
+        ("offset", [128, 131, 128, 255]),
+    ],
 )
 def test_classes_of_true_lengths(predicts: str, classes: list[int]) -> None:
     lengths, padding = torch.tensor([4, 5, 0, 1000]), PADDING[[0, 1, 2, 0]]
@@ -33,7 +40,7 @@ def test_classes_of_true_lengths(predicts: str, classes: list[int]) -> None:
 
 
 def test_loss_is_minus_the_log_probability_of_the_class() -> None:
-    for predicts in ("target", "offset"):
+    for predicts in ("target", "offset", "token"):
         one = predictor(predicts)
         found = one(states(), PADDING)
         torch.testing.assert_close(found.exp().sum(1), torch.ones(3, dtype=torch.float64))
@@ -52,7 +59,7 @@ def test_mean_state_without_padding() -> None:
     torch.testing.assert_close(one(states(), PADDING)[1], expected)
 
 
-@pytest.mark.parametrize("predicts", ["target", "offset"])
+@pytest.mark.parametrize("predicts", ["target", "offset", "token"])
 def test_candidates_are_the_most_likely_possible_lengths(predicts: str) -> None:
     one = predictor(predicts)
     longest = 20
@@ -67,6 +74,33 @@ def test_candidates_are_the_most_likely_possible_lengths(predicts: str) -> None:
         }
         best = sorted(by_length, key=lambda length: -by_length[length])[:4]
         assert found[row].tolist() == best
+
+
+def test_the_token_is_seen_before_the_source() -> None:
+    model, batch = make_model(length="token"), make_batch()
+    one, found = model.length_predictor, model.encode(batch.source)
+    token = one.embedding.weight[:1].expand(len(batch.ids), 1, -1)
+    states = model.with_positions(model.scaled_source_embedding(batch.source))
+    states = torch.cat((token, states), 1)
+    visible = torch.nn.functional.pad(batch.source.ne(PAD), (1, 0), value=True)
+    for layer in model.encoder_layers:
+        states = layer(states, visible[:, None, None, :])
+    assert torch.equal(found.states, states[:, 1:])
+    logits = states[:, 0] @ one.embedding.weight[1:].T
+    probabilities = one(found.length_states, found.padding).exp()
+    torch.testing.assert_close(probabilities[:, 1:], logits.softmax(1))
+    assert probabilities[:, 0].eq(0).all()
+    rows = torch.tensor([2, 0])
+    assert torch.equal(found.rows(rows).length_states, found.length_states[rows])
+
+
+def test_the_token_is_dropped_out_like_the_source() -> None:
+    model, batch = make_model(length="token", dropout=0.5).train(), make_batch()
+    vectors = torch.ones(len(batch.ids), 2, 16, dtype=torch.float64)
+    token = model.length_predictor.before(vectors, batch.source[:, :2].eq(PAD))[0][:, 0]
+    kept = 2 * model.length_predictor.embedding.weight[0].expand_as(token)
+    assert torch.equal(token[token != 0], kept[token != 0])
+    assert 0 < token.eq(0).sum() < token.numel()
 
 
 def test_fewer_possible_lengths_than_asked_for() -> None:
