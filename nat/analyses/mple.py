@@ -38,8 +38,7 @@ from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.lines import read_lines
 from nat.data.references import references_path
-from nat.data.subwords import merge
-from nat.data.tokenise import detokenise
+from nat.data.tokenise import text_of
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
@@ -108,8 +107,8 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     language, tokeniser = job.corpus.target, job.corpus.preprocessing.tokeniser
 
     def bleu(proxy: Proxy) -> np.ndarray:
-        words = (merge(vocabulary.decode(proxy.targets[number])) for number in covered)
-        text = [detokenise(each, language, tokeniser) for each in words]
+        subwords = (vocabulary.decode(proxy.targets[number]) for number in covered)
+        text = [text_of(each, language, tokeniser) for each in subwords]
         return pairwise_bleu([text], truth, weights).references.mean()
 
     tokens = max(sum(proxy.tokens for proxy in proxies), 1)

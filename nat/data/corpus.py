@@ -13,6 +13,9 @@ LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
+BleuTokeniser = Literal["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char"]
+_BLEU_TOKENISERS: dict[str, BleuTokeniser] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+_UNSPACED = ("zh", "ja-mecab", "char")  # tokenisers of text without spaces between words
 Merges = Annotated[int, Field(ge=0, lt=2**31)]
 _SPLITS = ["train", "valid", "test", "test_NAME"]
 SplitName = Annotated[str, Field(pattern=r"^(train|valid|test|test_[a-z0-9_]+)$", examples=_SPLITS)]
@@ -181,6 +184,8 @@ class Corpus(StrictModel):
     distilled: dict[str, GivenTranslations] = {}
     diacritics: dict[str, Literal["normalise", "remove"]] = {}
     expected: Expected = {}
+    bleu_tokeniser: OrAbsent[BleuTokeniser] = None
+    least_perfect_score: float = Field(50.0, ge=0, le=100)
     preprocessing: Preprocessing
 
     @property
@@ -189,6 +194,24 @@ class Corpus(StrictModel):
         if self.subwords is not None:
             return "pieces" in self.subwords.labelled
         return self.preprocessing.sentencepiece is not None
+
+    @property
+    def counted_as(self) -> BleuTokeniser:
+        """The tokeniser of sacreBLEU: that of the target language unless it is given."""
+        language = self.target.lower().replace("_", "-").partition("-")[0]
+        return self.bleu_tokeniser or _BLEU_TOKENISERS.get(language, "13a")
+
+    @property
+    def has_spaces(self) -> bool:
+        """True if the words of the target language have spaces between them."""
+        return self.counted_as not in _UNSPACED
+
+    @property
+    def unit(self) -> BleuTokeniser | Literal["none"]:
+        """What tokens are split into to be counted: nothing but where they are not words."""
+        own = self.preprocessing.tokeniser
+        name = own if isinstance(own, str) else own[self.target]
+        return "none" if self.has_spaces or name != "none" else self.counted_as
 
     @property
     def has_separate_vocabularies(self) -> bool:

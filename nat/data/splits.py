@@ -18,6 +18,9 @@ TRAIN, VALID = "train", "valid"
 
 CORPORA = Path("results/corpora")  # folder of all corpora
 
+PERFECT = "perfect.json"
+"""The file in the folder `tokens` of a test set with the score of a perfect translation."""
+
 
 def sides(corpus: Corpus) -> tuple[str, str]:
     """Source and target language of a corpus."""
@@ -104,7 +107,7 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
     written = text_part(corpus, split).as_written()
     for description in written.get("splits", {}).values():
         description.pop("pairs", None)
-    left_out = ("description", "licensed_by", "expected")
+    left_out = ("description", "licensed_by", "expected", "bleu_tokeniser", "least_perfect_score")
     return {key: value for key, value in written.items() if key not in left_out}
 
 

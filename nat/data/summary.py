@@ -9,7 +9,7 @@ from nat.data.corpus import Corpus
 from nat.data.invented.language import language_of
 from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines
-from nat.data.splits import TRAIN, folder_of, sides, split_names
+from nat.data.splits import PERFECT, TRAIN, folder_of, sides, split_names
 from nat.data.subwords import PIECES, splitter_at, subwords_file
 from nat.data.vocabulary import SIDES, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
@@ -51,6 +51,8 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         }
         for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
+        if (perfect := its_folder / "tokens" / PERFECT).exists():  # older test sets have none
+            splits[split]["perfect"] = read_json(perfect)
     vocabularies, of_sides = Vocabularies.load(folder / "binarised"), {}
     for side in SIDES:
         path = subwords_file(folder / "bpe", side)

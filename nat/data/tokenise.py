@@ -118,6 +118,11 @@ def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> 
     return _NO_SPACE.sub("", text) if name == "jieba" else text
 
 
+def text_of(subwords: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
+    """The text that a line of predicted subwords stands for."""
+    return detokenise(merge(subwords), language, tokeniser)
+
+
 def tokens_of(corpus: Corpus, language: str, segmented: bool = False) -> Callable[[str], str]:
     """Return a function that makes tokens of a raw line of a language, as the steps of a corpus do.
 

@@ -9,8 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.data.subwords import merge
-from nat.data.tokenise import detokenise
+from nat.data.tokenise import text_of
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import NOTHING, Hypothesis
@@ -112,7 +111,7 @@ def records(
         yield {
             "id": translation.id,
             "tokens": tokens,
-            "text": detokenise(merge(tokens), language, tokeniser),
+            "text": text_of(tokens, language, tokeniser),
             "score": float(translation.hypothesis.score),
             "steps": translation.hypothesis.steps,
             "status": translation.status,

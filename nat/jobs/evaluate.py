@@ -15,7 +15,7 @@ from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.binarised import files_of
-from nat.data.splits import prepared_as, sides
+from nat.data.splits import folder_of, prepared_as, sides
 from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import read_json, write_json
@@ -82,7 +82,8 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
 def fingerprints(job: Job[Score]) -> dict[str, str]:
     """Hashes of what a decoding and its score are made from, by their keys in the summary."""
     wanted, several = job.artifact, job.inputs.references is not None
-    references = score.reference_files(wanted.corpus, job.corpus, wanted.split, several).files
+    folder = folder_of(wanted.corpus, wanted.split)
+    references = score.reference_files(folder, job.corpus, wanted.split, several).files
     record = Path(job.inputs.training.path)
     training = read_json(record)
     check_names(record, training, vars(wanted))
@@ -91,7 +92,7 @@ def fingerprints(job: Job[Score]) -> dict[str, str]:
         "references": {name: sha256_of(path) for name, path in references.items()},
         "training": [training.get(key) for key in ("fingerprint", "flags")],  # not its times
         "code": [sha256_of(str(module.__file__)) for module in MEASURED_BY],
-        "sacrebleu": importlib.metadata.version("sacrebleu"),
+        "sacrebleu": [importlib.metadata.version("sacrebleu"), job.corpus.counted_as],
     }
     read = {name: sha256_of(path) for name, path in _read(job)}
     return {

@@ -23,6 +23,7 @@ from nat.distillation import pairwise_bleu
 from nat.files import write_json
 from nat.job import Job
 from nat.language_model.ngram import estimate_from
+from nat.measures import perfect
 
 Step = Job[CorpusStep]
 
@@ -83,13 +84,14 @@ def prepare_test_set(job: Step) -> None:
 def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> None:
     """Write the folders `clean`, `tokens`, `bpe` and `binarised` beside the `text` of a test set.
 
-    `learned` is the folder `bpe` of the training text.
+    `learned` is the folder `bpe` of the training text. Raises as `nat.measures.perfect.measure`.
     """
     part = part_of(corpus, [split])
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")
     apply_learned(part, folder / "tokens", learned, folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")
+    perfect.measure(corpus, split, folder)
 
 
 def summarise_corpus(job: Step) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nat.artifacts import TunedOptions
 from nat.data.lines import read_lines
-from nat.data.splits import VALID
+from nat.data.splits import VALID, folder_of
 from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Translator
@@ -25,7 +25,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     """Translate the validation set with every combination of values, and write which is best."""
     tuned, inputs, configuration = job.artifact, job.inputs, job.configuration
     translator = Translator(job, VALID, known={})
-    side = reference_files(tuned.corpus, job.corpus, VALID, several=False)
+    side = reference_files(folder_of(tuned.corpus, VALID), job.corpus, VALID, several=False)
     references = list(read_lines(side.files["reference"]))
     ids = translator.ids[: configuration.settings.tuning.sentences]
     tried = configuration.decodings[tuned.decoding].tried
@@ -38,6 +38,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
             [row["text"] for row in translator.translate(method, ids, name)],
             [[references[number]] for number in ids],
             side.lowercase,
+            side.tokeniser,
         )
         sums, signature = counts.sentences.sum(0), counts.signature
         parts = bleu.parts(sums, smooth=True)

@@ -6,7 +6,8 @@ which intervals and tests follow (`significance`). `references[i]` lists all ref
 `i`; their number may differ between sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -18,10 +19,16 @@ from sacrebleu.metrics.bleu import MAX_NGRAM_ORDER as ORDERS
 from sacrebleu.metrics.bleu import BLEUScore
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
+from nat.errors import UserError
 from nat.measures import significance
 from nat.measures.results import DIGITS
 
 SMOOTHED, UNSMOOTHED = "exp", "none"
+
+WORDS, NOTHING = "13a", "none"
+"""Tokenisations: that of sacreBLEU for languages with spaces, and tokens as they are."""
+
+_PACKAGES = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 ROWS = 2**16
 """Most rows of counts that are remembered, tens of MB. A job compares many decodings of one text,
@@ -48,20 +55,49 @@ class Counts:
     signature: str = ""
 
 
-def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool = False) -> Counts:
-    """Counts of sacreBLEU with `13a` tokenisation, of detokenised text; `smoothed` scores them.
+def sacrebleu(
+    hypotheses: Sequence[str],
+    references: References,
+    lowercase: bool = False,
+    tokeniser: str = WORDS,
+) -> Counts:
+    """Counts of sacreBLEU of detokenised text with one of its tokenisers; `smoothed` scores them.
 
     `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
-    of the reference.
+    of the reference. Raises a `UserError` if the packages of a tokeniser are not installed.
     """
-    metric = _metric(lowercase=lowercase, force=True, effective_order=True)
+    with _told_of_packages(tokeniser):
+        metric = _metric(lowercase=lowercase, force=True, tokenize=tokeniser, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
 
 
-def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
-    """Counts of BLEU of tokenised text, split at spaces; `unsmoothed` scores them."""
-    metric = _metric(tokenize="none", force=True, smooth_method=UNSMOOTHED, effective_order=True)
-    return _bleu_counts(metric, hypotheses, references)
+def tokenised_bleu(
+    hypotheses: Sequence[str], references: References, unit: str = NOTHING
+) -> Counts:
+    """Counts of BLEU of tokenised text, split at spaces; `unsmoothed` scores them.
+
+    The signature names the `unit` that the text was split into, see `split`.
+    """
+    metric = _metric(tokenize=NOTHING, force=True, smooth_method=UNSMOOTHED, effective_order=True)
+    return _bleu_counts(metric, hypotheses, references, unit)
+
+
+def split(lines: Sequence[str], unit: str) -> list[str]:
+    """Lines split at spaces into the units of a tokeniser of sacreBLEU; raises as `sacrebleu`."""
+    with _told_of_packages(unit):
+        return [*map(_metric(tokenize=unit).tokenizer, lines)]
+
+
+@contextmanager
+def _told_of_packages(tokeniser: str) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise UserError(
+            f"BLEU with the tokeniser {tokeniser} needs packages that are not installed; run "
+            f"\".venv/bin/python -m pip install '{_PACKAGES[tokeniser]}'\", or set the key "
+            "'bleu_tokeniser: char' of the corpus"
+        ) from error
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
@@ -147,7 +183,9 @@ def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -
     )
 
 
-def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References) -> Counts:
+def _bleu_counts(
+    metric: BLEU, hypotheses: Sequence[str], references: References, unit: str = NOTHING
+) -> Counts:
     rows = [
         _word_counts(hypothesis, tuple(its_references), metric)
         for hypothesis, its_references in zip(hypotheses, references, strict=True)
@@ -156,6 +194,8 @@ def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References
     # Orders that exceed the length of a sentence do not affect its counts, but sacreBLEU's
     # warnings; the corpus is scored with all orders.
     signature.update("eff", "no")
+    if unit != NOTHING:
+        signature.update("tok", unit)
     return Counts(np.array(rows, dtype=np.int64), str(signature))
 
 

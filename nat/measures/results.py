@@ -6,8 +6,9 @@ A file is a JSON object. Its key `measures` has the numbers of each part by the 
 
 A part of a score, an analysis or a total correlation is a split, a part of a latency a system and
 its decoding, `at-base/beam5`, and a training has one part, `TRAINING`. A number has a `value`, or
-null and the `reason` why there is none, and what `Number` describes where it is known. `flags` and
-`not_decoded` are keys of the file and hold for all its numbers; the rest is up to its job.
+null and the `reason` why there is none, and what `Number` describes where it is known. `flags`,
+`not_decoded` and `perfect` are keys of the file and hold for all its numbers; the rest is up to its
+job.
 """
 
 from collections.abc import Iterable
@@ -52,6 +53,7 @@ class Number:
         repeats: of a latency, the time a sentence of each turn, milliseconds.
         flags: what makes the translations or their model suspicious.
         not_decoded: sentences of the file that could not be decoded.
+        perfect: says what a perfect translation of its test set scores, `nat.measures.perfect`.
     """
 
     value: float | None
@@ -66,6 +68,7 @@ class Number:
     repeats: tuple[float, ...] = ()
     flags: tuple[str, ...] = ()
     not_decoded: int = 0
+    perfect: str = ""
 
 
 _NUMBER = TypeAdapter(Number)
@@ -79,6 +82,8 @@ def read(path: Path, part: str) -> dict[str, Number]:
     """
     content = read_file(path)
     of_file = {key: content[key] for key in ("flags", "not_decoded") if key in content}
+    if "perfect" in content:
+        of_file["perfect"] = content["perfect"]["note"]
     numbers = {}
     for name, number in content["measures"].get(part, {}).items():
         try:

@@ -21,6 +21,7 @@ from nat import artifacts
 from nat.checksums import remedy, sha256_of
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
+from nat.data.splits import PERFECT, folder_of
 from nat.data.subwords import merge
 from nat.data.tokenise import target_tokens
 from nat.data.translations import OK, read_in_order
@@ -41,37 +42,48 @@ class References:
 
     Attributes:
         files: the raw text, `reference`, and the same tokenised, `tokens`; where there are any,
-            several `references` per sentence, and `source_tokens`, the tokenised source, by which
-            sentences count as long.
+            several `references` per sentence, `source_tokens`, the tokenised source, by which
+            sentences count as long, and `perfect`, the score of a perfect translation.
         lowercase: whether the corpus is lower-cased in preprocessing.
+        tokeniser: of sacreBLEU.
+        unit: that tokens are split into, see `Corpus.unit`.
         tokenise: gives the tokens of raw lines; by default they are split already.
     """
 
     files: Mapping[str, Path]
     lowercase: bool = False
+    tokeniser: str = bleu.WORDS
+    unit: str = bleu.NOTHING
     tokenise: Callable[[Sequence[str]], list[str]] = list
 
 
-def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
-    """The reference files of a split; `several`: its sentences have several references."""
-    name = f"{split}.{description.target}"
-    text, tokens, references = (
-        Path(artifacts.step_of(corpus, split, step).path)
-        for step in ("text", "tokens", "references")
-    )
-    files = {"reference": text / name, "tokens": tokens / name}
+def reference_files(folder: Path, corpus: Corpus, split: str, several: bool) -> References:
+    """The reference files of a split in its folder.
+
+    Its sentences have `several` references; the score of a perfect translation may be missing.
+    """
+    name, tokens = f"{split}.{corpus.target}", folder / "tokens"
+    files = {"reference": folder / "text" / name, "tokens": tokens / name}
     if several:
-        files["references"] = references / f"{name}.jsonl"
-    files["source_tokens"] = tokens / f"{split}.{description.source}"
-    lowercase = description.preprocessing.lowercase
-    return References(files, lowercase, partial(target_tokens, corpus=description))
+        files["references"] = folder / "references" / f"{name}.jsonl"
+    files["source_tokens"] = tokens / f"{split}.{corpus.source}"
+    if (tokens / PERFECT).exists():
+        files["perfect"] = tokens / PERFECT
+    return References(
+        files,
+        corpus.preprocessing.lowercase,
+        corpus.counted_as,
+        corpus.unit,
+        partial(target_tokens, corpus=corpus),
+    )
 
 
 def score_translations(job: Job[artifacts.Score]) -> None:
     """Measure the translations of a split and write the score; raises as `score`."""
     artifact, inputs = job.artifact, job.inputs
     several = inputs.references is not None
-    references = reference_files(artifact.corpus, job.corpus, artifact.split, several)
+    folder = folder_of(artifact.corpus, artifact.split)
+    references = reference_files(folder, job.corpus, artifact.split, several)
     record = Path(inputs.training.path)
     training = read_json(record)
     check_names(record, training, vars(artifact))
@@ -148,6 +160,9 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
             for name, path in {"hypotheses": hypotheses, **references.files}.items()
         },
     }
+    if "perfect" in references.files:
+        report["perfect"] = read_json(references.files["perfect"])
+        report["flags"] += report["perfect"]["flags"]
     return report, arrays
 
 
@@ -157,15 +172,18 @@ def _translated(hypotheses: Path, references: References) -> TranslatedText:
     several: dict[int, list[str]] = {}
     if "references" in references.files:
         several = dict(sorted(read_references(references.files["references"], len(rows)).items()))
-    tokens = iter(references.tokenise([*chain.from_iterable(several.values())]))
+    every, unit = [*chain.from_iterable(several.values())], references.unit
+    tokens = iter(bleu.split(references.tokenise(every), unit))
     return TranslatedText(
         rows=rows,
-        words=[merge(row["tokens"]) for row in rows],
+        words=bleu.split([merge(row["tokens"]) for row in rows], unit),
         reference=_lines(references.files["reference"], hypotheses, len(rows)),
-        tokens=_lines(references.files["tokens"], hypotheses, len(rows)),
+        tokens=bleu.split(_lines(references.files["tokens"], hypotheses, len(rows)), unit),
         several=several,
         several_tokens={number: [*islice(tokens, len(several[number]))] for number in several},
         lowercase=references.lowercase,
+        tokeniser=references.tokeniser,
+        unit=unit,
     )
 
 

@@ -67,6 +67,8 @@ class TranslatedText:
         several: all references of the sentences that have several, by number, and tokenised in
             `several_tokens`.
         lowercase: whether the corpus is lower-cased in preprocessing.
+        tokeniser: of sacreBLEU.
+        unit: that tokens were split into, see `Corpus.unit`.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -76,6 +78,8 @@ class TranslatedText:
     several: Mapping[int, Sequence[str]]
     several_tokens: Mapping[int, Sequence[str]]
     lowercase: bool
+    tokeniser: str
+    unit: str
 
     @property
     def text(self) -> list[str]:
@@ -84,21 +88,24 @@ class TranslatedText:
 
 
 def _sacrebleu(of: TranslatedText) -> Counts:
-    return bleu.sacrebleu(of.text, [[line] for line in of.reference], of.lowercase)
+    references = [[line] for line in of.reference]
+    return bleu.sacrebleu(of.text, references, of.lowercase, of.tokeniser)
 
 
 def _tokenised_bleu(of: TranslatedText) -> Counts:
-    return bleu.tokenised_bleu(of.words, [[line] for line in of.tokens])
+    return bleu.tokenised_bleu(of.words, [[line] for line in of.tokens], of.unit)
 
 
 def _multi_reference_bleu(of: TranslatedText) -> Counts | None:
     text = [of.rows[number]["text"] for number in of.several]
-    return bleu.sacrebleu(text, [*of.several.values()], of.lowercase) if text else None
+    references = [*of.several.values()]
+    return bleu.sacrebleu(text, references, of.lowercase, of.tokeniser) if text else None
 
 
 def _multi_reference_tokenised_bleu(of: TranslatedText) -> Counts | None:
     words = [of.words[number] for number in of.several]
-    return bleu.tokenised_bleu(words, [*of.several_tokens.values()]) if words else None
+    references = [*of.several_tokens.values()]
+    return bleu.tokenised_bleu(words, references, of.unit) if words else None
 
 
 def _repeated_tokens(of: TranslatedText) -> Counts:

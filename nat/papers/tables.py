@@ -220,6 +220,8 @@ def _notes(
         if each["not_decoded"]
     ]
     remarks += [(each, each["remark"]) for each in records if each["remark"]]
+    scored = [each for each in ran if values.PERFECT in each]
+    remarks += [(each, each[values.PERFECT]) for each in scored]
     return notes + values.with_places(remarks, records)
 
 

@@ -29,6 +29,8 @@ SIZES = ("model_size", "memory")
 """Measures that are in the file of a latency, but are no times."""
 MACHINE, SENTENCES, UNSTEADY = TIMED = ("timed_on", "timed_sentences", "unsteady")
 """Keys of latencies; `UNSTEADY` is empty, or has how far the quartiles lie apart."""
+PERFECT = "perfect"
+"""Key of scores of test sets with the score of a perfect translation."""
 NOT_STEADY = (
     "do not rely on it: the third quartile of the repeats, of this row or of the one that it is "
     f"compared with, is more than {STEADY} times the first"
@@ -144,6 +146,7 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
         "not_decoded": sum(each.not_decoded for each in there.values()),
         "remark": "; ".join(remarks),
         "sources": _listed(cell.path for cell in there),
+        **({PERFECT: last.perfect} if last.signature and last.perfect else {}),
     }
 
 

@@ -16,6 +16,7 @@ from nat.artifacts import (
     Decoded,
     Distilled,
     DistilledText,
+    Evaluated,
     Latency,
     Model,
     Ngrams,
@@ -27,6 +28,7 @@ from nat.artifacts import (
     TunedOptions,
 )
 from nat.configuration import Configuration, fingerprint
+from nat.data.corpus import Corpus
 from nat.data.references import has_references, listed
 from nat.data.splits import TRAIN, VALID, is_cut_out, prepared_as, split_names, text_part
 from nat.job import record_of
@@ -78,6 +80,10 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
         return []
     there = configuration.on(artifact.corpus)
     parts: list[Any] = [there.decoding(artifact.decoding).as_json()]
+    if isinstance(artifact, Evaluated | TunedOptions) and (
+        own := _scored_as(configuration.corpus(artifact.corpus))
+    ):
+        parts.append(own)
     if isinstance(artifact, TunedOptions):
         parts += [
             there.decoding_file(artifact.decoding).tuning,
@@ -86,6 +92,11 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
     if isinstance(artifact, Trace):
         parts.append(there.scale_settings.browser.sentences)
     return parts
+
+
+def _scored_as(corpus: Corpus) -> dict[str, Any]:
+    """The keys of a corpus that scores depend on, where they are given."""
+    return {key: value for key, value in corpus.as_written().items() if key == "bleu_tokeniser"}
 
 
 def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
@@ -99,7 +110,9 @@ def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
             if has_references(description, split)
         ]
     if artifact.step != "text":
-        return description.preprocessing.as_written()
+        prepared = description.preprocessing.as_written()
+        own = {} if artifact.split == TRAIN else _scored_as(description)
+        return prepared | own
     text = prepared_as(description, artifact.split)
     for split in text.get("splits", {}).values():
         split.pop("references", None)

@@ -88,6 +88,7 @@ def test_whole_preparation_and_summary(tmp_path: Path) -> None:
     train, test = summary["splits"]["train"], summary["splits"]["test"]
     assert (train["read"], train["pairs"], train["dropped"]["empty"]) == (60, 59, 1)
     assert (test["pairs"], test["faulty"]["empty"], test["languages"]["de"]["empty"]) == (4, 1, 1)
+    assert (test["perfect"]["sacrebleu"], "perfect" in train) == (100, False)
     assert train["languages"]["en"]["words"] == 59 * 7
     subwords = [len(line.split()) for line in read_lines(folder / "bpe" / "train.de")]
     described = train["languages"]["de"]
