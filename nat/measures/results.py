@@ -81,7 +81,8 @@ def read(path: Path, part: str) -> dict[str, Number]:
         UserError: as `read_file`, and if a number is damaged.
     """
     content = read_file(path)
-    of_file = {key: content[key] for key in ("flags", "not_decoded") if key in content}
+    keys = ("flags", "not_decoded")
+    of_file: dict[str, Any] = {key: content[key] for key in keys if key in content}
     if "perfect" in content:
         of_file["perfect"] = content["perfect"]["note"]
     numbers = {}

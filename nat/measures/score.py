@@ -147,7 +147,7 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
         if known.value in (bleu.smoothed, bleu.unsmoothed):
             numbers[name] |= bleu.parts(own.sum(0), smooth=known.value is bleu.smoothed)
     statuses = Counter(row["status"] for row in text.rows)
-    report = {
+    report: dict[str, Any] = {
         "sentences": len(text.rows),
         "not_decoded": len(text.rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),

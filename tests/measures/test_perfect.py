@@ -1,3 +1,4 @@
+import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,7 +48,7 @@ def perfect(
         write_lines(root / f"{split}.en", ["one small dog ran over there", "a dog"] * many)
     content = corpus_file("en", language) | keys
     content["preprocessing"] |= preprocessing
-    write_json(root / "own.json", content)
+    (root / "own.json").write_text(json.dumps(content))
     prepared = prepare_corpus("own", as_corpus(content), root)
     found: dict[str, Any] = read_json(prepared / "tests/test/tokens" / PERFECT)
     return found
@@ -140,9 +141,6 @@ def test_differences_of_one_kind_are_counted_together_and_five_are_shown() -> No
 def test_tables_show_what_a_perfect_translation_scores(tmp_path: Path) -> None:
     made_up_run.write_corpus(tmp_path)
     told_ = {"note": "a perfect translation scores only 50", "flags": ["a low score"]}
-    write_json(
-        tmp_path / f"results/corpora/{made_up_run.CORPUS}/tests/test/tokens/{PERFECT}", told_
-    )
     run = made_up_run.configuration(tmp_path, {"paper": made_up_run.PAPER})
     made_up_run.publish(tmp_path)
     path = made_up_run.run(tmp_path, "nat-kd", "one-pass", errors=0.2)
