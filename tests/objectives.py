@@ -79,7 +79,6 @@ def cases() -> dict[str, Case]:
         {"method": "cross_entropy"},
         {**offset, "decoder": {"copy": "soft_index", **without_self}},
     )
-    found["the length by a token"] = Case(masks, {"method": "cross_entropy"}, {"length": "token"})
     found["dims, labels of the last pass"] = Case(masks, {**dims, "labels": "last"}, offset)
     cmlmc: dict[str, Any] = {"method": "cmlmc", "mask_source": True}
     found["cmlmc, masked sources"] = Case(masks, cmlmc, offset)

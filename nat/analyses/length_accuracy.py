@@ -47,5 +47,6 @@ def length_differences(pairs: Pairs) -> list[int]:
         encoded = model.encode(source)
         predicted = predictor.candidates(encoded.length_states, encoded.padding, 1, longest)[:, 0]
         for number, length in zip(numbers, predicted.tolist(), strict=True):
-            differences[number] = length - len(pairs.targets[number])
+            end = int(model.predicts_end)
+            differences[number] = length - end - len(pairs.targets[number])
     return [differences[number] for number in sorted(differences)]

@@ -73,6 +73,9 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
         "two_orders": [one_or_other],
     }
     own = hindrances.get(analysis.analysis, [])
+    if parallel and not upsampled and analysis.analysis not in ("length_accuracy", *WITHOUT_MODEL):
+        imported = configuration.on(analysis.corpus).system(analysis.system).imported
+        own = [*own, ("imported", imported is not None, "its canvas has a place for EOS, too")]
     reason = next((f"key '{key}': {why}" for key, hinders, why in own if hinders), None)
     if analysis.analysis == "shown_tokens":
         decodings = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nat.alignment.reveal import share_of
-from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import Network, predict
 from nat.decoding.passes import Moment, Pass, passes_of
@@ -78,7 +78,7 @@ class Canvases:
     def all(self) -> list[Hypothesis]:
         """Every canvas, scored by its mean log-probability per position.
 
-        Empty tokens count in the mean and are dropped.
+        Empty tokens and the end of the canvas (EOS) count in the mean and are dropped.
         """
         rows = zip(
             self.tokens.tolist(),
@@ -88,7 +88,9 @@ class Canvases:
             strict=True,
         )
         return [
-            Hypothesis([token for token in tokens[:length] if token != BLANK], score, passes)
+            Hypothesis(
+                [token for token in tokens[:length] if token not in (BLANK, EOS)], score, passes
+            )
             for tokens, length, score, passes in rows
         ]
 
@@ -139,6 +141,7 @@ def canvases_of(
     """Canvases of masks for the `length_beam` most probable target lengths of each sentence.
 
     Predicted lengths are multiplied with `length_factor`, then rounded (halves to the even number).
+    A canvas that ends in EOS has at least two positions, as for the authors of Mask-Predict.
     """
     predictor = model.length_predictor
     if predictor is None:
@@ -148,6 +151,7 @@ def canvases_of(
     lengths = predictor.candidates(states, encoded.padding, length_beam, longest).flatten()
     if length_factor != 1:
         lengths = share_of(lengths, length_factor).round().long().clamp(1, longest)
+    lengths = lengths.clamp(min=1 + int(model.predicts_end))
     width = int(lengths.max()) if lengths.numel() else 0
     real = torch.arange(width, device=lengths.device) < lengths[:, None]
     return Canvases(

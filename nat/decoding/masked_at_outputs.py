@@ -8,7 +8,7 @@ from torch import Tensor
 from nat import randomness
 from nat.alignment.reveal import least_confident, share_of
 from nat.data.batch import pad
-from nat.data.vocabulary import PAD
+from nat.data.vocabulary import EOS, PAD
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
@@ -44,10 +44,12 @@ class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
         search = BeamSearch(beam=self.beam)
         written = once(known, (assistant, self.beam), source, lambda: search(assistant, source))
         # a model with fewer positions sees the tokens that fit
-        longest = model.architecture.max_positions
-        tokens = pad([one.tokens[:longest] for one in written]).to(source.device)
+        end = [EOS] if model.predicts_end else []
+        longest = model.architecture.max_positions - len(end)
+        tokens = pad([[*one.tokens[:longest], *end] for one in written]).to(source.device)
         real = tokens.ne(PAD)
-        masked = self.masks(real, randomness.numbers_of(source, source.eq(PAD)))
+        words = real & tokens.ne(EOS)
+        masked = self.masks(words, randomness.numbers_of(source, source.eq(PAD)))
         encoded = model.encode(source)
         canvases = Canvases(
             tokens=tokens,

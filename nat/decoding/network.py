@@ -14,19 +14,18 @@ def never_chosen(network: Network) -> list[int]:
     """Symbols that a parallel decoding never chooses.
 
     BLANK is a label on an upsampled canvas, and the empty token of a model that was trained with
-    it; EOS is one of a model whose upsampled canvas ends in it.
+    it; EOS is one of a model whose canvas ends in it.
     """
     upsampled = network.decoder.upsample is not None
     allowed = {BLANK} if upsampled or network.empty_token else set()
-    if upsampled and network.predicts_end:
+    if network.predicts_end:
         allowed.add(EOS)
     return [symbol for symbol in NEVER_WRITTEN if symbol not in allowed]
 
 
 def silent(network: Network) -> list[int]:
-    """Symbols that stand for no token: BLANK, and EOS where an upsampled canvas ends in it."""
-    ends = network.decoder.upsample is not None and network.predicts_end
-    return [BLANK, EOS] if ends else [BLANK]
+    """Symbols that stand for no token: BLANK, and EOS where the canvas ends in it."""
+    return [BLANK, EOS] if network.predicts_end else [BLANK]
 
 
 def predict(

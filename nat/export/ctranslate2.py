@@ -93,6 +93,7 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     filled.config.unk_token = SPECIALS[UNK]
     filled.config.decoder_start_token = SPECIALS[BOS]
     filled.config.add_source_eos = True
+    filled.config.layer_norm_epsilon = architecture.norm_epsilon
     return filled
 
 
@@ -103,6 +104,7 @@ def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> 
     filled = specs.TransformerEncoderModelSpec(encoder)
     filled.register_vocabulary(vocabularies.source.symbols)
     filled.config.unk_token = vocabularies.source.symbols[UNK]
+    filled.config.layer_norm_epsilon = model.architecture.norm_epsilon
     return filled
 
 

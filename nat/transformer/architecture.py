@@ -1,9 +1,11 @@
 """The size and shape of a Transformer, as configuration gives it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
+
+from nat.options import added
 
 LENGTH_CLASSES = 256
 """Classes of a length predictor: lengths 0 to 255, or differences of -128 to 127 tokens."""
@@ -32,6 +34,8 @@ class Architecture:
         scale_embeddings: whether embeddings are multiplied by sqrt(D) before positions are added
             (Vaswani et al. 2017, section 3.4). The published code of CMLMC, DiMS on CMLMC and
             Fully-NAT does not (`--no-scale-embedding`); the papers do not mention it.
+        norm_epsilon: what layer normalisation adds to the variance; the published code of
+            Mask-Predict adds 1e-12.
         max_positions: longest source or target, in tokens.
     """
 
@@ -45,6 +49,7 @@ class Architecture:
     positions: Literal["sinusoidal", "learned", "learned_apart"] = "sinusoidal"
     initialisation: Literal["xavier", "bert"] = "xavier"
     scale_embeddings: bool = True
+    norm_epsilon: Annotated[float, Field(gt=0, le=0.01)] = added(1e-5)
     max_positions: int = Field(default=1024, gt=0)
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class Residual(nn.Module):
 
     def __init__(self, architecture: Architecture, dropout: float) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(architecture.model_dim)
+        self.norm = nn.LayerNorm(architecture.model_dim, architecture.norm_epsilon)
         self.pre_norm = architecture.pre_norm
         self.dropout = dropout
 

@@ -53,8 +53,8 @@ class Transformer(nn.Module):
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
         parts: further parts of the network by name, each made of the sizes and the dropout.
-        predicts_end: whether what an upsampled canvas is aligned with ends in EOS; decodings take
-            this EOS for BLANK. So it is in the checkpoints of Gu and Kong (2021).
+        predicts_end: whether the target ends in EOS on the canvas, which decodings leave out. So it
+            is in published checkpoints (Ghazvininejad et al. 2019, Gu and Kong 2021).
         source_vocabulary_size: symbols of the source, which then has an embedding of its own; None
             for a joint vocabulary with one embedding.
 
@@ -114,8 +114,10 @@ class Transformer(nn.Module):
             for combined in (decoder.positions, decoder.source_positions)
         )
         final = nn.LayerNorm if architecture.pre_norm else nn.Identity
-        self.encoder_norm = final(dim)
-        self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
+        self.encoder_norm = final(dim, architecture.norm_epsilon)
+        self.decoder_norm = (
+            final(dim, architecture.norm_epsilon) if architecture.decoder_layers else nn.Identity()
+        )
         self.length_predictor: LengthPredictor | ConstantLength | None = None
         if length == "constant":
             self.length_predictor = ConstantLength()

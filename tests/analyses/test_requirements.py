@@ -37,6 +37,7 @@ def test_an_analysis_without_an_entry_reads_the_model_of_any_system() -> None:
         ("latent_assignment", "nat-kd", "'parts.latent'"),
         ("length_accuracy", "at-base", "'length'"),
         ("likelihood", "inat-kd", "'input.method'"),
+        ("likelihood", "mask-predict-published", "'imported'"),
         ("mple", "dynamic-kd-no-regulariser", "'text'"),
         ("mple", "cmlm-kd", "'parts.input_predictor'"),
         ("reference_distances", "dynamic-kd", "'text'"),

@@ -137,8 +137,12 @@ class Released(nn.Module):
 
 
 def write(path: Path, weights: dict[str, Any], **changes: Any) -> None:
+    """A checkpoint of Fully-NAT."""
+    write_checkpoint(path, weights, {**OPTIONS, "posterior_layers": 1, **changes})
+
+
+def write_checkpoint(path: Path, weights: dict[str, Any], options: dict[str, Any]) -> None:
     """A checkpoint as fairseq 0.9 writes it."""
-    options = {**OPTIONS, "posterior_layers": 1, **changes}
     torch.save(
         {
             "args": argparse.Namespace(**options),
@@ -153,11 +157,17 @@ def write(path: Path, weights: dict[str, Any], **changes: Any) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of the micro scale with a system that is a released model without latents."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
-    scale = tmp_path / "config/scales/micro.yaml"
-    scale.write_text(scale.read_text().replace("\nrecipes:\n", SIZE, 1))
-    (tmp_path / "config/systems/published.yaml").write_text(CONFIGURED)
+    prepare(CONFIGURED, SIZE)
+    return tmp_path
+
+
+def prepare(system: str, size: str) -> None:
+    """Write what a run with an imported system of this content reads into the current folder."""
+    shutil.copytree(ROOT / "config", "config")
+    scale = Path("config/scales/micro.yaml")
+    scale.write_text(scale.read_text().replace("\nrecipes:\n", size, 1))
+    Path("config/systems/published.yaml").write_text(system)
     Path("dict.txt").write_text("".join(f"{word} 5\n" for word in DICTIONARY))
     vocabulary = Vocabulary(WORDS)
     source = read("micro", Path()).corpus(CORPUS).source
@@ -166,7 +176,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(where).mkdir(parents=True)
         vocabulary.save(f"{where}/vocabulary.txt")
         write_binarised(lines, vocabulary, Path(f"{where}/{split}.{source}"))
-    return tmp_path
 
 
 TEST = f"results/corpora/{CORPUS}/tests/test/binarised"

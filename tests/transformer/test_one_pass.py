@@ -29,7 +29,8 @@ class LoggedModel:
         self.seen: list[list[list[int]]] = []
         self.architecture = SimpleNamespace(max_positions=100)
         self.output = Output(torch.eye(12))
-        self.empty_token, self.decoder = False, DecoderOptions()
+        self.empty_token = self.predicts_end = False
+        self.decoder = DecoderOptions()
         self.length_predictor = SimpleNamespace(candidates=self.candidates)
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
