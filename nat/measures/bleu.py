@@ -6,8 +6,7 @@ which intervals and tests follow (`significance`). `references[i]` lists all ref
 `i`; their number may differ between sentences.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -28,14 +27,11 @@ SMOOTHED, UNSMOOTHED = "exp", "none"
 WORDS, NOTHING = "13a", "none"
 """Tokenisations: that of sacreBLEU for languages with spaces, and tokens as they are."""
 
-_PACKAGES = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
-
 ROWS = 2**16
 """Most rows of counts that are remembered, tens of MB. A job compares many decodings of one text,
 and most of their translations are equal."""
 
-# the same object for the same options: it remembers how it splits lines into tokens
-_metric, _chrf = cache(BLEU), cache(CHRF)
+_chrf = cache(CHRF)
 
 References = Sequence[Sequence[str]]
 
@@ -66,8 +62,7 @@ def sacrebleu(
     `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
     of the reference. Raises a `UserError` if the packages of a tokeniser are not installed.
     """
-    with _told_of_packages(tokeniser):
-        metric = _metric(lowercase=lowercase, force=True, tokenize=tokeniser, effective_order=True)
+    metric = _metric(tokeniser, lowercase=lowercase)
     return _bleu_counts(metric, hypotheses, references)
 
 
@@ -78,26 +73,13 @@ def tokenised_bleu(
 
     The signature names the `unit` that the text was split into, see `split`.
     """
-    metric = _metric(tokenize=NOTHING, force=True, smooth_method=UNSMOOTHED, effective_order=True)
+    metric = _metric(NOTHING, smooth_method=UNSMOOTHED)
     return _bleu_counts(metric, hypotheses, references, unit)
 
 
 def split(lines: Sequence[str], unit: str) -> list[str]:
     """Lines split at spaces into the units of a tokeniser of sacreBLEU; raises as `sacrebleu`."""
-    with _told_of_packages(unit):
-        return [*map(_metric(tokenize=unit).tokenizer, lines)]
-
-
-@contextmanager
-def _told_of_packages(tokeniser: str) -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        raise UserError(
-            f"BLEU with the tokeniser {tokeniser} needs packages that are not installed; run "
-            f"\".venv/bin/python -m pip install '{_PACKAGES[tokeniser]}'\", or set the key "
-            "'bleu_tokeniser: char' of the corpus"
-        ) from error
+    return [*map(_metric(unit).tokenizer, lines)]
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
@@ -169,6 +151,19 @@ def chrf_score(sums: np.ndarray) -> np.ndarray:
     denominator = factor * precision + recall
     both = (1 + factor) * precision * recall
     return 100 * np.divide(both, denominator, out=np.zeros_like(both), where=denominator > 0)
+
+
+@cache
+def _metric(tokeniser: str, **options: Any) -> BLEU:
+    """The same object for the same options: it remembers how it splits lines into tokens."""
+    try:
+        return BLEU(tokenize=tokeniser, force=True, effective_order=True, **options)
+    except RuntimeError as error:
+        raise UserError(
+            f"BLEU with the tokeniser {tokeniser} needs packages that are not installed; run "
+            f"\".venv/bin/python -m pip install 'sacrebleu[{tokeniser[:2]}]'\", or set the key "
+            "'bleu_tokeniser: char' of the corpus"
+        ) from error
 
 
 def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -> BLEUScore:

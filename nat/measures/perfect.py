@@ -32,6 +32,8 @@ FLAGGED = 99.0
 
 SHOWN = 5  # most frequent differences
 
+LONGEST_LINE = 1000  # words or characters; longer lines take too long to compare
+
 _LONGEST = 40  # characters of a difference
 _LETTERS = re.compile(r"\w+")
 _ESCAPED = frozenset("&<>|[]'\"")
@@ -113,6 +115,8 @@ def differences(
     glue = " " if words_of is str.split else ""
     for lines in zip(references, translations, strict=True):
         one, other = map(words_of, lines)
+        if max(len(one), len(other)) > LONGEST_LINE:
+            continue
         for kind, *ends in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
             if kind != "equal":
                 first, last, start, stop = ends
@@ -136,7 +140,7 @@ def _note(scores: Mapping[str, float], flagged: bool, changed: Sequence[Mapping[
         f"'{_short(each['reference'])}' becomes '{_short(each['translation'])}' ({each['count']})"
         for each in changed
     )
-    return f"{note}, most frequently since {'; '.join(shown)}" if changed else note
+    return f"{note}; most often {', '.join(shown)}" if changed else note
 
 
 def _short(text: str) -> str:

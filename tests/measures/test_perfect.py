@@ -132,7 +132,8 @@ def test_a_low_score_of_a_perfect_translation_stops_with_its_cause_and_key(
 def test_differences_of_one_kind_are_counted_together_and_five_are_shown() -> None:
     truth = ["a/b c", "d/e f", "fi same", *(f"word{n}! x" for n in "!?.,")]
     texts = ["a / b c", "d / e f", "ﬁ same", *(f"word{n} x" for n in "!?.,")]
-    found = differences(truth, texts)
+    long = "a b " * 50_000
+    found = differences([*truth, long], [*texts, f"{long} c"])
     assert len(found) == 5
     assert found[0] == {"reference": "a/b", "translation": "a / b", "count": 2}
     assert found[1] == {"reference": "fi", "translation": "ﬁ", "count": 1}
