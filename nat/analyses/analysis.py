@@ -145,8 +145,8 @@ def of_splits(
     @wraps(measure)
     def analyse(job: Job[Analysis]) -> dict[str, Found]:
         system = subject(job)
-        found = {pairs.name: measure(system, pairs) for pairs in system.splits}
-        return {name: each for name, each in found.items() if each is not None}
+        measured = {pairs.name: measure(system, pairs) for pairs in system.splits}
+        return {name: each for name, each in measured.items() if each is not None}
 
     return analyse
 

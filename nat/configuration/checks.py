@@ -70,7 +70,7 @@ def _check_files(configuration: Configuration) -> None:
 
 
 def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Where a file names something, the name, what there is of its kind, and the kind."""
+    """Places where a file names something, the name, what there is of its kind, and the kind."""
     file, scale = file_of("scales", configuration.scale), configuration.scale_settings
     for task, corpus in configuration.tasks.items():
         yield f"{file}: key 'tasks.{task}'", corpus, configuration.corpora, "corpus"

@@ -50,7 +50,7 @@ class RunChoice:
 
     @cached_property
     def changes(self) -> dict[str, Any]:
-        """What the override changes, `config` and `recipes`, validated with these files."""
+        """The changes of `config` and `recipes` by the override, validated with these files."""
         if self.override and self.name is None:
             raise UserError(
                 "missing key 'name': results of a configuration that 'override' changes lie at "

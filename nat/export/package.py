@@ -374,13 +374,13 @@ def _packaged(
     method, model = configuration.decoding(name), root / inputs.model.path
     if inputs.tuned is not None:
         method = method.with_options(chosen_options(root / inputs.tuned.path, model))
-    found = {key: getattr(inputs, key) for key in CONSULTED if getattr(inputs, key) is not None}
+    consulted = {key: getattr(inputs, key) for key in CONSULTED if getattr(inputs, key) is not None}
     names = {
         key: CONSULTED[key].format_map({**vars(artifact), "decoding": name})
-        for key, artifact in found.items()
+        for key, artifact in consulted.items()
     }
     packaged = PackagedDecoding(method=registry.completed("decoding", method), **names)
-    return packaged, {names[key]: root / found[key].path for key in names}
+    return packaged, {names[key]: root / consulted[key].path for key in names}
 
 
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:

@@ -193,10 +193,10 @@ class StatedSettings:
                 ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
         several = row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value)
         if of_cells or several:
-            stated, found = self._stated(row), list(ours.values())
+            stated, held = self._stated(row), list(ours.values())
             wanted = stated if isinstance(stated, list) else [stated]
-            others = [] if path.startswith(_AMONG) else found
-            alike = all(each in found for each in wanted) and all(each in wanted for each in others)
+            others = [] if path.startswith(_AMONG) else held
+            alike = all(each in held for each in wanted) and all(each in wanted for each in others)
             differing = {} if alike else ours
         else:
             agrees = self._agrees
