@@ -49,7 +49,7 @@ LAYER = {
 OTHERS = {
     "encoder_norm": "encoder.layer_norm",
     "decoder_norm": "decoder.layer_norm",
-    "length_predictor.embedding": "encoder.embed_lengths",
+    "length_predictor.lengths": "encoder.embed_lengths",
     # in fairseq's spelling
     "latent.prior_head": "prob_esitmator",
     "latent.output": "latent_map",
@@ -130,7 +130,7 @@ def converted(
             value = value[_rows(checkpoint, dictionary, vocabulary)]
         elif name.endswith("positions"):
             value = value[FAIRSEQ_PAD + 1 :][: training.architecture.max_positions]
-        elif name == "length_predictor.embedding.weight":
+        elif name == "length_predictor.lengths.weight":
             value = value[:LENGTH_CLASSES]
         weights[name] = value
         if value.shape != expected.shape:

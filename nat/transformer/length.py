@@ -78,18 +78,18 @@ class LengthToken(LengthPredictor):
     def __init__(self, model_dim: int, dropout: float) -> None:
         super().__init__()
         self.dropout = dropout
-        self.embedding = nn.Embedding(LENGTH_CLASSES, model_dim)
-        nn.init.normal_(self.embedding.weight, std=model_dim**-0.5)
+        self.lengths = nn.Embedding(LENGTH_CLASSES, model_dim)
+        nn.init.normal_(self.lengths.weight, std=model_dim**-0.5)
 
     def before(self, vectors: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
         """Put the token before the source, [B, S, D] and [B, S] to S + 1 positions."""
-        token = self.embedding(torch.zeros_like(padding[:, :1], dtype=torch.long))
+        token = self.lengths(torch.zeros_like(padding[:, :1], dtype=torch.long))
         token = dropout(token, self.dropout, self.training)
         return torch.cat((token, vectors), 1), F.pad(padding, (1, 0), value=False)
 
     def forward(self, states: Tensor, padding: Tensor) -> Tensor:
         """See `LengthPredictor`; of the last state of the token, [B, 1, D]."""
-        logits = states[:, 0] @ self.embedding.weight.t()
+        logits = states[:, 0] @ self.lengths.weight.t()
         impossible = torch.arange(LENGTH_CLASSES, device=logits.device) == 0
         return F.log_softmax(logits.masked_fill(impossible, -torch.inf), dim=-1)
 

@@ -223,7 +223,7 @@ def test_a_canvas_has_a_place_for_the_end(
 ) -> None:
     ours, source = imported(), source_tensor(SENTENCES)
     with torch.no_grad():
-        ours.length_predictor.embedding.weight.zero_()  # all are as probable, also 1
+        ours.length_predictor.lengths.weight.zero_()  # all are as probable, also 1
     assert canvases_of(ours, ours.encode(source), 3).lengths.min() == 2
     written = [Hypothesis([7, 8, 9], 0.0, 3)] * len(SENTENCES)
     monkeypatch.setattr(masked_at_outputs, "BeamSearch", lambda beam: lambda *given: written)

@@ -79,14 +79,14 @@ def test_candidates_are_the_most_likely_possible_lengths(predicts: str) -> None:
 def test_the_token_is_seen_before_the_source() -> None:
     model, batch = make_model(length="token"), make_batch()
     one, found = model.length_predictor, model.encode(batch.source)
-    token = one.embedding.weight[:1].expand(len(batch.ids), 1, -1)
+    token = one.lengths.weight[:1].expand(len(batch.ids), 1, -1)
     states = model.with_positions(model.scaled_source_embedding(batch.source))
     states = torch.cat((token, states), 1)
     visible = torch.nn.functional.pad(batch.source.ne(PAD), (1, 0), value=True)
     for layer in model.encoder_layers:
         states = layer(states, visible[:, None, None, :])
     assert torch.equal(found.states, states[:, 1:])
-    logits = states[:, 0] @ one.embedding.weight[1:].T
+    logits = states[:, 0] @ one.lengths.weight[1:].T
     probabilities = one(found.length_states, found.padding).exp()
     torch.testing.assert_close(probabilities[:, 1:], logits.softmax(1))
     assert probabilities[:, 0].eq(0).all()
@@ -98,7 +98,7 @@ def test_the_token_is_dropped_out_like_the_source() -> None:
     model, batch = make_model(length="token", dropout=0.5).train(), make_batch()
     vectors = torch.ones(len(batch.ids), 2, 16, dtype=torch.float64)
     token = model.length_predictor.before(vectors, batch.source[:, :2].eq(PAD))[0][:, 0]
-    kept = 2 * model.length_predictor.embedding.weight[0].expand_as(token)
+    kept = 2 * model.length_predictor.lengths.weight[0].expand_as(token)
     assert torch.equal(token[token != 0], kept[token != 0])
     assert 0 < token.eq(0).sum() < token.numel()
 
