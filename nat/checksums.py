@@ -39,23 +39,28 @@ _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_allo
 def manifest(folder: Path) -> dict[str, str] | None:
     """Read the SHA-256 of each file of a folder; nothing if damaged, None without a manifest.
 
-    It is empty for a file that was written in another place.
+    It is empty for a file that was written in another place. Of a file that was being replaced when
+    its writer was stopped, two are listed, and that of the one which is there holds.
     """
     try:
         text = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    digests: dict[str, str] = {}
+    listed: defaultdict[str, list[str]] = defaultdict(list)
     places: defaultdict[str, set[str]] = defaultdict(set)
     for line in text.splitlines(keepends=True):
         if (match := _LINE.fullmatch(line)) is None:
             return {}
         digest, name, of_place, place = match.groups()
         if name:
-            digests[name] = digest
+            listed[name].append(digest)
         elif place:
             places[of_place].add(place)
     here = _place(folder)
+    digests = {name: each[-1] for name, each in listed.items()}
+    for name in (name for name, each in listed.items() if {*each} != {each[-1]}):
+        own = sha256_of(folder / name) if (folder / name).is_file() else ""
+        digests[name] = own if own in listed[name] else digests[name]
     for name, digest in digests.items():
         if here and digest in places and f"{here}/{name}" not in places[digest]:
             digests[name] = ""
@@ -69,22 +74,29 @@ def _place(folder: Path) -> str:
 
 
 def record(folder: Path, name: str, digest: str) -> None:
-    """Write the SHA-256 of a file into the manifest of a folder.
+    """Write the SHA-256 that a file is about to have into the manifest of a folder.
 
     A new line is appended, so that no process takes away the line of another, also without locks.
+    That of a file which is replaced holds until `forget_replaced`.
     """
-    with (folder / OF_FOLDER).open("a+", encoding="utf-8", errors="replace") as file:
+    place = f"# {digest} of {_place(folder)}/{name}\n" if _place(folder) else ""
+    with (folder / OF_FOLDER).open("a", encoding="utf-8") as file:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        lines, place = file.readlines(), f" of {_place(folder)}/{name}\n"
-        others = [line for line in lines if not line.endswith((f"  {name}\n", place))]
-        if len(others) < len(lines):
-            file.truncate(0)
-            file.writelines(others)
-        file.write(f"{digest}  {name}\n" + (f"# {digest}{place}" if _place(folder) else ""))
+        file.write(f"{digest}  {name}\n{place}")
         file.flush()
         os.fsync(file.fileno())
+
+
+def forget_replaced(folder: Path, name: str) -> None:
+    """Make comments of all lines of a file in the manifest of a folder but the last one.
+
+    Whoever is stopped in between leaves a manifest that is whole.
+    """
+    with (folder / OF_FOLDER).open("rb+") as file:
+        line = re.compile(rb"^[0-9a-f]{64}  " + re.escape(os.fsencode(name)) + rb"$", re.MULTILINE)
+        for match in [*line.finditer(file.read())][:-1]:
+            os.pwrite(file.fileno(), b"#", match.start())
 
 
 def record_whole(folder: Path) -> None:
@@ -98,6 +110,7 @@ def record_whole(folder: Path) -> None:
             record(each.parent, each.name, sha256_of(each))
         elif (own := each / OF_FOLDER).is_file():
             record(each.parent, f"{each.name}/{OF_FOLDER}", sha256_of(own))
+            forget_replaced(each.parent, f"{each.name}/{OF_FOLDER}")
 
 
 def is_record(path: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from nat.checksums import (
     TIMESTAMP,
+    forget_replaced,
     is_record,
     manifest,
     record,
@@ -62,6 +63,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             # who is stopped after this has listed a file that is not there, which is no damage
             record(path.parent, path.name, digest)
             temporary.replace(path)
+            forget_replaced(path.parent, path.name)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -153,6 +155,7 @@ def link(path: Path, to: Path) -> None:
     record(to.parent, to.name, recorded(verified(path)) or sha256_of(path))
     try:
         os.link(path, to)
+        forget_replaced(to.parent, to.name)
     except OSError:
         with atomic_path(to) as temporary:
             copy(path, temporary)

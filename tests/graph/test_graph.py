@@ -504,6 +504,8 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
         "plan",
         "verify",
         "import_checkpoint",
+        "fetch_checkpoint",
+        "measure_latency",  # of GPUs
         "fetch_text",
         "fetch_test_text",
         "fetch_references",
