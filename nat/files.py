@@ -3,8 +3,8 @@
 import errno
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,15 +50,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        temporary.touch(exist_ok=False)  # with the permissions that the user's umask gives
         try:
             yield temporary
             digest = sha256_of(temporary)
-            mask = os.umask(0)
-            os.umask(mask)
-            temporary.chmod(0o666 & ~mask)
             to_disk(temporary)
             # who is stopped after this has listed a file that is not there, which is no damage
             record(path.parent, path.name, digest)

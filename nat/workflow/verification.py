@@ -1,5 +1,6 @@
 """All of `results` held against its manifests, see `nat.checksums`."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -54,16 +55,33 @@ def verify(top: Path) -> Verification:
         files = {here / name for name in names if not name.startswith(".")}
         for path, expected in sorted(_expected(here, files, done)):
             try:
-                if checksums.sha256_of(path) == expected:
-                    done.intact += 1
-                else:
+                if checksums.sha256_of(path) != expected:
                     done.add(path, "damaged")
+                elif "scores" in here.parts and (older := _made_again(path.resolve())):
+                    done.add(path, f"computed from an earlier {older}")
+                else:
+                    done.intact += 1
             except UserError as error:
                 if not isinstance(error.__cause__, FileNotFoundError):
                     done.add(path, str(error))
                 elif whole:
                     done.add(path, "missing")
     return done
+
+
+def _made_again(score: Path) -> Path | None:
+    """First file that a score was computed from and that has another checksum now."""
+    if score.suffix != ".json" or RESULTS not in score.parts:
+        return None
+    results = next(each for each in score.parents if each.name == RESULTS)
+    run = score.relative_to(results).parts[0]
+    for read in json.loads(score.read_text(encoding="utf-8")).get("files", {}).values():
+        of_run, *names = Path(read["path"]).parts[1:]
+        # the folder of a run may have got another name since
+        path = results.joinpath(of_run if of_run == "corpora" else run, *names)
+        if checksums.recorded(path) not in (None, "", read["sha256"]):
+            return path
+    return None
 
 
 def _expected(here: Path, files: set[Path], done: Verification) -> Iterator[tuple[Path, str]]:

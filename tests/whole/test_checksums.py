@@ -275,6 +275,31 @@ def test_a_file_in_the_place_of_another_is_told_also_with_its_manifest(tmp_path:
     assert read_json(moved / own.relative_to(run) / "test.json") == {"value": 2}
 
 
+def test_a_score_of_an_earlier_translation_is_told_though_nothing_is_damaged(
+    tmp_path: Path,
+) -> None:
+    results = tmp_path / "results"
+    run, references = results / "demo", results / "corpora/c/text/test.en"
+    translations, score = run / "translations/c/s/seed1/d/test.jsonl", run / "scores/c/test.json"
+    for path, text in ((references, "a"), (translations, "b")):
+        files.atomic_write_text(path, text)
+    read = {"reference": references, "hypotheses": translations, "trace": run / "removed.json"}
+    origin = {
+        name: {"path": str(path.relative_to(tmp_path)), "sha256": hashlib.sha256(text).hexdigest()}
+        for (name, path), text in zip(read.items(), (b"a", b"b", b"c"), strict=True)
+    }
+    write_json(score, {"files": origin})
+    assert verify(results) == Verification(3)
+    moved = run.rename(run.with_name("of-june"))
+    assert verify(results) == Verification(3)
+    files.atomic_write_text(moved / translations.relative_to(run), "B")
+    told_of = moved / score.relative_to(run)
+    (fault,) = (done := verify(results)).faults.values()
+    assert [*done.faults] == [told_of] and done.intact == 2
+    must_name(fault, "earlier", "of-june/translations/c/s/seed1/d/test.jsonl")
+    must_name("".join(done.remedies), f"snakemake --force {told_of.relative_to(tmp_path)}")
+
+
 def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
     results = tmp_path / "results"
     downloads = results / "downloads/data.example"

@@ -1,10 +1,13 @@
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
+import torch
 
 from nat.checksums import OF_FOLDER, TIMESTAMP, is_record
 from nat.files import (
@@ -18,7 +21,9 @@ from nat.files import (
     read_json,
 )
 from nat.jobs.train import prepare_checkpoints, remove_checkpoints
+from nat.measures import statistics
 from nat.program import Progress
+from nat.training.model_file import write_tensors
 from tests.messages import must_name, told
 from tests.repository import ROOT
 
@@ -35,6 +40,22 @@ def test_file_appears_whole(tmp_path: Path) -> None:
         temporary.write_text("whole")
     assert path.read_text() == "whole"
     assert names(path.parent) == ["file.txt"]
+
+
+def test_files_get_the_permissions_of_the_umask_which_is_never_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = os.umask(0o027)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "umask", Mock(side_effect=AssertionError))
+            atomic_write_text(tmp_path / "file.txt", "text")
+            write_tensors(tmp_path / "weights.pt", {"a": torch.zeros(2)})
+            statistics.write(tmp_path / "scores.npz", {"a": np.zeros(2)})
+    finally:
+        os.umask(before)
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in tmp_path.glob("[a-z]*")}
+    assert modes == dict.fromkeys(["file.txt", "weights.pt", "scores.npz"], "0o640")
 
 
 def test_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
