@@ -61,6 +61,15 @@ def test_an_image_gets_every_file_that_is_installed_from(recipe: str) -> None:
     assert "python /envs/install.py --here" in text
 
 
+def test_both_images_start_from_one_image_by_its_digest() -> None:
+    recipes = [(ROOT / "envs" / name).read_text() for name in ("Dockerfile", "apptainer.def")]
+    digest = r"(python@sha256:[0-9a-f]{64})$"
+    (docker,), (apptainer,) = (
+        re.findall(rf"^F(?:ROM|rom:) {digest}", text, re.MULTILINE) for text in recipes
+    )
+    assert docker == apptainer
+
+
 def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts(
     installer: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
