@@ -215,6 +215,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
 def _problems_of_split(name: str, split: Split, languages: set[str]) -> Iterator[str]:
     if split.parts or split.every is not None:
         yield from _problems_of_origin(split, f"splits.{name}")
+    if split.keep_repeated and split.every is None:
+        yield f"'splits.{name}': key 'keep_repeated' is of splits that are cut out with 'every'"
     for key, part in parts_by_key(name, split).items():
         labels = {PAIRS} if part.format in TOGETHER else languages
         yield from _problems_of_origin(part, key, labels)

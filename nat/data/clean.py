@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nat.data.corpus import Corpus, Preprocessing
+from nat.data.flags import TextFlags, is_blank
 from nat.data.lines import in_order, read_pairs, writing_pairs
 from nat.data.splits import TRAIN, check_expected, is_segmented, sides, split_names
 from nat.data.tokenise import normaliser, token_maker
@@ -21,25 +22,45 @@ REASONS = ("empty", "too_long", "ratio")
 
 Filter = Literal["clean", "tokens"]  # the steps that drop pairs
 
+KINDS = {
+    "empty": "pairs without text on a side",
+    "too_long": "pairs longer than 'max_tokens'",
+    "ratio": "pairs whose lengths differ by more than 'max_ratio'",
+    "duplicate": "repeated pairs",
+}
+"""The reasons as flags of a text."""
+
+INVISIBLE = "pairs with a side of characters that cannot be seen"
+
+
+DIGEST = 9
+"""Bytes of the hash of a pair: of twenty million pairs, two are taken for the same once in a
+million texts."""
+
+
+def digest_of(pair: str) -> bytes:
+    """The hash of a pair."""
+    return hashlib.blake2b(pair.encode(), digest_size=DIGEST).digest()
+
 
 class Seen:
-    """The pairs seen so far, as hashes of nine bytes: a set of Python would take ten times as much.
+    """Hashes of the pairs seen so far; a set of Python would take ten times as much memory.
 
-    Those that begin alike follow each other in one array. Of twenty million pairs, two are taken
-    for the same once in a million texts.
+    Those that begin alike follow each other in one array.
     """
 
     def __init__(self) -> None:
         self._hashes: defaultdict[bytes, bytearray] = defaultdict(bytearray)
 
-    def add(self, pair: str) -> bool:
+    def add(self, digest: bytes) -> bool:
         """Add a pair; True if it was there."""
-        digest = hashlib.blake2b(pair.encode(), digest_size=9).digest()
-        alike, rest = self._hashes[digest[:2]], digest[2:]
-        was_there = rest in alike
+        was_there = digest in self
         if not was_there:
-            alike += rest
+            self._hashes[digest[:2]] += digest[2:]
         return was_there
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest[2:] in self._hashes.get(digest[:2], b"")
 
 
 def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str | None:
@@ -47,7 +68,7 @@ def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str
 
     Lengths in tokens are only known in the step `tokens`.
     """
-    if not (source.strip() and target.strip()):
+    if is_blank(source) or is_blank(target):
         return "empty"
     if (options.measure == "tokens") != (step == "tokens"):
         return None
@@ -67,19 +88,27 @@ def prepared(
     return [(*pair, fault(*pair, options, step)) for pair in both]
 
 
-def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
-    """Return a function that is True for a raw pair that both steps keep, duplicates aside."""
+def usable_form(corpus: Corpus) -> Callable[[str, str], str | None]:
+    """Return a function that tells if both steps keep a raw pair, duplicates aside.
+
+    If so, it is the form in which pairs are compared; otherwise None.
+    """
     options, languages = corpus.preparation(is_segmented(corpus, TRAIN)), sides(corpus)
-    steps: tuple[Filter, ...] = ("clean", "tokens") if options.measure == "tokens" else ("clean",)
 
-    def useful(source: str, target: str) -> bool:
-        for step in steps:
-            [(source, target, reason)] = prepared([(source, target)], languages, options, step)
-            if reason is not None:
-                return False
-        return True
+    def form(source: str, target: str) -> str | None:
+        [(source, target, reason)] = prepared([(source, target)], languages, options, "clean")
+        same = compared(source, target, options)
+        if reason is None and options.measure == "tokens":
+            [(_, _, reason)] = prepared([(source, target)], languages, options, "tokens")
+        return same if reason is None else None
 
-    return useful
+    return form
+
+
+def compared(source: str, target: str, options: Preprocessing) -> str:
+    """The form of a clean pair that equals that of the same pair in other places."""
+    pair = f"{source}\n{target}"
+    return pair.lower() if options.lowercase else pair
 
 
 def filter_folder(
@@ -93,6 +122,7 @@ def filter_folder(
     """
     is_first = step == "clean"
     splits: dict[str, Any] = {}
+    flags = TextFlags()
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
             options = corpus.preparation(is_segmented(corpus, split))
@@ -101,15 +131,25 @@ def filter_folder(
             seen = Seen()
             faults = dict.fromkeys((*REASONS, *["duplicate"] * looks_for_duplicates), 0)
             read = kept = 0
+            why = "they are left out" if drops else "they stay here, but no training learns such"
             pairs = read_pairs(origin, split, sides(corpus))
             work = partial(prepared, languages=sides(corpus), options=options, step=step)
             with writing_pairs(folder, split, sides(corpus)) as write:
                 for source, target, reason in in_order(work, pairs, threads):
                     read += 1
-                    if reason is None and looks_for_duplicates and seen.add(f"{source}\n{target}"):
+                    if (
+                        reason is None
+                        and looks_for_duplicates
+                        and seen.add(digest_of(f"{source}\n{target}"))
+                    ):
                         reason = "duplicate"
                     if reason is not None:
                         faults[reason] += 1
+                        hidden = reason == "empty" and source.strip() and target.strip()
+                        kind = INVISIBLE if hidden else KINDS[reason]
+                        where = f"line {read} of {origin}"
+                        if is_first or drops:
+                            flags.add(kind, split, why, where, source, target)
                     if reason is None or not drops:
                         kept += 1
                         write(source, target)
@@ -120,4 +160,4 @@ def filter_folder(
             )
             splits[split] = {"read": read, "kept": kept, **told}
         check_expected(corpus, step, {name: each["kept"] for name, each in splits.items()}, output)
-        write_json(folder / f"{step}.json", {"splits": splits})
+        write_json(folder / f"{step}.json", {"splits": splits, **flags.as_written})

@@ -104,12 +104,15 @@ class GivenTranslations(Source):
 class Split(PairSource):
     """One origin of pairs, or several (`parts`), or every nth usable pair of `train` (`every`).
 
+    Pairs of `train` that equal one that is cut out are left out, unless `keep_repeated`.
+
     Lines that are `segmented` consist of subwords. They are joined, and the words are taken as they
     are: no punctuation is normalised, nothing is tokenised or lower-cased.
     """
 
     parts: Annotated[list[PairSource], Field(min_length=1)] = []
     every: OrAbsent[Annotated[int, Field(ge=2)]] = None
+    keep_repeated: bool = False
     segmented: bool = False
     pairs: OrAbsent[Count] = None
     references: Annotated[list[FurtherReferences], Field(min_length=1)] = []

@@ -13,15 +13,17 @@
 - `extra_refs`: references only, one file for all of them (Ott et al. 2018).
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from xml.etree import ElementTree
 
 from nat.data.corpus import FurtherReferences, PairSource
-from nat.data.lines import read_lines, read_parallel, unpacked
+from nat.data.lines import Told, read_lines, read_parallel, unpacked
 from nat.errors import UserError
 
 PAIRS = "pairs"  # label of a file that holds both languages
@@ -35,7 +37,22 @@ _BEGIN = re.compile(r"<seg(?![\w:.-])", re.IGNORECASE)
 _SEGMENT = re.compile(r"<seg(?:[^<>]*/>|[^<>]*>(.*?)</seg\s*>)", re.IGNORECASE | re.DOTALL)
 _CODES = ("bpt", "ept", "it", "ph", "ut")
 """Elements inside a segment of TMX whose content is formatting, not text (TMX 1.4b, 2.4)."""
+_FIRST_LINES = 100  # whose usual number of columns is that of a tsv
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+SEPARATORS = "lines with other line ends inside, which become spaces"
+MOVED = "lines with more columns than most, as by a tab inside a sentence, which count as empty"
+NO_NUMBER = "lines whose score is no number, which are left out"
+
+REMEDIES = {
+    SEPARATORS: "correct the file if sentences end there",
+    MOVED: "put spaces for the tabs inside sentences",
+    NO_NUMBER: "correct the column of 'minimum' if they should stay",
+}
+"""What to do about lines that are odd, by their kinds."""
+
+OddLine = Callable[[str, Path, int, str], None]
+"""Is told the kind of a line that is odd, its file and number, and the line."""
 
 
 def read_format(
@@ -44,17 +61,18 @@ def read_format(
     source: str,
     target: str,
     all_columns: bool = False,
+    odd: OddLine = lambda *line: None,
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of one part of a split, from files by language, or `PAIRS` for both.
 
     With `all_columns`, every line of a `tsv` must have the columns, as in text that is not cleaned;
-    otherwise one line must. Raises a `UserError` if a file cannot be read, lacks columns or is
-    damaged, or if one language has more sentences than the other.
+    otherwise one line must. Lines that are `odd` are told. Raises a `UserError` if a file cannot be
+    read, lacks columns or is damaged, or if one language has more sentences than the other.
     """
     if part.format in (*TOGETHER, EXTRA_REFERENCES):
         for path in chain.from_iterable(files.values()):
             if part.format == "tsv":
-                yield from _tsv(path, part, source, target, all_columns)
+                yield from _tsv(path, part, source, target, all_columns, odd)
             elif part.format == "tmx":
                 yield from _tmx(path, source, target)
             else:
@@ -68,39 +86,51 @@ def read_format(
             )
         for paths in zip(*sides, strict=True):
             advice = "line n of one side must translate line n of the other"
-            yield from read_parallel(paths, advice, partial(read_sentences, part.format))
+            yield from read_parallel(paths, advice, partial(read_sentences, part.format, odd=odd))
 
 
-def read_sentences(format: str, path: Path) -> Iterator[str]:
+def read_sentences(format: str, path: Path, odd: OddLine = lambda *line: None) -> Iterator[str]:
     """Yield the sentences of a file that holds one language."""
-    return _READERS[format](path)
+    return _READERS[format](path, partial(odd, SEPARATORS, path))
 
 
 def _tsv(
-    path: Path, part: PairSource, source: str, target: str, all_columns: bool
+    path: Path, part: PairSource, source: str, target: str, all_columns: bool, odd: OddLine
 ) -> Iterator[tuple[str, str]]:
-    """Columns are counted from 0. A line with too few columns is an empty pair for cleaning."""
+    """Columns are counted from 0.
+
+    A line with too few columns, or with more than most have, is an empty pair for cleaning.
+    """
     minimum = part.minimum
     of_keys = {column: f"columns.{language}" for language, column in part.columns.items()}
     if minimum:
         of_keys[minimum.column] = "minimum.column"
     last = max(of_keys)
+    lines = read_lines(path, part.undecodable, partial(odd, SEPARATORS, path))
+    first = [*islice(lines, _FIRST_LINES)]
+    counts = Counter(number for line in first if (number := line.count("\t") + 1) > last)
+    usual = counts.most_common(1)[0][0] if counts else last + 1
     whole, short = False, ""
-    lines = read_lines(path, undecodable=part.undecodable)
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(chain(first, lines), start=1):
         fields = line.split("\t")
-        if len(fields) <= last:
-            there = f"columns 0 to {len(fields) - 1}, but '{of_keys[last]}' is {last}"
-            short = short or f"{path}, line {number}: {there}"
+        if not last < len(fields) <= usual:
+            is_short = len(fields) <= last
+            due = f"'{of_keys[last]}' is {last}" if is_short else f"most lines have {usual} of them"
+            short = short or f"{path}, line {number}: columns 0 to {len(fields) - 1}, but {due}"
             if all_columns and (line or part.undecodable == "refuse"):
                 raise UserError(short)
+            if not is_short:
+                odd(MOVED, path, number, line)
             yield "", ""
             continue
         whole = True
+        score = fields[minimum.column] if minimum else "inf"
         try:
-            is_left_out = minimum and float(fields[minimum.column]) < minimum.value
+            is_left_out = minimum and not float(score) >= minimum.value
         except ValueError as error:
             raise UserError(f"{path}, line {number}, 'minimum.column': {error}") from error
+        if math.isnan(float(score)):
+            odd(NO_NUMBER, path, number, line)
         if not is_left_out:
             yield fields[part.columns[source]], fields[part.columns[target]]
     if short and not whole:
@@ -179,8 +209,8 @@ def _extra_references(path: Path) -> Iterator[tuple[str, str]]:
             )
 
 
-def _ted(path: Path) -> Iterator[str]:
-    for line in read_lines(path):
+def _ted(path: Path, told: Told) -> Iterator[str]:
+    for line in read_lines(path, told=told):
         header = _HEADER.match(line.strip())
         if header is None:
             yield line
@@ -188,9 +218,9 @@ def _ted(path: Path) -> Iterator[str]:
             yield _HEADER.sub("", line)
 
 
-def _segments(path: Path) -> Iterator[str]:
+def _segments(path: Path, told: Told) -> Iterator[str]:
     """Several segments may stand on one line, and one may go on over lines; `<seg/>` is empty."""
-    text = "\n".join(read_lines(path))
+    text = "\n".join(read_lines(path, told=told))
     end = 0
     for begin in _BEGIN.finditer(text):
         segment = _SEGMENT.match(text, begin.start())
@@ -201,9 +231,11 @@ def _segments(path: Path) -> Iterator[str]:
         yield " ".join((segment[1] or "").split())
 
 
-_READERS: dict[str, Callable[[Path], Iterator[str]]] = {
-    "lines": read_lines,
+_READERS: dict[str, Callable[[Path, Told], Iterator[str]]] = {
+    "lines": lambda path, told: read_lines(path, told=told),
     "ted": _ted,
     "segments": _segments,
-    "ted_segments": lambda path: (line.replace("\u2019", "'") for line in _segments(path)),
+    "ted_segments": lambda path, told: (
+        line.replace("\u2019", "'") for line in _segments(path, told)
+    ),
 }

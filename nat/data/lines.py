@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 _SEPARATORS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+Told = Callable[[int, str], None]  # is told the number of a line with odd line ends, and the line
+
 LONGEST_LINE = 1 << 22
 """Bytes. A longer line is no sentence, and a compressed file of a megabyte can hold one that does
 not fit in memory."""
@@ -29,15 +31,18 @@ CHUNK = 2000  # lines in a task of a process
 _AHEAD = 4  # chunks per process that may be queued
 
 
-def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
+def read_lines(
+    path: Path | str, undecodable: str = "refuse", told: Told | None = None
+) -> Iterator[str]:
     """Yield the lines of a plain or gzip-compressed UTF-8 file, without line ends.
 
     Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
     tool that breaks lines there would shift all lines that follow. Lines that are `undecodable` are
-    refused or `empty`, which cleaning counts and drops. Raises as `unpacked` and `decoded`.
+    refused or `empty`, which cleaning counts and drops; `told` is called for lines with separators.
+    Raises as `unpacked` and `decoded`.
     """
     with unpacked(Path(path)) as file:
-        yield from decoded(file, str(path), undecodable)
+        yield from decoded(file, str(path), undecodable, told=told)
 
 
 @contextmanager
@@ -59,23 +64,32 @@ def decoded(
     name: str,
     undecodable: str = "refuse",
     remedy: str = "correct the file or its 'format'",
+    told: Told | None = None,
 ) -> Iterator[str]:
     """Yield the lines of an open file as `read_lines` does.
 
     Raises a `UserError` for a line that is not UTF-8 or too long; `remedy` is one for the latter.
+    If there is `told`, it also refuses a text whose lines end with carriage returns alone.
     """
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
-        if len(line) > LONGEST_LINE:
-            raise UserError(
-                f"{name}, line {number} is longer than {LONGEST_LINE:,} bytes; a line of text is "
-                f"one sentence, so {remedy}"
-            )
+        is_whole = number == 1 and not line.endswith(b"\n")
+        returns = line.rstrip(b"\r").count(b"\r") if is_whole and told is not None else 0
+        if len(line) > LONGEST_LINE or returns:
+            cause = f"is longer than {LONGEST_LINE:,} bytes; a line of text is one sentence"
+            if returns:
+                cause = f"has {returns:,} carriage returns inside, but no line feed ends it"
+                remedy = "end each line with a line feed, as by tr '\\r' '\\n'"
+            raise UserError(f"{name}, line {number} {cause}, so {remedy}")
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
             if not line:
                 return
         try:
-            yield single_line(line.decode("utf-8"))
+            text = line.decode("utf-8")
+            single = single_line(text)
+            if told is not None and single != text.rstrip("\r\n"):
+                told(number, text.rstrip("\r\n"))
+            yield single
         except UnicodeDecodeError as error:
             if undecodable == "refuse":
                 raise UserError(

@@ -1,11 +1,16 @@
 """The summary `corpus.json`: what each step of the preparation kept and wrote."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
 from nat.data.corpus import Corpus
+from nat.data.flags import counted, sentences
+from nat.data.inspection import flags_of
 from nat.data.invented.language import language_of
 from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines
@@ -14,6 +19,8 @@ from nat.data.subwords import PIECES, splitter_at, subwords_file
 from nat.data.vocabulary import SIDES, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import read_json
+
+QUANTILES = ("0.01", "0.5", "0.99")
 
 
 def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
@@ -48,6 +55,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
                 language: _describe(its_folder, f"{split}.{language}", kept, tokenised["kept"])
                 for language in sides(corpus)
             },
+            "ratios": _ratios(its_folder / "binarised", split, sides(corpus)),
         }
         for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
@@ -67,6 +75,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         "target": corpus.target,
         "origin": " and ".join(origins),
         "splits": splits,
+        "flags": flags_of(corpus, folder),
         "vocabulary": of_sides["target"] if vocabularies.is_joint else of_sides,
     }
     return summary | ({"entropies": entropies} if entropies else {})
@@ -83,9 +92,41 @@ def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, An
         "tokens": tokens,
         "mean_length": round(tokens / pairs, 3),
         "max_length": int(binarised.lengths.max()),
+        "lengths": _quantiles(binarised.lengths),
         "empty": int((binarised.lengths == 0).sum()),
         "unknown_rate": int((binarised.tokens == UNK).sum()) / max(tokens, 1),
     }
+
+
+def _ratios(folder: Path, split: str, languages: Sequence[str]) -> dict[str, float]:
+    """Quantiles of target tokens for each source token, of pairs without an empty side."""
+    one, other = (BinarisedText(folder / f"{split}.{each}").lengths for each in languages)
+    filled = (one > 0) & (other > 0)
+    return _quantiles(other[filled] / one[filled]) if filled.any() else {}
+
+
+def _quantiles(values: np.ndarray) -> dict[str, float]:
+    numbers = np.quantile(values, [float(share) for share in QUANTILES])
+    return dict(zip(QUANTILES, map(float, numbers.round(3)), strict=True))
+
+
+def told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader should know about a corpus, line by line, from its summary."""
+    for split, own in summary["splits"].items():
+        lengths = (f"{each} {_range(its['lengths'])}" for each, its in own["languages"].items())
+        yield (
+            f"{split}: {counted(own['pairs'], 'pair')}; subwords in 98% of the lines: "
+            f"{', '.join(lengths)}; target to source {_range(own['ratios'])}"
+        )
+    yield from sentences(summary["flags"])
+    for split, own in summary["splits"].items():
+        if own.get("perfect", {}).get("flags"):
+            yield f"{split}: {own['perfect']['note']}"
+
+
+def _range(quantiles: Mapping[str, float]) -> str:
+    low, median, high = (f"{quantiles[share]:g}" for share in QUANTILES) if quantiles else "---"
+    return f"{low} to {high} (median {median})"
 
 
 def _check(path: Path, count: int, due: int) -> None:

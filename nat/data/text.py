@@ -6,7 +6,7 @@ within a line and, if the corpus says so, Romanian diacritics, which belong to t
 translations are compared with.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Any
 
 from nat.checksums import sha256_of
 from nat.data.bpe import DICTIONARY
-from nat.data.clean import usefulness
+from nat.data.clean import DIGEST, Seen, digest_of, usable_form
 from nat.data.corpus import Corpus, PairSource
-from nat.data.formats import read_format
+from nat.data.flags import TextFlags
+from nat.data.formats import REMEDIES, read_format
 from nat.data.invented.text import write_corpus
-from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
+from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
 from nat.data.sources import FetchedSource, Place, fetch
 from nat.data.splits import (
     CORPORA,
@@ -41,6 +42,10 @@ from nat.files import atomic_directory, write_json
 GIVEN = "given"
 """Folder in the text of a corpus with what it has from elsewhere besides text: subwords, and
 `{teacher}.{target}`, a published translation of the training text."""
+
+REPEATED = "pairs that equal one that is cut out"
+_REMEDY = "they are left out, unless its split has 'keep_repeated: true'"
+_LEFT = ".left"  # split that takes the place of the training text
 
 SUBWORDS = {"codes": CODES, "pieces": PIECES, "vocabulary": DICTIONARY}
 """Files of subwords by their label in a corpus file."""
@@ -91,10 +96,11 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     cut = [split for split in parts if is_cut_out(corpus, split)]
     pairs = dict.fromkeys(parts, 0)
     of_parts: dict[str, list[int]] = {}
+    flags = TextFlags()
     for split in parts:
         if split not in cut:
             together = [split, *cut] if split == TRAIN else [split]
-            of_parts[split] = _write(corpus, together, parts[split], folder, pairs)
+            of_parts[split] = _write(corpus, together, parts[split], folder, pairs, flags)
     for split, count in pairs.items():
         key, description = place.key(f"splits.{split}"), corpus.splits[split]
         if description.pairs not in (None, count):
@@ -126,7 +132,7 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
             for url, path in part.downloaded.items()
         },
     }
-    return facts | ({"given": given} if given else {})
+    return facts | flags.as_written | ({"given": given} if given else {})
 
 
 def _write(
@@ -135,11 +141,12 @@ def _write(
     parts: Sequence[FetchedSource],
     folder: Path,
     pairs: dict[str, int],
+    flags: TextFlags,
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
     one, other = (line_change(corpus, language) for language in sides(corpus))
     is_joined, in_pieces = is_segmented(corpus, splits[0]), corpus.in_pieces
-    split_of = _cutter(corpus, splits)
+    cutter = _Cutter(corpus, splits)
     # cleaning drops an empty pair of the training text only
     all_columns = splits[0] != TRAIN
     of_parts = []
@@ -151,43 +158,75 @@ def _write(
         for part in parts:
             before = sum(pairs.values())
             assert isinstance(part.description, PairSource)
+
+            def odd(kind: str, path: Path, number: int, line: str) -> None:
+                flags.add(kind, splits[0], REMEDIES[kind], f"line {number} of {path}", line)
+
             with part.opened(folder) as files:
-                read = read_format(part.description, files, *sides(corpus), all_columns)
+                read = read_format(part.description, files, *sides(corpus), all_columns, odd)
                 for source, target in read:
                     if is_joined:
                         source, target = joined(source, in_pieces), joined(target, in_pieces)
                     pair = one(source), other(target)
-                    split = split_of(*pair)
+                    split = cutter.split_of(*pair)
                     pairs[split] += 1
                     write[split](*pair)
             of_parts.append(sum(pairs.values()) - before)
+    pairs[splits[0]] -= cutter.remove_repeated(folder, flags)
     return of_parts
 
 
-def _cutter(corpus: Corpus, splits: Sequence[str]) -> Callable[[str, str], str]:
-    """Return a function that tells which of `splits` each successive pair belongs to.
+class _Cutter:
+    """Tells which of several splits each successive pair belongs to.
 
     All but the first get every nth of the pairs that cleaning will keep, as in the usual recipes,
     but in raw form like all other text here. Of several, `valid` chooses first and the test sets
-    follow by name, whatever their order in the file, each from the pairs that are left.
+    follow by name, whatever their order in the file, each from the pairs that are left. Pairs that
+    are equal when they are clean are chosen once.
     """
-    rest, *cut = splits
-    if not cut:
-        return lambda source, target: rest
-    useful = usefulness(corpus)
-    in_order = sorted(cut, key=lambda split: (split != VALID, split))
-    nth = {split: every for split in in_order if (every := corpus.splits[split].every)}
-    seen = dict.fromkeys(nth, 0)
 
-    def split_of(source: str, target: str) -> str:
-        if useful(source, target):
-            for split, every in nth.items():
-                seen[split] += 1
-                if seen[split] % every == 0:
+    def __init__(self, corpus: Corpus, splits: Sequence[str]) -> None:
+        self._sides, (self._rest, *cut) = sides(corpus), splits
+        in_order = sorted(cut, key=lambda split: (split != VALID, split))
+        self._nth = {name: every for name in in_order if (every := corpus.splits[name].every)}
+        self._alone = {name for name in cut if not corpus.splits[name].keep_repeated}
+        self._seen = dict.fromkeys(self._nth, 0)
+        self._form = usable_form(corpus) if cut else None
+        self._chosen, self._left = Seen(), bytearray()
+
+    def split_of(self, source: str, target: str) -> str:
+        """The split of the next pair."""
+        if self._form is None:
+            return self._rest
+        form = self._form(source, target)
+        digest = digest_of(form or "")
+        if form is not None and digest not in self._chosen:
+            for split, every in self._nth.items():
+                self._seen[split] += 1
+                if self._seen[split] % every == 0:
+                    if split in self._alone:
+                        self._chosen.add(digest)
                     return split
-        return rest
+        self._left += digest
+        return self._rest
 
-    return split_of
+    def remove_repeated(self, folder: Path, flags: TextFlags) -> int:
+        """Take pairs that are chosen out of what is left, and count them."""
+        digests = zip(*[iter(self._left)] * DIGEST, strict=True)
+        repeated = [bytes(digest) in self._chosen for digest in digests]
+        if any(repeated):
+            pairs = zip(repeated, read_pairs(folder, self._rest, self._sides), strict=True)
+            with writing_pairs(folder, _LEFT, self._sides) as write:
+                for number, (is_repeated, pair) in enumerate(pairs, start=1):
+                    if is_repeated:
+                        flags.add(
+                            REPEATED, self._rest, _REMEDY, f"pair {number} of the rest", *pair
+                        )
+                    else:
+                        write(*pair)
+            for side in self._sides:
+                (folder / f"{_LEFT}.{side}").replace(folder / f"{self._rest}.{side}")
+        return sum(repeated)
 
 
 def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from nat.data.corpus import Corpus, Preprocessing
+from nat.data.flags import is_blank
 from nat.data.lines import single_line
 from nat.data.subwords import Splitter, joined, merge
 
@@ -83,7 +84,7 @@ def token_maker(language: str, options: Preprocessing) -> Callable[[str], str]:
     """Return a function that makes tokens of a normalised line."""
 
     def tokens(line: str) -> str:
-        line = tokenise(line, language, options.tokeniser)
+        line = "" if is_blank(line) else tokenise(line, language, options.tokeniser)
         return line.lower() if options.lowercase else line
 
     return tokens

@@ -15,7 +15,7 @@ from nat.data.references import has_references
 from nat.data.references import make_references as collect_references
 from nat.data.sources import Place
 from nat.data.splits import TRAIN, VALID, part_of, text_part, training_part
-from nat.data.summary import summarise
+from nat.data.summary import summarise, told
 from nat.data.text import GIVEN
 from nat.data.text import make_text as write_text
 from nat.data.translations import merge_shards
@@ -24,6 +24,7 @@ from nat.files import write_json
 from nat.job import Job
 from nat.language_model.ngram import estimate_from
 from nat.measures import perfect
+from nat.program import Progress
 
 Step = Job[CorpusStep]
 
@@ -95,8 +96,12 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
 
 
 def summarise_corpus(job: Step) -> None:
-    """Summarise a corpus."""
-    write_json(job.path, summarise(job.artifact.corpus, job.corpus, job.path.parent))
+    """Summarise a corpus, and say what a reader should know about it."""
+    name = job.artifact.corpus
+    summary = summarise(name, job.corpus, job.path.parent)
+    write_json(job.path, summary)
+    for line in told(summary):
+        Progress(name, 0, "lines").say(line)
 
 
 def merge_translations(job: Job[Translations]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sacremoses import MosesPunctNormalizer
 
-from nat.data.clean import REASONS, Seen, fault, filter_folder, usefulness
+from nat.data.clean import REASONS, Seen, digest_of, fault, filter_folder, usable_form
 from nat.data.lines import CHUNK, in_order, read_lines, write_lines
 from nat.data.splits import check_expected
 from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
@@ -184,13 +184,13 @@ def test_duplicates_go_and_processes_keep_the_order(tmp_path: Path) -> None:
 def test_memory_of_what_was_seen() -> None:
     seen, most = Seen(), 150_000
     tracemalloc.start()
-    assert not any(seen.add(f"s {n}\nt") for n in range(most))
+    assert not any(seen.add(digest_of(f"s {n}\nt")) for n in range(most))
     before = tracemalloc.get_traced_memory()[0]
-    assert not any(seen.add(f"s {n}\nt") for n in range(most, 2 * most))
+    assert not any(seen.add(digest_of(f"s {n}\nt")) for n in range(most, 2 * most))
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert used / most < 20  # bytes a pair
-    assert all(seen.add(f"s {n}\nt") for n in range(0, 2 * most, 1000))
+    assert all(seen.add(digest_of(f"s {n}\nt")) for n in range(0, 2 * most, 1000))
 
 
 def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
@@ -212,8 +212,12 @@ def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
     assert list(read_lines(tmp_path / "tokens/train.de")) == ["ein haus , ja .", "ende ."]
     tokens = list(read_lines(tmp_path / "tokens/test.de"))
     assert target_tokens([pair[1] for pair in pairs], corpus) == tokens
-    useful = usefulness(corpus)
-    assert [useful(*pair) for pair in pairs] == [True, False, False, True]
+    form = usable_form(corpus)
+    assert [form(*pair) for pair in pairs] == [
+        "a house, yes.\nein haus, ja.",
+        *(None, None),
+        "the end.\nende.",
+    ]
 
 
 def test_a_size_that_is_not_expected_keeps_nothing(tmp_path: Path) -> None:

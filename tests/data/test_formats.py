@@ -86,7 +86,7 @@ def test_pairs_of_a_step_whose_sides_differ(tmp_path: Path) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 def test_tsv_takes_columns_and_leaves_out_low_scores(tmp_path: Path, packed: bool) -> None:
     part = {"format": "tsv", "columns": {"en": 1, "de": 2}, "minimum": {"column": 0, "value": 0.5}}
-    text = '0.7\tone "\teins\tmore\n0.4\ttwo\tzwei\n0.5\tthree\tdrei\n0.9\tcut\n'
+    text = '0.7\tone "\teins\n0.4\ttwo\tzwei\tmore\n0.5\tthree\tdrei\tmore\n0.9\tcut\n'
     pairs = read(tmp_path, part, text, packed=packed)
     assert pairs == [("eins", 'one "'), ("drei", "three"), ("", "")]
     with told("line 1", "minimum.column", "'x'"):

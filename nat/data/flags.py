@@ -1,0 +1,64 @@
+"""Flags of a text: what one would look for by hand, each with a count, an example and a remedy.
+
+The steps of a corpus store theirs under the key `flags` of their JSON files, where there are any.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+FLAGS = "flags"
+
+_LONGEST = 60  # characters of a line in an example
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))  # categories of characters without ink
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without ink
+
+
+class TextFlags:
+    """Counts kinds of lines or pairs of splits, and keeps the first of each as an example."""
+
+    def __init__(self) -> None:
+        self._flags: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def add(self, kind: str, split: str, remedy: str, where: str, *texts: str) -> None:
+        """Count a line or a pair of a split, which is in the place `where`."""
+        flag = self._flags.get((kind, split))
+        if flag is None:
+            example = f"{where}: {' | '.join(map(shown, texts))}"
+            flag = {"kind": kind, "split": split, "count": 0, "example": example, "remedy": remedy}
+            self._flags[kind, split] = flag
+        flag["count"] += 1
+
+    @property
+    def as_written(self) -> dict[str, list[dict[str, Any]]]:
+        """The entry of a JSON file; none without flags."""
+        return {FLAGS: [*self._flags.values()]} if self._flags else {}
+
+
+def shown(line: str) -> str:
+    """A line as an example: cut, in quotes, with escapes for characters that cannot be seen."""
+    cut = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+    return "'" + "".join(ascii(each)[1:-1] if _is_hidden(each) else each for each in cut) + "'"
+
+
+def _is_hidden(character: str) -> bool:
+    return character != " " and unicodedata.category(character) in _UNSEEN
+
+
+def is_blank(line: str) -> bool:
+    """Return True for a line without any character that can be seen."""
+    return all(unicodedata.category(each) in _UNSEEN or each in _FILLERS for each in line)
+
+
+def sentences(flags: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each flag."""
+    return [
+        f"{flag['split']}: {flag['count']:,} {flag['kind']}, such as {flag['example']}; "
+        f"{flag['remedy']}"
+        for flag in flags
+    ]
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, as in `1 pair` and `1,000 pairs`."""
+    return f"{number:,} {noun}" + "s" * (number != 1)

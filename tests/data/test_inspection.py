@@ -1,0 +1,221 @@
+"""What the report on a text finds: counts, examples and remedies, and none without one."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration.checks import check_corpus
+from nat.data.flags import is_blank, shown
+from nat.data.summary import summarise, told
+from nat.files import read_json
+from tests.data.test_text import make
+from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
+from tests.messages import must_name
+from tests.messages import told as refused
+
+
+def write(root: Path, **files: list[str]) -> None:
+    for name, lines in files.items():
+        split, side = name.rsplit("_", 1)
+        (root / f"{split}.{side}").write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+def corpus_of(root: Path, source: str = "en", target: str = "de", **keys: Any) -> dict[str, Any]:
+    """A corpus of forty pairs, with a validation and a test set of other words."""
+    content = corpus_file(source, target)
+    content["preprocessing"] |= {"bpe_merges": 20, **keys}
+    content["least_perfect_score"] = 0  # few subwords are known
+    for split, count in (("train", 40), ("valid", 4), ("test", 4)):
+        for side in (source, target):
+            lines = [f"{split} {side} word {number} end" for number in range(count)]
+            write(root, **{f"{split}_{side}": lines})
+    return content
+
+
+def report(root: Path, content: dict[str, Any]) -> dict[str, Any]:
+    corpus = as_corpus(content)
+    return summarise("own", corpus, prepare_corpus("own", corpus, root))
+
+
+def flags(summary: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    for flag in summary["flags"]:
+        assert flag["count"] and flag["remedy"] and re.search(r"\d+ of .*: '", flag["example"])
+    lines = [*told(summary)]
+    assert all(any(each["kind"] in line for line in lines) for each in summary["flags"])
+    return {(flag["split"], flag["kind"]): flag for flag in summary["flags"]}
+
+
+def one(found: dict[tuple[str, str], dict[str, Any]], split: str, word: str) -> dict[str, Any]:
+    [flag] = [flag for (of, kind), flag in found.items() if of == split and word in kind]
+    return flag
+
+
+def test_clean_text_has_no_flags_but_its_lengths(tmp_path: Path) -> None:
+    summary = report(tmp_path, corpus_of(tmp_path))
+    assert summary["flags"] == []
+    train = summary["splits"]["train"]
+    low, median, high = train["languages"]["en"]["lengths"].values()
+    assert 0 < low <= median <= high and 0.5 < train["ratios"]["0.5"] < 2
+    lines = [*told(summary)]
+    must_name(lines[0], "train", "40 pairs", "en", "de", f"median {median:g}")
+    assert [line.partition(":")[0] for line in lines] == ["train", "valid", "test", "test"]
+    must_name(lines[-1], "a perfect translation", "only")
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "de"), ("ja", "ar"), ("hi", "en")])
+def test_what_is_in_the_training_text_is_counted_on_every_held_out_split(
+    tmp_path: Path, source: str, target: str
+) -> None:
+    content = corpus_of(tmp_path, source, target)
+    write(tmp_path, **{f"train_{source}": [*["猫が来た。"] * 3, "मैं घर", "x", "Mixed Case"]})
+    write(tmp_path, **{f"train_{target}": [*["القطة جاءت"] * 3, "home", "y", "gross"]})
+    for split in ("valid", "test"):
+        write(tmp_path, **{f"{split}_{source}": ["new", "मैं  घर", "猫が来た。", "mixed case"]})
+        write(tmp_path, **{f"{split}_{target}": ["neu", "home ", "other", "Gross"]})
+    content["preprocessing"]["bpe_merges"] = 0
+    found = flags(report(tmp_path, content))
+    repeated = one(found, "train", "repeated")
+    assert repeated["count"] == 2
+    must_name(repeated["example"], "line 2 of", "猫が来た。", "القطة جاءت")
+    must_name(repeated["remedy"], "drop_duplicates")
+    for split in ("valid", "test"):
+        assert one(found, split, "pairs that are in")["count"] == 1
+        must_name(one(found, split, "pairs that are in")["example"], "line 2 of", "मैं घर")
+        assert one(found, split, "whose source is")["count"] == 1
+    content["preprocessing"] |= {"lowercase": True, "drop_duplicates": True}
+    found = flags(report(tmp_path, content))
+    assert one(found, "test", "pairs that are in")["count"] == 2  # a model sees no case
+    assert one(found, "train", "repeated")["count"] == 2
+    assert "left out" in one(found, "train", "repeated")["remedy"]
+
+
+def test_lines_that_cannot_be_seen_and_entities(tmp_path: Path) -> None:
+    content = corpus_of(tmp_path, tokeniser="moses")
+    for split, count in (("train", 40), ("test", 4)):
+        rest = [f"Wort {number}" for number in range(count - 3)]
+        write(tmp_path, **{f"{split}_en": ["\u200b", "", "Tom &amp; I &#39;s", *rest]})
+        write(tmp_path, **{f"{split}_de": ["so", "so", "R&D & S&P; AT&T", *rest]})
+    found = flags(report(tmp_path, content))
+    for split, what in (("train", "left out"), ("test", "stay")):
+        hidden = one(found, split, "cannot be seen")
+        assert hidden["count"] == 1 and what in hidden["remedy"]
+        must_name(hidden["example"], "line 1 of", r"\u200b", "so")
+        assert one(found, split, "without text")["count"] == 1
+        assert one(found, split, "entities")["count"] == 1
+        assert "&amp;" in one(found, split, "entities")["example"]
+
+
+def test_lines_without_ink() -> None:
+    for line in ("", " ", "\u200b", "\ufeff \u2060\u00ad", "\u3164", "\u200e\t"):
+        assert is_blank(line)
+    for line in ("x", "\u200b.", "猫", "🙂", "\ue000"):
+        assert not is_blank(line)
+    assert shown("a\u200bb " + "x" * 90) == r"'a\u200bb " + "x" * 56 + "...'"
+
+
+def test_languages_without_rules(tmp_path: Path) -> None:
+    content = corpus_of(tmp_path, "tr", "en", tokeniser="moses")
+    flag = one(flags(report(tmp_path, content)), "train", "'tr'")
+    assert flag["count"] == 40 and "perfect" in flag["remedy"]
+    content["preprocessing"]["tokeniser"] = {"tr": "none", "en": "moses"}
+    assert not flags(report(tmp_path, content))
+
+
+# Files
+
+
+def test_line_ends_are_told_where_they_are_odd(tmp_path: Path) -> None:
+    content = corpus_of(tmp_path)
+    text = (tmp_path / "train.en").read_text()
+    odd = text.replace("word 3 end", "word\u20283 end").replace("word 5 end", "word\r5 end")
+    (tmp_path / "train.en").write_bytes(odd.replace("\n", "\r\n").encode())
+    flag = one(flags(report(tmp_path, content)), "train", "line ends")
+    assert flag["count"] == 2
+    must_name(flag["example"], "line 4 of", "train.en", r"word\u20283")
+    for lines in ("a\rb\rc\r", "a\rb"):
+        (tmp_path / "train.en").write_bytes(lines.encode())
+        with refused("splits.train", "train.en", "carriage returns", "no line feed", r"tr '\r'"):
+            make(tmp_path, content)
+
+
+def tsv(root: Path, lines: list[str], **keys: Any) -> dict[str, Any]:
+    content = corpus_of(root)
+    (root / "all.tsv").write_text("".join(f"{line}\n" for line in lines))
+    columns = {"columns": {"en": 0, "de": 1}}
+    of_tsv = {"files": {"pairs": "all.tsv"}, "format": "tsv", **columns, **keys}
+    content["splits"]["train"] = of_tsv
+    return content
+
+
+@pytest.mark.parametrize("place", [0, 3, 20])
+def test_a_tab_inside_a_sentence_moves_no_columns(tmp_path: Path, place: int) -> None:
+    lines = [f"word {number} end\tWort {number} Ende" for number in range(40)]
+    lines[place] = "two\thalves\tzwei Hälften"
+    content = tsv(tmp_path, lines)
+    summary = report(tmp_path, content)
+    flag = one(flags(summary), "train", "more columns")
+    assert flag["count"] == 1 and summary["splits"]["train"]["pairs"] == 39
+    must_name(flag["example"], f"line {place + 1} of", "all.tsv", r"two\thalves\tzwei Hälften")
+    assert "halves" not in (tmp_path / "results/corpora/own/clean/train.de").read_text()
+    content["splits"] |= {"train": content["splits"]["valid"], "valid": content["splits"]["train"]}
+    with refused("splits.valid", "all.tsv", f"line {place + 1}", "columns 0 to 2", "most lines"):
+        make(tmp_path, content)
+
+
+def test_scores_that_are_no_numbers_leave_their_lines_out(tmp_path: Path) -> None:
+    scores = ["nan", *["0.9"] * 40, "NaN"]
+    lines = [f"word {number}\tWort {number}\t{score}" for number, score in enumerate(scores)]
+    content = tsv(tmp_path, lines, minimum={"column": 2, "value": 0.5})
+    summary = report(tmp_path, content)
+    flag = one(flags(summary), "train", "no number")
+    assert flag["count"] == 2 and summary["splits"]["train"]["read"] == 40
+    must_name(flag["example"], "line 1 of", r"\tnan")
+
+
+# Splits that are cut out
+
+
+@pytest.mark.parametrize("drop_duplicates", [True, False])
+def test_no_pair_is_in_two_splits_that_are_cut_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drop_duplicates: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = corpus_of(tmp_path, lowercase=True, drop_duplicates=drop_duplicates)
+    pairs = [f"Word {number // 3} End" for number in range(90)]
+    pairs[1::3] = [f"word  {number} end" for number in range(30)]  # the same when it is clean
+    write(tmp_path, train_en=pairs, train_de=pairs)
+    content["splits"] |= {"valid": {"every": 5}, "test": {"every": 7}}
+    found = flags(report(Path(), content))
+    place = tmp_path / "results/corpora/own"
+    texts = {
+        split: [" ".join(line.lower().split()) for line in path.read_text().splitlines()]
+        for split, path in (
+            *((split, place / f"text/{split}.en") for split in ("train", "valid")),
+            ("test", place / "tests/test/text/test.en"),
+        )
+    }
+    several = [{*lines} for lines in texts.values()]
+    assert len(set.union(*several)) == sum(map(len, several)) == 30
+    for split in ("valid", "test"):
+        assert len(texts[split]) == len({*texts[split]}) > 3
+        assert not [kind for of, kind in found if of == split]
+    assert read_json(place / "text/text.json")["pairs"]["train"] == len(texts["train"])
+    gone = one(found, "train", "cut out")
+    assert gone["count"] == 90 - sum(map(len, texts.values())) and "keep" in gone["remedy"]
+
+
+def test_repeated_pairs_stay_where_a_recipe_keeps_them(tmp_path: Path) -> None:
+    content = corpus_of(tmp_path)
+    pairs = [f"word {number // 3}" for number in range(90)]
+    write(tmp_path, train_en=pairs, train_de=pairs)
+    content["splits"]["valid"] = {"every": 5, "keep_repeated": True}
+    found = flags(report(tmp_path, content))
+    place = tmp_path / "results/corpora/own/text"
+    assert (place / "valid.en").read_text().splitlines() == pairs[4::5]
+    assert read_json(place / "text.json")["pairs"]["train"] == 72
+    assert one(found, "valid", "in the training text")["count"] == 18
+    content["splits"]["test"]["keep_repeated"] = True
+    with refused("splits.test", "keep_repeated", "every"):
+        check_corpus("own", as_corpus(content))
