@@ -44,6 +44,7 @@ class Configuration:
         files: content of all other files, by folder and name, as `families` expands them; each
             after the one that it is `like`.
         origins: where each entry of `files` is defined.
+        overridden: what the command line changes, by folder and name.
         names: the name under which each system is trained, in what `on` returns; None elsewhere.
     """
 
@@ -52,6 +53,7 @@ class Configuration:
     settings: Settings
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     origins: dict[str, dict[str, Origin]] = field(repr=False)
+    overridden: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict, repr=False)
     names: dict[str, str] | None = field(default=None, repr=False)
 
     @property

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from nat.configuration.files import FOLDERS, NAME, file_of
-from nat.configuration.lengths import without_replaced
+from nat.configuration.lengths import in_proportion, without_replaced
 from nat.errors import UserError, told_of
 from nat.options import hint, leaves, nested, validated
 
@@ -50,12 +50,15 @@ def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
 
     A mapping that names another `method` replaces the old one completely, because its options are
     different. So does a `text` of another kind (`distilled`, `mixed`, ...), a length of a recipe in
-    another unit (`epochs` for `updates`), and in a scale `as` the changes of a recipe, or they it.
-    What is not changed is shared with `base`, so no one may change it in place.
+    another unit (`epochs` for `updates`), in a scale `as` the changes of a recipe, or they it, and
+    a `recipe` of a system that is `like` another one. What is not changed is shared with `base`, so
+    no one may change it in place.
     """
     content = without_replaced(base, change)
     for key, new in change.items():
         old = content.get(key)
+        if key == "recipe" and isinstance(old, str) and isinstance(new, Mapping):
+            old = {"like": old}  # a system with keys of its recipe
         content[key] = new
         if isinstance(old, Mapping) and isinstance(new, Mapping) and _of_one_kind(key, old, new):
             content[key] = merged(old, new)
@@ -68,6 +71,7 @@ def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bo
         new.get("method", method) == method
         and ("as" in old) == ("as" in new)
         and (key != "text" or set(old) == set(new))
+        and (key != "recipe" or "like" not in new)
     )
 
 
@@ -75,11 +79,32 @@ def _merged_corpus(base: Content, change: Content) -> Content:
     """A corpus with the keys of another, of some keys single entries."""
     both = [key for key in _BY_ENTRY if key in base and key in change]
     content = {**base, **change, **{key: base[key] | change[key] for key in both}}
+    return _with_subwords_of(change, content)
+
+
+def changed_corpus(base: Content, change: Content) -> Content:
+    """A corpus with single keys changed, at any depth."""
+    return _with_subwords_of(change, merged(base, change))
+
+
+def _with_subwords_of(change: Content, corpus: Content) -> Content:
+    """A changed corpus without the subwords that it had before, where the change gives others."""
     own = {*change, *change.get("preprocessing", {})}
-    if not own.isdisjoint(_SUBWORDS):  # instead of the inherited ones
-        others = [key for key in _SUBWORDS if key not in own]
-        content = _without(content, *others)
-        content["preprocessing"] = _without(content.get("preprocessing", {}), *others)
+    if own.isdisjoint(_SUBWORDS):
+        return corpus
+    others = [key for key in _SUBWORDS if key not in own]
+    preprocessing = _without(corpus.get("preprocessing", {}), *others)
+    return {**_without(corpus, *others), "preprocessing": preprocessing}
+
+
+def _merged_scale(base: Content, change: Content) -> Content:
+    """A scale with the keys of another; lengths of its recipes follow their `updates`."""
+    content = merged(base, change)
+    before, own = base.get("recipes"), change.get("recipes")
+    if isinstance(before, Mapping) and isinstance(own, Mapping):
+        for name in (each for each in own if "updates" in (before.get(each) or {})):
+            both = before[name], content["recipes"][name]
+            content["recipes"][name] = in_proportion(*both, own[name])
     return content
 
 
@@ -108,7 +133,7 @@ def expanded(
                 place = written[other].place
                 raise UserError(f"{entry.place}: '{name}' is defined in {place}, too")
             written[name] = entry
-    merge = _merged_corpus if folder == "corpora" else merged
+    merge = {"corpora": _merged_corpus, "scales": _merged_scale}.get(folder, merged)
     contents, bases = _resolved(written, FOLDERS[folder], merge)
     for name, content in contents.items() if folder == "scales" else ():
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`

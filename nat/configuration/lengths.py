@@ -20,6 +20,8 @@ UNITS = {
 """Keys of a recipe that give a length in epochs, and those that give it in updates instead."""
 _REPLACES = {**UNITS, **{key: (epochs,) for epochs, keys in UNITS.items() for key in keys}}
 _FOLLOW = ("warmup_updates", "save_every", "validate_every")
+LENGTHS = ("updates", "epochs", *_FOLLOW, "validations_per_epoch", "keep", "patience")
+"""Keys of a recipe that are lengths or follow them."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,13 @@ def in_proportion(
     """A changed recipe in which lengths that the change does not give follow its `updates`.
 
     These are `warmup_updates`, `save_every`, `validate_every` and the updates of `keep`; `patience`
-    follows the number of validations. Each is at least 1 (a warm-up of 0 stays). `recipe` is as its
-    file gives it, `changed` the same with the `change` by a scale or on the command line.
+    follows the number of validations. Each is at least 1 (a warm-up of 0 stays); as many
+    validations as before belong to a checkpoint. `recipe` is as its file gives it, or as a scale
+    makes it, and `changed` the same with a `change` of it.
     """
     result = dict(changed)
     stated = recipe.get("updates", changed.get("reference_updates"))
-    if "updates" in change and stated is not None:
+    if isinstance(change.get("updates"), int) and isinstance(stated, int):
 
         def follow(length: int) -> int:
             return max(1, round(length * change["updates"] / stated))
@@ -57,6 +60,9 @@ def in_proportion(
         for key in _FOLLOW:
             if result.get(key) and key not in change:
                 result[key] = follow(result[key])
+        save, validate = recipe.get("save_every"), recipe.get("validate_every")
+        if save and validate and change.keys().isdisjoint(("save_every", "validate_every")):
+            result["save_every"] = result["validate_every"] * (save // validate)
         if "keep" in result:
             kept = {name: follow(update) for name, update in result["keep"].items()}
             result["keep"] = kept | change.get("keep", {})

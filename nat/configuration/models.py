@@ -185,6 +185,9 @@ InitFrom = Annotated[
     ),
     PlainSerializer(lambda start: start and start.as_json()),
 ]
+RecipeName = Annotated[
+    str, BeforeValidator(lambda given: given, json_schema_input_type=str | dict[str, Any])
+]
 Length = Literal["target", "offset", "token", "constant"]
 
 
@@ -219,7 +222,7 @@ class SystemFile(Inheriting):
     text: Annotated[texts.Text, _text_from(Distillation | Literal["raw"])]
     init_from: InitFrom  # a system of the same size, or a checkpoint that its recipe keeps
     teacher: str | None = None  # a system whose trained model the input or the target uses
-    recipe: str  # a file of config/recipes
+    recipe: RecipeName  # a file of config/recipes, or `{like: NAME, ...}` with changed keys
     imported: Imported | None = None  # the checkpoint that is taken over instead of a training
     variants: Changes = {}
     tasks: Changes = {}  # what is different on the corpus of a task, by task

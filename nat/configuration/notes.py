@@ -9,7 +9,7 @@ from nat.configuration.systems import dependencies, references, replacements
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
     """One sentence for each thing that is noteworthy; reports ask for these corpora and systems."""
-    pairs, overridden = set(asked_for), configuration.choice.changes["recipes"]
+    pairs, overridden = set(asked_for), configuration.overridden.get("recipes", {})
     used = _recipes(configuration, pairs)
     changed = {*configuration.files["scales"][configuration.scale]["recipes"], *overridden}
     long = [name for name in sorted(used) if replacements(configuration, name)[-1] not in changed]

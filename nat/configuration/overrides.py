@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -20,7 +20,36 @@ KEYS = ("scale", "name", "override")  # keys that `snakemake --config` accepts
 EXAMPLE = "recipes.student.dropout=0.2"
 OF_A_RUN = ("precision", "threads", "distillation_engine")
 """Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
+SCALE = "scale"
+NAMED = ("recipes", "systems", "decodings", "sizes", "corpora")
+"""Kinds of keys whose first part is a name; those of a `SCALE` have none."""
 _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
+
+
+class Change(NamedTuple):
+    """A change of one key; the `path` of a kind of `NAMED` begins with a name."""
+
+    text: str
+    kind: str
+    path: tuple[str, ...]
+    value: Any
+
+    @property
+    def where(self) -> str:
+        """Its name in messages."""
+        return f"override '{self.text}'"
+
+
+def change_of(text: str, where: str) -> Change:
+    """Read a change as typed, `recipes.student.dropout=0.2`."""
+    key, equals, value = text.partition("=")
+    kind, *path = key.split(".")
+    require(kind, ("config", SCALE, *NAMED), "kind of key", where)
+    if not equals or len(path) < (2 if kind in NAMED else 1) or "" in path:
+        raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+    if kind == "config":
+        require(path[0], OF_A_RUN, "key", where)
+    return Change(text, kind, tuple(path), read_value(value, where))
 
 
 @dataclass(frozen=True)
@@ -49,23 +78,21 @@ class RunChoice:
         return [word for key, value in self.keys.items() for word in (f"--{key}", value)]
 
     @cached_property
-    def changes(self) -> dict[str, Any]:
-        """The changes of `config` and `recipes` by the override, validated with these files."""
+    def parsed(self) -> list[Change]:
+        """The changes of the override, in order; names and values are checked with the files."""
         if self.override and self.name is None:
             raise UserError(
                 "missing key 'name': results of a configuration that 'override' changes lie at "
                 f"results/SCALE@NAME, so give it a name beside override='{self.override[0]}'"
             )
+        return [change_of(text, f"override '{text}'") for text in self.override]
+
+    @cached_property
+    def changes(self) -> dict[str, Any]:
+        """The same by kind and key, as the record of a name has it."""
         changes: dict[str, Any] = {"config": {}, "recipes": {}}
-        for change in self.override:
-            where, (key, equals, text) = f"override '{change}'", change.partition("=")
-            kind, *path = key.split(".")
-            require(kind, changes, "kind of key", where)
-            if not equals or len(path) < (2 if kind == "recipes" else 1):
-                raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-            if kind == "config":
-                require(path[0], OF_A_RUN, "key", where)
-            changes = merged(changes, nested([kind, *path], read_value(text, where)))
+        for each in self.parsed:
+            changes = merged(changes, nested([each.kind, *each.path], each.value))
         return changes
 
 

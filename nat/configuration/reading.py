@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nat.configuration import families
+from nat.configuration import changes, families
 from nat.configuration.configuration import Configuration
 from nat.configuration.families import Content
 from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
@@ -38,18 +38,20 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     settings = read_model(Settings, of_file, SETTINGS)
     files, origins = {}, {}
     for folder in FOLDERS:
-        files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
+        written = read_folder(root, folder)
+        if folder == "scales":
+            changes.recipes_by_as(written)
+        files[folder], origins[folder] = families.expanded(written, folder)
     _drop_tasks(files["scales"])
-    files["corpora"] = with_splits_of_parents(files["corpora"])
     origin = "--config" if choice.scale else f"{SETTINGS}: key 'scale'"
     choice = replace(choice, scale=choice.scale or settings.scale)
     families.require(choice.scale, files["scales"], "scale", origin)
-    for recipe in choice.changes["recipes"]:
-        families.require(recipe, files["recipes"], "recipe", f"override 'recipes.{recipe}'")
-    if changes := choice.changes["config"]:
-        changed = {**of_file, **changes}
-        settings = read_model(Settings, changed, f"{SETTINGS} with 'override'")
-    return Configuration(root, choice, settings, files, origins)
+    overridden = changes.override(choice, files, origins)
+    changes.name_recipes(files, origins)
+    files["corpora"] = with_splits_of_parents(files["corpora"])
+    if own := choice.changes["config"]:
+        settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")
+    return Configuration(root, choice, settings, files, origins, overridden)
 
 
 def write_snapshot(configuration: Configuration) -> Path:

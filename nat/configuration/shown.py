@@ -7,7 +7,9 @@ import yaml
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.json_values import differences
+from nat.configuration.lengths import LENGTHS
 from nat.configuration.runnable import cannot_train
+from nat.configuration.systems import replacements
 from nat.errors import UserError
 from nat.options import leaves
 
@@ -25,6 +27,7 @@ def effective(configuration: Configuration, corpus: str, system: str) -> str:
     different = [each for each in corpora if _settings(configuration, each, system) != here]
     if different:
         lines.append(f"# differs on {', '.join(different)}: see --corpus")
+    lines += _lengths(configuration.on(corpus), system)
     return "\n".join([*lines, _yaml(here)])
 
 
@@ -53,6 +56,16 @@ def _settings(configuration: Configuration, corpus: str, system: str) -> dict[st
         raise UserError(f"{configuration.file_of('systems', system)}: {why}")
     settings = configuration.training(corpus, system).as_json()
     return {key: value for key, value in settings.items() if key not in ("corpus", "system")}
+
+
+def _lengths(view: Configuration, system: str) -> list[str]:
+    """A comment with the lengths that are not those of the recipe's file; none without any."""
+    name = view.system(system).recipe
+    recipe = replacements(view, name)[-1]
+    written, here = view.files["recipes"][recipe], view.content("recipes", name)
+    before, after = ({key: its.get(key) for key in LENGTHS} for its in (written, here))
+    changed = differences(before, after)
+    return [f"# lengths in {view.file_of('recipes', recipe)}: {'; '.join(changed)}"] * bool(changed)
 
 
 def _heading(configuration: Configuration, corpus: str, system: str) -> str:

@@ -31,12 +31,13 @@ REFERENCES = {
 def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
     """Content of a file, as the scale and the command line change it."""
     written, scale = configuration.files[folder][name], _scale(configuration)
+    overridden = configuration.overridden.get(folder, {}).get(name, {})
     if folder == "recipes":
-        overridden = configuration.choice.changes["recipes"].get(name, {})
-        change = merged(scale["recipes"].get(name, {}), overridden)
+        change = dict(scale["recipes"].get(name, {}))
         other = change.pop("as", None)
-        base = written if other is None else at_scale(configuration, folder, other)
-        recipe = in_proportion(base, merged(base, change), change)
+        recipe = written if other is None else at_scale(configuration, folder, other)
+        for each in (change, overridden):
+            recipe = in_proportion(recipe, merged(recipe, each), each)
         return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
     if folder != "systems":
         return written
@@ -48,7 +49,9 @@ def at_scale(configuration: "Configuration", folder: str, name: str) -> Content:
     for kind, choice in text.items() if isinstance(text, Mapping) else ():
         if choice.get("regulariser"):
             changes["text"] = {kind: {"regulariser": scale.get("regulariser", {})}}
-    return merged(written, changes)
+    # an override, which `written` has already, takes precedence
+    own = {key: overridden[key] for key in changes if key in overridden}
+    return merged(written, merged(changes, own))
 
 
 def place(configuration: "Configuration", folder: str, name: str) -> str:
@@ -56,7 +59,7 @@ def place(configuration: "Configuration", folder: str, name: str) -> str:
     where = configuration.file_of(folder, name)
     if folder in ("systems", "recipes"):
         where += f" with {file_of('scales', configuration.scale)}"
-    if folder == "recipes" and configuration.choice.changes["recipes"]:
+    if folder == "recipes" and name in configuration.overridden.get(folder, {}):
         where += " with 'override'"
     return where
 

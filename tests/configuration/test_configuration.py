@@ -393,7 +393,22 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
         ("config.threads=0", ["config.yaml", "override", "threads", "0"]),
         ("config.scale=large", ["config", "scale", "precision", "threads"]),
-        ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),
+        ("system.cmlm.size=wide", ["system.cmlm.size", "systems"]),
+        ("systems.cmml.size=wide", ["systems.cmml", "cmml", "cmlm"]),
+        ("systems.cmlm.sizes=wide", ["systems/cmlm.yaml", "override", "sizes", "size"]),
+        (
+            "systems.cmlm.target.label_smothing=0",
+            ["systems/cmlm.yaml", "override", "label_smothing"],
+        ),
+        ("systems.cmlm.recipe.droput=0", ["systems/cmlm.yaml", "override", "recipe", "droput"]),
+        ("decodings.beam.bem=4", ["decodings/beam.yaml", "override", "bem", "beam"]),
+        ("decodings.baem.beam=4", ["decodings.baem", "baem", "beam"]),
+        ("sizes.bse.heads=4", ["sizes.bse", "bse", "base"]),
+        ("sizes.base.hads=4", ["scales/tiny.yaml", "override", "hads", "heads"]),
+        ("corpora.own.sorce=de", ["corpora/own.yaml", "override", "sorce", "source"]),
+        ("corpora.won.source=de", ["corpora.won", "won", "own"]),
+        ("scale.seds=[1]", ["scales/tiny.yaml", "override", "seds", "seeds"]),
+        ("systems.cmlm=3", ["systems.cmlm", "KEY=VALUE"]),
     ],
 )
 def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
