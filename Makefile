@@ -15,17 +15,18 @@
 #                   CASES= chooses tests, by an expression of pytest's -k
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
 # make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
-# make environment   .venv, from the lock files in envs/; made anew when these change;
-#                    PYTHON= is the Python that makes it
+# make environment   .venv, from the lock files in envs/; made anew when these change; PYTHON= is the
+#                    Python that makes it, and WITHOUT_UV=1 installs with pip
 # make docs   the pages of docs/ as a site, results/site/index.html
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium,
 #                 whose program CHROMIUM= names
 #
-# All but test-latest, audit, docs and pictures make the environment .venv first.
+# All but test-latest, audit and pictures make the environment .venv first; demo without what lints,
+# tests and documents.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: docs help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures
+.PHONY: docs help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment running pictures
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -50,7 +51,7 @@ endef
 help:
 	@sed -n '/^SHELL/q; s/^# \{0,1\}//p' Makefile
 
-demo: environment
+demo: running
 	@$(BIN)/snakemake demo --config scale=demo
 	$(BIN)/python workflow_scripts/show_results.py --scale demo
 
@@ -111,7 +112,7 @@ test-latest:
 audit:
 	@$(call anew,.venv-audit)
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
-	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt torch.txt cpu.lock cuda.lock fairseq.txt)
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt torch.txt run.lock dev.lock gpu.lock fairseq.txt)
 
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py
@@ -128,14 +129,12 @@ bench-gpu: environment
 	$(BIN)/python benchmarks/gpu_training.py
 	$(BIN)/python benchmarks/one_pass.py --gpu --output results/bench/one_pass_gpu.json
 
-environment:
+environment running:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }
-	$(PYTHON) envs/install.py
+	$(PYTHON) envs/install.py $(if $(filter environment,$@),--dev)
 
-docs:
-	@$(call anew,.venv-docs)
-	.venv-docs/bin/pip install --quiet --require-hashes --requirement envs/docs.txt
-	.venv-docs/bin/mkdocs build --strict --quiet --config-file envs/mkdocs.yml
+docs: environment
+	@$(BIN)/mkdocs build --strict --quiet --config-file envs/mkdocs.yml
 	echo "results/site/index.html"
 
 pictures:

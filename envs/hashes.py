@@ -1,43 +1,30 @@
 """Write the SHA-256 of every file that PyPI has of the versions pinned in this folder.
 
-    python envs/hashes.py        after a version was changed; needs uv (pip install uv==0.13.9)
+    python envs/hashes.py        after a version was changed, with `.venv` active
 
-Comments and the names as they are written stay; torch.txt has no hashes, for the reason it gives.
+Comments stay; torch.txt has no hashes, for the reason it gives.
 """
 
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LOCKS = [HERE / name for name in ("build.txt", "cpu.lock", "cuda.lock", "fairseq.txt", "docs.txt")]
-COMMAND = ["uv", "pip", "compile", "--quiet", "--generate-hashes", "--no-deps", "--universal"]
-COMMAND += ["--python-version", "3.11", "--no-header", "--no-annotate", "--no-config"]
-
-
-def normalised(name: str) -> str:
-    """Name of a package as indexes write it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+LOCKS = [HERE / name for name in ("build.txt", "run.lock", "dev.lock", "gpu.lock", "fairseq.txt")]
+COMMAND = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--generate-hashes"]
+COMMAND += ["--no-deps", "--universal", "--python-version", "3.11", "--no-header", "--no-annotate"]
 
 
 def with_hashes(lock: str) -> str:
     """Text of a lock file, with the hashes of its versions."""
     comments = [line for line in lock.splitlines() if line.startswith("#")]
-    pins = re.findall(r"^([\w.-]+)==([\w.]+)", lock, flags=re.MULTILINE)
-    with tempfile.NamedTemporaryFile("w", suffix=".in") as file:
-        file.writelines(f"{name}=={version}\n" for name, version in pins)
-        file.flush()
-        ended = subprocess.run([*COMMAND, file.name], capture_output=True, text=True)
+    pins = re.findall(r"^[\w.-]+==[\w.]+", lock, flags=re.MULTILINE)
+    command = [*COMMAND, "-"]
+    ended = subprocess.run(command, input="\n".join(pins), capture_output=True, text=True)
     if ended.returncode:
         sys.exit(f"error: {ended.stderr.strip()}")
-    text = ended.stdout
-    for name, version in pins:
-        text = re.sub(f"^{re.escape(normalised(name))}==", f"{name}==", text, flags=re.MULTILINE)
-        if f"{name}=={version} \\\n" not in text:
-            sys.exit(f"error: no hashes of {name}=={version}")
-    return "\n".join([*comments, text])
+    return "\n".join([*comments, ended.stdout])
 
 
 def main() -> None:

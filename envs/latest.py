@@ -2,7 +2,7 @@
 
     python3.12 envs/latest.py
 
-Names come from pyproject.toml and cpu.lock, without the versions of the lock.
+Names come from pyproject.toml, run.lock and dev.lock, without the versions of the locks.
 """
 
 import os
@@ -26,8 +26,9 @@ def requirements() -> list[str]:
         re.split(r"[<>=~!]", each)[0].lower(): each
         for each in [*project["dependencies"], *(each for extra in extras for each in extra)]
     }
-    for name in re.findall(r"^([\w.-]+)==", (HERE / "cpu.lock").read_text(), re.MULTILINE):
-        wanted.setdefault(name.lower(), name)
+    locks = "".join((HERE / name).read_text() for name in ("run.lock", "dev.lock"))
+    for name in re.findall(r"^([\w.-]+)==", locks, re.MULTILINE):
+        wanted.setdefault(name, name)
     wanted.pop(FAIRSEQ)
     return sorted(wanted.values())
 

@@ -1,5 +1,6 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
 import gc
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,16 +40,19 @@ FAST = (
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
-ENVIRONMENT = f"../envs/{'cuda' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
+ENVIRONMENT = f"../envs/{'gpu' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
 IMAGE = "envs/nat.sif"
-if (
-    workflow.is_main_process
-    and DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
-    and not Path(IMAGE).exists()
-):
+deployed = (
+    workflow.deployment_settings.deployment_method if workflow.is_main_process else ()
+)
+if DeploymentMethod.APPTAINER in deployed and not Path(IMAGE).exists():
     sys.exit(
         f"error: '--sdm apptainer' needs the image {IMAGE}, which is not there; make it with "
         f"'apptainer build {IMAGE} envs/apptainer.def'"
+    )
+if DeploymentMethod.CONDA in deployed and shutil.which("conda") is None:
+    sys.exit(
+        "error: '--sdm conda' needs the program conda, which is not there; install or load it"
     )
 
 for handler in workflow.logger_manager.get_log_handlers():

@@ -1,20 +1,23 @@
 """The lock files, what is installed of them, and when the environment is made again."""
 
+import hashlib
 import importlib.util
 import re
 import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from zipfile import ZipFile
 
 import pytest
 
 from tests.messages import must_name
 from tests.repository import ROOT, python
 
-NAMES = ["build.txt", "torch.txt", "cpu.lock", "cuda.lock", "fairseq.txt"]
-LOCKS = [ROOT / "envs" / name for name in NAMES]
-HASHED = [*(lock for lock in LOCKS if lock.name != "torch.txt"), ROOT / "envs/docs.txt"]
+NAMES = ["build.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt"]
+RUNNING = [ROOT / "envs" / name for name in NAMES]
+LOCKS = [*RUNNING, ROOT / "envs/dev.lock"]
+HASHED = [lock for lock in LOCKS if lock.name != "torch.txt"]
 
 
 def pins(lock: Path) -> dict[str, list[str]]:
@@ -38,8 +41,10 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     specification.loader.exec_module(module)
     for lock in LOCKS:
         (tmp_path / lock.name).write_text(lock.read_text())
-    monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
+    monkeypatch.setattr(module, "RUNNING", [tmp_path / lock.name for lock in RUNNING])
+    monkeypatch.setattr(module, "DEV", tmp_path / "dev.lock")
     monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
+    monkeypatch.setattr(module, "LOG", tmp_path / "install.log")
     monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
     return module
 
@@ -57,7 +62,7 @@ def test_every_version_has_the_hashes_of_its_files(lock: Path) -> None:
 @pytest.mark.parametrize("recipe", ["apptainer.def", "Dockerfile"])
 def test_an_image_gets_every_file_that_is_installed_from(recipe: str) -> None:
     text = (ROOT / "envs" / recipe).read_text()
-    assert all(f"envs/{lock.name}" in text for lock in LOCKS), recipe
+    assert all(f"envs/{lock.name}" in text for lock in RUNNING), recipe
     assert "python /envs/install.py --here" in text
 
 
@@ -70,8 +75,9 @@ def test_both_images_start_from_one_image_by_its_digest() -> None:
     assert docker == apptainer
 
 
+@pytest.mark.parametrize("installs", ["uv", "pip"])
 def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts(
-    installer: ModuleType, monkeypatch: pytest.MonkeyPatch
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, installs: str
 ) -> None:
     calls = []
 
@@ -80,15 +86,61 @@ def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts
         return 0
 
     monkeypatch.setattr(installer.subprocess, "call", call)
-    installer.install_all("python", installer.LAST)
+    monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
+    installer.install_all(sys.executable, installer.LAST)
     calls = [(command, environment) for command, environment in calls if "install" in command]
     assert [Path(command[-1]).name for command, _ in calls] == NAMES
+    assert [command[2] for command, _ in calls] == ["pip", *[installs] * 4]
     assert [command[-1] for command, _ in calls if "--require-hashes" not in command] == [
         str(ROOT / "envs/torch.txt")
     ]
     fairseq, environment = calls[-1]
     assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
     assert environment["READTHEDOCS"]
+
+
+def wheel(folder: Path) -> Path:
+    """A wheel of a package `tiny`."""
+    metadata = {
+        "METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\n",
+    }
+    path = folder / "tiny-1.0-py3-none-any.whl"
+    with ZipFile(path, "w") as file:
+        file.writestr("tiny.py", "")
+        for name, text in metadata.items():
+            file.writestr(f"tiny-1.0.dist-info/{name}", text)
+    return path
+
+
+@pytest.mark.parametrize("installs", ["uv", "pip"])
+def test_a_file_with_another_hash_is_refused(
+    installer: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    installs: str,
+) -> None:
+    """The file is found where pip's settings say, by uv as well."""
+    pytest.importorskip(installs)
+    (tmp_path / "wheels").mkdir()
+    right = hashlib.sha256(wheel(tmp_path / "wheels").read_bytes()).hexdigest()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
+    target = ["--target", tmp_path / "installed"]
+    lock = tmp_path / "tiny.lock"
+    steps = [("tiny", ["--require-hashes", "--requirement", lock, *target])]
+    lock.write_text(f"tiny==1.0 --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(SystemExit, match="could not be made"):
+        installer.install(sys.executable, steps)
+    printed = "".join(capfd.readouterr()).lower()
+    assert "hash" in printed and right in printed
+    assert not (tmp_path / "installed/tiny.py").exists()
+    lock.write_text(f"tiny==1.0 --hash=sha256:{right}\n")
+    installer.install(sys.executable, steps)
+    assert (tmp_path / "installed/tiny.py").exists()
 
 
 def test_no_compiled_part_of_fairseq_is_needed() -> None:
@@ -128,13 +180,37 @@ def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path)
     must_name(errors, tmp_path, "make environment")
 
 
-def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
-    assert not installer.is_made()
-    installer.STAMP.write_text(installer.key() + "\n")
-    assert installer.is_made()
-    for lock in installer.LOCKS:
+@pytest.mark.parametrize("part", ["RUNNING", "DEV"])
+def test_another_lock_file_makes_the_environment_again(installer: ModuleType, part: str) -> None:
+    locks = installer.RUNNING if part == "RUNNING" else [installer.DEV]
+    assert not installer.is_made(locks)
+    installer.LOG.touch()
+    installer.finish(locks)
+    assert installer.is_made(locks)
+    for lock in locks:
         before = lock.read_text()
         lock.write_text(before + "another==1.0\n")
-        assert not installer.is_made(), lock
+        assert not installer.is_made(locks), lock
         lock.write_text(before)
-        assert installer.is_made()
+        assert installer.is_made(locks)
+
+
+def test_what_lints_and_tests_is_added_to_an_environment_that_runs(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed: list[str] = []
+    monkeypatch.setattr(installer, "wait_for_others", lambda: None)
+    monkeypatch.setattr(installer, "compile_all", lambda python: None)
+
+    def install(python: Path, steps: list[tuple[str, list[object]]], log: Path) -> None:
+        installed.extend(Path(str(arguments[-1])).name for _, arguments in steps)
+        log.touch()
+
+    monkeypatch.setattr(installer, "install", install)
+    installer.LOG.touch()
+    installer.finish(installer.RUNNING)
+    for words, expected in {"": [], "--dev": ["dev.lock"]}.items():
+        monkeypatch.setattr(sys, "argv", ["install.py", *words.split()])
+        installer.main()
+        installer.main()
+        assert installed == expected

@@ -212,7 +212,7 @@ def test_a_training_removes_nothing_that_trainings_do_not_write(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("linked", [True, False])
-@pytest.mark.parametrize("name", [".venv-docs", ".venv-latest"])
+@pytest.mark.parametrize("name", [".venv-audit", ".venv-latest"])
 def test_a_folder_of_a_user_is_not_cleared_for_an_environment(
     tmp_path: Path, name: str, linked: bool
 ) -> None:
@@ -224,8 +224,8 @@ def test_a_folder_of_a_user_is_not_cleared_for_an_environment(
     (tmp_path / "envs").mkdir()
     for file in ("Makefile", "envs/latest.py"):
         shutil.copy(ROOT / file, tmp_path / file)
-    by_make = ["make", "docs", f"PYTHON={sys.executable}"]
-    command = by_make if name == ".venv-docs" else [sys.executable, "envs/latest.py"]
+    by_make = ["make", "audit", f"PYTHON={sys.executable}"]
+    command = by_make if name == ".venv-audit" else [sys.executable, "envs/latest.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     must_name(ended.stdout + ended.stderr, "error", name, "move it away")
     assert ended.returncode and mine.exists()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -241,6 +242,14 @@ def test_a_container_needs_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (repository / "envs/nat.sif").touch()
     status, screen = snakemake(repository, "-n", "corpora", "--sdm", "apptainer")
     assert status == 0 and counts(screen)["clean"] == 1, screen
+
+
+@pytest.mark.skipif(shutil.which("conda") is not None, reason="conda is installed")
+def test_conda_needs_its_program(tmp_path: Path) -> None:
+    status, screen = snakemake(copy_repository(tmp_path, OVERVIEW), "corpora", "--sdm", "conda")
+    assert status == 1
+    must_name(screen, "--sdm conda", "the program conda, which is not there")
+    assert "Traceback" not in screen and "command not found" not in screen
 
 
 def test_a_rule_that_uses_a_local_one_is_local() -> None:
