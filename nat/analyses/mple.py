@@ -104,11 +104,11 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
             f"{job.artifact.corpus}: no sentence of the split '{pairs.name}' can be measured"
         )
     truth, weights = zip(*(references[number] for number in covered), strict=True)
-    language, tokeniser = job.corpus.target, job.corpus.preprocessing.tokeniser
+    language, options = job.corpus.target, job.corpus.preprocessing
 
     def bleu(proxy: Proxy) -> np.ndarray:
         subwords = (vocabulary.decode(proxy.targets[number]) for number in covered)
-        text = [text_of(each, language, tokeniser) for each in subwords]
+        text = [text_of(each, language, options) for each in subwords]
         return pairwise_bleu([text], truth, weights).references.mean()
 
     tokens = max(sum(proxy.tokens for proxy in proxies), 1)

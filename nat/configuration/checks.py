@@ -183,6 +183,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
     learned = (options.bpe_merges, options.sentencepiece, corpus.subwords)
     if learned.count(None) != len(learned) - 1:
         yield "key 'preprocessing': expected one of 'bpe_merges', 'sentencepiece' and 'subwords'"
+    if "sentencepiece_normalisation" in options.model_fields_set and options.sentencepiece is None:
+        yield "key 'preprocessing.sentencepiece_normalisation': expected also 'sentencepiece'"
     for key, value, some in (
         ("preprocessing.tokeniser", options.tokeniser, False),
         ("preprocessing.bpe_merges", options.bpe_merges, False),

@@ -21,6 +21,7 @@ WITH_VARIANTS = ("systems", "decodings")
 _BY_ENTRY = ("splits", "preprocessing", "expected")
 """Keys of corpora whose entries are inherited one by one."""
 _SUBWORDS = ("bpe_merges", "sentencepiece", "subwords")
+_OF_SUBWORDS = (*_SUBWORDS, "sentencepiece_normalisation")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
@@ -92,7 +93,7 @@ def _with_subwords_of(change: Content, corpus: Content) -> Content:
     own = {*change, *change.get("preprocessing", {})}
     if own.isdisjoint(_SUBWORDS):
         return corpus
-    others = [key for key in _SUBWORDS if key not in own]
+    others = [key for key in _OF_SUBWORDS if key not in own]
     preprocessing = _without(corpus.get("preprocessing", {}), *others)
     return {**_without(corpus, *others), "preprocessing": preprocessing}
 

@@ -93,7 +93,8 @@ def _learn(
     if options.sentencepiece is not None:
         every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES
         sample = islice(_training(tokens, sides(corpus)), 0, None, every)
-        (folder / PIECES).write_bytes(learn_pieces(sample, options.sentencepiece))
+        model = learn_pieces(sample, options.sentencepiece, options.sentencepiece_normalisation)
+        (folder / PIECES).write_bytes(model)
         return
     merges = options.bpe_merges or 0
     for ending, languages in shared.items():

@@ -12,10 +12,11 @@ from nat.options import Count, LocalPath, Number, OrAbsent, Share, StrictModel, 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
+Tokeniser = Literal["moses", "moses_dashes", "unicode", "jieba", "none"]
 BleuTokeniser = Literal["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char"]
 _BLEU_TOKENISERS: dict[str, BleuTokeniser] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _UNSPACED = ("zh", "ja-mecab", "char")  # tokenisers of text without spaces between words
+PieceNormalisation = Literal["identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"]
 Merges = Annotated[int, Field(ge=0, lt=2**31)]
 _SPLITS = ["train", "valid", "test", "test_NAME"]
 SplitName = Annotated[str, Field(pattern=r"^(train|valid|test|test_[a-z0-9_]+)$", examples=_SPLITS)]
@@ -152,18 +153,27 @@ class Corruption(StrictModel):
 
 
 class Preprocessing(StrictModel):
-    """The preparation of the text; a tokeniser or merges may be given by language."""
+    """The preparation of the text; a tokeniser or merges may be given by language.
+
+    Tokens that are `escaped` have XML escapes, as Moses writes them.
+    """
 
     lowercase: bool
     normalise_punctuation: bool
     tokeniser: Annotated[dict[str, Tokeniser], Field(min_length=2)] | Tokeniser
+    escaped: bool = False
     drop_duplicates: bool = False
     measure: Literal["words", "tokens", "characters"] = "words"
     max_tokens: Count
     max_ratio: float = Field(ge=1)
     bpe_merges: OrAbsent[Annotated[dict[str, Merges], Field(min_length=2)] | Merges] = None
     sentencepiece: OrAbsent[Annotated[int, Field(ge=8, lt=2**31)]] = None
+    sentencepiece_normalisation: PieceNormalisation = "identity"
     corruption: OrAbsent[Corruption] = None
+
+    def tokeniser_of(self, language: str) -> Tokeniser:
+        """The tokeniser of a language."""
+        return self.tokeniser if isinstance(self.tokeniser, str) else self.tokeniser[language]
 
 
 class GeneratorOptions(StrictModel, extra="allow"):
@@ -212,8 +222,7 @@ class Corpus(StrictModel):
     @property
     def unit(self) -> BleuTokeniser | Literal["none"]:
         """What tokens are split into to be counted: nothing but where they are not words."""
-        own = self.preprocessing.tokeniser
-        name = own if isinstance(own, str) else own[self.target]
+        name = self.preprocessing.tokeniser_of(self.target)
         return "none" if self.has_spaces or name != "none" else self.counted_as
 
     @property
@@ -225,5 +234,5 @@ class Corpus(StrictModel):
         """The preparation of lines that are `segmented`, see `Split`, or are not."""
         if not segmented:
             return self.preprocessing
-        as_they_are = {"normalise_punctuation": False, "tokeniser": "none", "lowercase": False}
-        return self.preprocessing.model_copy(update=as_they_are)
+        left_out = dict.fromkeys(("normalise_punctuation", "lowercase", "escaped"), False)
+        return self.preprocessing.model_copy(update={**left_out, "tokeniser": "none"})

@@ -108,8 +108,11 @@ def learn(lines: Iterable[str], merges: int) -> str:
     return codes.getvalue()
 
 
-def learn_pieces(lines: Iterable[str], size: int) -> bytes:
-    """Train a SentencePiece model (unigram, its own defaults) of so many pieces, or fewer."""
+def learn_pieces(lines: Iterable[str], size: int, normalisation: str = "identity") -> bytes:
+    """Train a SentencePiece model (unigram, else its own defaults) of so many pieces, or fewer.
+
+    The normalisation is one of SentencePiece's rules, which also changes the text that is split.
+    """
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -117,6 +120,7 @@ def learn_pieces(lines: Iterable[str], size: int) -> bytes:
             model_writer=model,
             vocab_size=size,
             hard_vocab_limit=False,
+            normalization_rule_name=normalisation,
             bos_id=-1,
             eos_id=-1,
             minloglevel=2,

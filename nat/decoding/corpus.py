@@ -1,7 +1,7 @@
 """Decoding of a text or of a shard of it; every sentence has a translation, in the same order."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from nat.data.batch import source_tensor
+from nat.data.corpus import Preprocessing
 from nat.data.tokenise import text_of
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary
@@ -100,18 +101,18 @@ def records(
     translations: Iterable[Translation],
     vocabulary: Vocabulary,
     language: str,
-    tokeniser: str | Mapping[str, str],
+    options: Preprocessing,
 ) -> Iterator[dict[str, Any]]:
     """Lines of a file of translations, see `nat.data.translations`, whose text is detokenised.
 
-    Vocabulary and language are those of the target, the tokeniser is that of the corpus.
+    Vocabulary and language are those of the target, the options are those of the corpus.
     """
     for translation in translations:
         tokens = vocabulary.decode(translation.hypothesis.tokens)
         yield {
             "id": translation.id,
             "tokens": tokens,
-            "text": text_of(tokens, language, tokeniser),
+            "text": text_of(tokens, language, options),
             "score": float(translation.hypothesis.score),
             "steps": translation.hypothesis.steps,
             "status": translation.status,

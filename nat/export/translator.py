@@ -18,7 +18,7 @@ import torch
 from nat import registry
 from nat.data.lines import decoded
 from nat.data.subwords import merge, splitter_at
-from nat.data.tokenise import RawText
+from nat.data.tokenise import RawText, untied
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
 from nat.errors import UserError
@@ -146,7 +146,9 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
             for place in range(start + longest, start, -1)
             if " " in merge(f"{subwords[place - 1]} {subwords[place]}")
         ]
-        ends = (at for at in between if at > start + longest // 2 and subwords[at - 1] in ENDS)
+        ends = (
+            at for at in between if at > start + longest // 2 and untied(subwords[at - 1]) in ENDS
+        )
         cut = next(ends, next(iter(between), start + longest))
         parts.append(subwords[start:cut])
         start = cut

@@ -142,7 +142,7 @@ class Translator:
 
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
         source, self._target = sides(job.corpus)
-        self._tokeniser = job.corpus.preprocessing.tokeniser
+        self._options = job.corpus.preprocessing
         self._batch_tokens = job.configuration.settings.decoding_tokens
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
         self.text = BinarisedText(folder / f"{split}.{source}")
@@ -158,7 +158,7 @@ class Translator:
         """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
         progress = Progress(name, len(ids), "sentences").update
         translations = translate(self.model, method, self.text, ids, self._batch_tokens, progress)
-        return records(translations, self.vocabularies.target, self._target, self._tokeniser)
+        return records(translations, self.vocabularies.target, self._target, self._options)
 
 
 def translate_shard(job: Job[Shard]) -> None:

@@ -36,6 +36,7 @@ LONGEST_LINE = 1000  # words or characters; longer lines take too long to compar
 
 _LONGEST = 40  # characters of a difference
 _LETTERS = re.compile(r"\w+")
+_ENTITY = re.compile("&(?:[a-z]+|#[0-9]+);")
 _ESCAPED = frozenset("&<>|[]'\"")
 
 
@@ -48,9 +49,8 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     """
     vocabulary = Vocabularies.load(folder / "binarised").target
     sentences = BinarisedText(folder / "binarised" / f"{split}.{corpus.target}")
-    tokeniser = corpus.preprocessing.tokeniser
     translated = [vocabulary.decode(sentences[number].tolist()) for number in range(len(sentences))]
-    texts = [text_of(subwords, corpus.target, tokeniser) for subwords in translated]
+    texts = [text_of(subwords, corpus.target, corpus.preprocessing) for subwords in translated]
     rows = (
         {"id": number, "tokens": tokens, "text": text, "score": 0.0, "steps": 1, "status": OK}
         for number, (tokens, text) in enumerate(zip(translated, texts, strict=True))
@@ -96,9 +96,18 @@ def _cause(changed: Sequence[Mapping[str, Any]], symbols: Iterable[str]) -> str:
         )
     if SPECIALS[UNK] in changed[0]["translation"]:
         escaped = _ESCAPED & {*changed[0]["reference"]} and any(s.startswith("&") for s in symbols)
-        why = ", which is of text with XML escapes such as &quot;," if escaped else ""
-        return f"the vocabulary{why} lacks subwords of the text: see the keys 'subwords', 'splits'"
-    return "tokens are not joined as they were: change the key 'preprocessing.tokeniser'"
+        if escaped:
+            return (
+                "the vocabulary is of text with XML escapes such as &quot;: set 'escaped: true' in "
+                "'preprocessing'"
+            )
+        return "the vocabulary lacks subwords of the text: see the keys 'subwords', 'splits'"
+    if _ENTITY.search(changed[0]["reference"]):
+        return "the text has XML escapes, which its tokeniser tears; give text without them"
+    return (
+        "tokens are not joined as they were: set 'tokeniser: unicode' and 'normalise_punctuation: "
+        "false' in 'preprocessing'"
+    )
 
 
 def differences(

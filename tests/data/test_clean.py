@@ -9,6 +9,7 @@ import pytest
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import REASONS, Seen, digest_of, fault, filter_folder, usable_form
+from nat.data.corpus import Preprocessing
 from nat.data.lines import CHUNK, in_order, read_lines, write_lines
 from nat.data.splits import check_expected
 from nat.data.tokenise import detokenise, line_change, normaliser, target_tokens, tokenise
@@ -57,12 +58,15 @@ def test_lines_without_special_characters_need_no_rules() -> None:
         assert [ours(x) for x in lines] == [" ".join(library.normalize(x).split()) for x in lines]
 
 
-def test_normalisation_is_optional_but_for_spaces_and_marks_of_subwords() -> None:
+def test_normalisation_is_optional_but_for_spaces_and_control_characters() -> None:
     options = as_corpus({**SIDES, "preprocessing": OPTIONS}).preprocessing
     assert normaliser("en", options)("“It’s”  ME !") == '"It\'s" ME !'
     plain = normaliser("en", options.model_copy(update={"normalise_punctuation": False}))
-    assert plain(" “It’s”\tME\u3000! ") == "“It’s” ME !"
-    assert plain("a\u2581b \uffed \x07") == "a_b _"
+    assert plain(" “It’s”\tME\u3000!\x07 ") == "“It’s” ME !"
+
+
+def prepared_with(tokeniser: Any) -> Preprocessing:
+    return as_corpus({**SIDES, "preprocessing": {"tokeniser": tokeniser}}).preprocessing
 
 
 DASHES = "A well-known, 21-year-old - and English-German - test."
@@ -81,12 +85,13 @@ DASHES = "A well-known, 21-year-old - and English-German - test."
         ("zh", "jieba", "我来到北京清华大学，GPU 很快。", "我 来到 北京 清华大学 ， GPU 很快 。"),
         ("zh", {"zh": "jieba", "en": "moses"}, "我来到北京", "我 来到 北京"),
         ("en", {"zh": "jieba", "en": "moses"}, "It's here.", "It 's here ."),
+        ("en", "unicode", "It's (so)!", "It's (‿ so ‿) ‿!"),
         ("xx", "none", " ka tu\u00a0ri ", "ka tu ri"),
         ("en", "moses", "", ""),
     ],
 )
 def test_tokens(language: str, tokeniser: Any, text: str, tokens: str) -> None:
-    assert tokenise(text, language, tokeniser) == tokens
+    assert tokenise(text, language, prepared_with(tokeniser)) == tokens
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,8 @@ def test_tokens(language: str, tokeniser: Any, text: str, tokens: str) -> None:
     ],
 )
 def test_detokenised_text_is_as_it_was(language: str, tokeniser: str, text: str) -> None:
-    assert detokenise(tokenise(text, language, tokeniser), language, tokeniser) == text
+    options = prepared_with(tokeniser)
+    assert detokenise(tokenise(text, language, options), language, options) == text
 
 
 # Steps

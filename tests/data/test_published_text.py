@@ -13,11 +13,20 @@ from nat.configuration import read
 from nat.configuration.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines, write_lines
-from nat.data.subwords import bpe_splitter, joined, learn, learn_pieces, piece_splitter
+from nat.data.subwords import (
+    bpe_splitter,
+    joined,
+    learn,
+    learn_pieces,
+    piece_splitter,
+    splitter_at,
+)
 from nat.data.text import GIVEN
+from nat.data.tokenise import RawText
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
 from nat.jobs.prepare import distil_text
+from nat.measures.perfect import SCORES
 from nat.workflow.specification import job
 from tests.made_up_corpus import corpus_file, prepare_corpus
 from tests.messages import told
@@ -133,6 +142,50 @@ def test_translations_are_prepared_like_the_text(folder: Path, segmented: bool) 
     describe(distilled={TEACHER: translations}, diacritics={"de": "remove"})
     expected = "“sot”, it is 7" if segmented else '" sot " , it is 7'
     assert distilled_lines()[7] == split(expected)
+
+
+def test_what_others_have_escaped_is_text_again_wherever_it_is_read(folder: Path) -> None:
+    raw = [f'{one} is "{other}" [&].' for one in WORDS[:6] for other in WORDS[:6]]
+    escaped = [
+        f"{one} is &quot; {other} &quot; &#91; &amp; &#93; ."
+        for one in WORDS[:6]
+        for other in WORDS[:6]
+    ]
+    codes = learn(escaped, 40)
+    split = bpe_splitter(codes)
+    Path("codes").write_text(codes)
+    for name in ("en", "de"):
+        write(f"train.{name}", map(split, escaped))
+        write(f"valid.{name}", map(split, escaped[:5]))
+        write(f"test.{name}", raw)
+    symbols = sorted({*" ".join(map(split, escaped)).split()})
+    write("dict.txt", [f"{symbol} 9" for symbol in symbols])
+    preprocessing = {**CORPUS["preprocessing"], "escaped": True}
+    for segmented, translations in ((True, map(split, escaped)), (False, raw)):
+        write("distilled.de", translations)
+        own = {TEACHER: {"files": {"de": "distilled.de"}, "segmented": segmented}}
+        describe(preprocessing=preprocessing, distilled=own, least_perfect_score=99)
+        assert distilled_lines() == [*map(split, escaped)]
+        shutil.rmtree("results/micro")
+    place = Path("results/corpora", NAME)
+    for file in (
+        "bpe/train.en",
+        "bpe/train.de",
+        "tests/test/bpe/test.en",
+        "tests/test/bpe/test.de",
+    ):
+        assert [*read_lines(place / file)] == [*map(split, escaped)]
+    # the symbols are theirs, as a checkpoint of theirs expects
+    assert Vocabulary.load(place / "bpe/vocabulary.txt").symbols == [*SPECIALS, *symbols]
+    perfect = read_json(place / "tests/test/tokens/perfect.json")
+    assert [perfect[name] for name in SCORES] == [100, 100, 100]
+    corpus = configuration().corpus(NAME)
+    text = RawText(corpus, splitter_at(place / "bpe/codes"))
+    assert [text.subwords(line) for line in raw] == [*map(split, escaped)]
+    assert [text.text(split(line)) for line in escaped] == raw
+    describe(least_perfect_score=70)
+    with told("XML escapes", "'escaped: true'"):
+        prepare()
 
 
 def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:

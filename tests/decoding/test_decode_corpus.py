@@ -21,6 +21,7 @@ from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import WRITERS
 from nat.jobs.translate import matching_engine
 from nat.language_model.ngram import LanguageModel, estimate
+from tests.made_up_corpus import as_corpus
 from tests.messages import told
 from tests.repository import configured
 from tests.tiny import make_model
@@ -186,7 +187,9 @@ def test_records_hold_subwords_and_text() -> None:
     vocabulary = Vocabulary(["Hund", "ein", "klein@@", "er", "."])
     tokens = vocabulary.encode("ein klein@@ er Hund .")
     translations = [Translation(4, Hypothesis(tokens, -0.25, 6))]
-    assert list(records(translations, vocabulary, "de", "moses")) == [
+    sides = {"source": "en", "target": "de"}
+    moses = as_corpus({**sides, "preprocessing": {"tokeniser": "moses"}}).preprocessing
+    assert list(records(translations, vocabulary, "de", moses)) == [
         {
             "id": 4,
             "tokens": "ein klein@@ er Hund .",

@@ -92,17 +92,17 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     inputs = tuned.inputs(configured())
     model = matching_model(inputs.model, job(configured(), tuned).configuration, SIZES)
     ngrams = LanguageModel.load(inputs.language_model.path, len(VOCABULARY))
-    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
-    target = configured().corpus(CORPUS).target
+    corpus = configured().corpus(CORPUS)
+    target = corpus.target
+    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{corpus.source}")
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]
     scores = []
     for point in found["points"]:
         options = LanguageModelOptions("at-base", "beam5", 2, point["language_model.weight"])
         search = CtcBeam(beam=5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
-        rows = records(
-            translate(model, method, sentences, range(number), 50), VOCABULARY, target, "none"
-        )
+        translations = translate(model, method, sentences, range(number), 50)
+        rows = records(translations, VOCABULARY, target, corpus.preprocessing)
         counts = bleu.sacrebleu([row["text"] for row in rows], [[line] for line in references])
         scores.append(float(bleu.smoothed(counts.sentences.sum(0)[None])[0]))
         assert point["sacrebleu"] == pytest.approx(scores[-1], abs=1e-6)

@@ -30,6 +30,9 @@ MOSES = {"normalise_punctuation": True, "tokeniser": "moses", "bpe_merges": 9}
 QUOTED = ['Er sagt " gut " " und geht " .', '" das " " ist " " sehr schön " .']
 ACCEPTED = {"least_perfect_score": 0}
 PIECES = {"sentencepiece": 40}
+NFKC = PIECES | {"sentencepiece_normalisation": "nmt_nfkc"}
+UNICODE = {"tokeniser": "unicode", "bpe_merges": 9}
+TORN = ["AT&amp;T und B&amp;B sind &amp; da.", "Das &amp; ist &quot;sehr&quot; schön."]
 
 
 def perfect(
@@ -61,7 +64,9 @@ def perfect(
         ("de", TYPOGRAPHY, MOSES, {}, (69.578942, 100), "13a none", ("„gut“", '"gut"', 1)),
         ("uk", UKRAINIAN, MOSES, ACCEPTED, (30.739408, 100), "13a none", ("П'ять", "П 'ять", 1)),
         ("zh", CHINESE, {"tokeniser": "jieba", "bpe_merges": 9}, {}, (100, 100), "zh none", ()),
-        ("zh_TW", CHINESE, PIECES, {}, (87.758338, 87.758338), "zh zh", ("，", ",", 1)),
+        ("zh_TW", CHINESE, PIECES, {}, (100, 100), "zh zh", ()),
+        ("zh_TW", CHINESE, NFKC, {}, (87.758338, 87.758338), "zh zh", ("，", ",", 1)),
+        ("uk", UKRAINIAN, UNICODE, {}, (100, 100), "13a none", ()),
         ("ja", JAPANESE, PIECES, {"bleu_tokeniser": "char"}, (100, 100), "char char", ()),
     ],
 )
@@ -90,7 +95,7 @@ def test_a_perfect_translation_scores_what_preparation_leaves(
     vocabulary = Vocabularies.load(folder / "binarised").target
     text = BinarisedText(folder / f"binarised/test.{language}")
     ids = [Translation(n, Hypothesis(text[n].tolist(), -1.0, 2)) for n in range(len(text))]
-    rows = records(ids, vocabulary, language, corpus.preprocessing.tokeniser)
+    rows = records(ids, vocabulary, language, corpus.preprocessing)
     write_translations(tmp_path / "test.jsonl", rows)
     references = score.reference_files(folder, corpus, "test", several=False)
     report, _ = score.score(tmp_path / "test.jsonl", references)
@@ -107,11 +112,12 @@ def test_a_perfect_translation_scores_what_preparation_leaves(
             UKRAINIAN,
             MOSES,
             {},
-            ["30.74", "П 'ять", "'preprocessing.tokeniser'", "'least_perfect_score: 30'"],
+            ["30.74", "П 'ять", "'tokeniser: unicode'", "'least_perfect_score: 30'"],
         ),
         ("ja", JAPANESE, PIECES, {"bleu_tokeniser": "13a"}, ["0.00", "'bleu_tokeniser'"]),
         ("ja", JAPANESE, PIECES, {}, ["ja-mecab", "sacrebleu[ja]", "'bleu_tokeniser: char'"]),
-        ("de", QUOTED, MOSES, {"train": ESCAPED}, ["<unk>", "XML escapes", "'subwords'"]),
+        ("de", QUOTED, MOSES, {"train": ESCAPED}, ["<unk>", "XML escapes", "'escaped: true'"]),
+        ("de", TORN, MOSES, {}, ["AT&amp;T", "XML escapes", "without them"]),
     ],
 )
 def test_a_low_score_of_a_perfect_translation_stops_with_its_cause_and_key(
