@@ -146,12 +146,17 @@ class Cluster(StrictModel):
 
 
 class OfModels(StrictModel):
-    """Seconds for a million target tokens and each batch, or for a million sentences in a pass."""
+    """Seconds for a million target tokens and each batch, or for a million sentences in a pass.
+
+    They are those of a job that shares its GPU, one of so many `gpus`, with others, `side_by_side`.
+    """
 
     train: Positive
     batch: Annotated[float, Field(ge=0)] = 0
     translate: Positive
     symbols: Count
+    gpus: Count = 1
+    side_by_side: Count = 1
 
 
 class Assumptions(StrictModel):
@@ -160,7 +165,6 @@ class Assumptions(StrictModel):
     The file says what each number is; sizes other than base take time in proportion to weights.
     """
 
-    gpus: Count
     scales: dict[str, OfModels]
     tokens: Count
     beam: Positive

@@ -49,6 +49,7 @@ class Measure:
         counted: whether it is counted in a training rather than estimated.
         of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
         known_law: whether it is defined on invented languages alone, which then stand for no other.
+        several_references: whether it needs several references of a sentence.
     """
 
     label: str
@@ -61,6 +62,7 @@ class Measure:
     counted: bool = False
     of_corpus: bool = True
     known_law: bool = False
+    several_references: bool = False
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -87,6 +89,7 @@ def _read() -> Iterator[tuple[str, Measure]]:
                 counted="counted" in traits,
                 of_corpus="any-corpus" not in traits,
                 known_law="known-law" in traits,
+                several_references="several-references" in traits,
             )
             yield names.format(**given), measure
 

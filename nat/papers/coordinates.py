@@ -18,6 +18,7 @@ from nat.configuration import Configuration
 from nat.configuration.configuration import all_tasks
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
+from nat.data.references import has_references
 from nat.data.splits import held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
@@ -272,6 +273,10 @@ class Resolver:
             cannot = next(filter(None, reasons), "")
         if not cannot and measure.known_law and not is_generated(configuration, corpus):
             return f"the law of {corpus} is not known"
+        if not cannot and measure.several_references:
+            description = configuration.corpus(corpus)
+            if not any(has_references(description, split) for split in known):
+                return f"{corpus} has one reference per sentence"
         return cannot
 
 

@@ -126,8 +126,10 @@ class Estimates:
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
     """A row for each target, the cheapest first, and one of all jobs, which has each once."""
-    hours = [estimates.seconds(job) / 3600 if job.outputs else 0.0 for job in jobs]
-    walls = [each / estimates.devices(job) for each, job in zip(hours, jobs, strict=True)]
+    seconds = [estimates.seconds(job) if job.outputs else 0.0 for job in jobs]
+    walls = [each / estimates.devices(job) / 3600 for each, job in zip(seconds, jobs, strict=True)]
+    shares = [estimates.of_models.side_by_side if estimates.on_gpu(job) else 1 for job in jobs]
+    hours = [each / share / 3600 for each, share in zip(seconds, shares, strict=True)]
     maker = {made: number for number, job in enumerate(jobs) for made in job.outputs or [job.rule]}
 
     @cache
@@ -139,9 +141,9 @@ def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[st
 
     made = frozenset(number for number, job in enumerate(jobs) if job.outputs)
     gpus = frozenset(number for number in made if estimates.on_gpu(jobs[number]))
-    scarce, at_once = (gpus, estimates.assumed.gpus) if gpus else (made, os.cpu_count() or 1)
+    scarce, at_once = (gpus, estimates.of_models.gpus) if gpus else (made, os.cpu_count() or 1)
     shown = Table(title=f"hours still to run at scale {estimates.configuration.scale}", box=None)
-    on = f"on {at_once} {'GPUs' if gpus else 'cores'}"
+    on = f"on {at_once} {'GPU' if gpus else 'core'}{'s' * (at_once > 1)}"
     for head in ("", "jobs", "of GPUs", "of cores", "not above", "longest job", on, "disk, GB"):
         shown.add_column(head, justify="right", no_wrap=not head)
     needed = [(name, chain(maker[name])[0] & made) for name in targets if name in maker]

@@ -21,6 +21,7 @@ from nat.papers.verdicts import region
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
 from tests.made_up_run import REPOSITORY, report
+from tests.messages import must_name
 from tests.repository import configured
 
 PAPERS = sorted(path.stem for path in (REPOSITORY / "config/papers").glob("*.yaml"))
@@ -34,6 +35,17 @@ def test_reports_read_the_results_of_all_that_they_show(paper: str, scale: str) 
         if target[0] == paper:
             files = {each.path for each in reports.files(found, target)}
             assert {cell.path for cell in reports.cells(found, target)} <= files
+
+
+def test_numbers_on_the_corpus_of_a_paper_are_those_of_another_training_at_another_scale() -> None:
+    cells = reports.all_cells(configured("gpu"), ("hints", "table", "2"))
+    (stand_in,) = {cell.stand_in for cell in cells if cell.source is not None}
+    must_name(stand_in, "iwslt14-de-en", "scale gpu", "the training of scale paper")
+
+
+def test_what_needs_several_references_of_a_sentence_is_not_run_without_them() -> None:
+    cells = reports.all_cells(configured("gpu"), ("fully_nat", "figure", "6"))
+    assert {cell.reason for cell in cells} == {"multi30k-en-de has one reference per sentence"}
 
 
 def test_what_the_papers_print_agrees_with_their_claims() -> None:

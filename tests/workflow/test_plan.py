@@ -80,7 +80,8 @@ def rows(found: plan.Estimates, jobs: list[PendingJob], *targets: str) -> dict[s
 
 def test_a_row_counts_what_its_target_waits_for_and_the_last_one_each_job_once() -> None:
     found = estimates(stages={"train": {"gpu": True}})
-    found.of_models = found.of_models.model_copy(update={"train": 3600e6 / (20 * 512)})
+    an_hour = {"train": 3600e6 / (20 * 512), "gpus": 8}
+    found.of_models = found.of_models.model_copy(update=an_hour)
     jobs = [
         PendingJob("dear", {}, ("second", "third")),
         job("train", NAMES, "second", after="first"),  # an hour each
@@ -95,6 +96,11 @@ def test_a_row_counts_what_its_target_waits_for_and_the_last_one_each_job_once()
     assert shown["cheap"][:6] == ["2", "1.0", "0.0", "1.0", "1.0", "1.0"]
     assert shown["dear"][:6] == ["4", "3.0", "0.0", "2.0", "1.0", "2.0"]
     assert shown["all of it"][:4] == ["4", "3.0", "0.0", "0.0"]
+    # of one GPU that two jobs share, an hour of each is half an hour of the GPU
+    found.of_models = found.of_models.model_copy(update={"gpus": 1, "side_by_side": 2})
+    shown = rows(found, jobs, "dear", "cheap")
+    assert shown["cheap"][:6] == ["2", "0.5", "0.0", "0.5", "1.0", "1.0"]
+    assert shown["dear"][:6] == ["4", "1.5", "0.0", "1.0", "1.0", "2.0"]
 
 
 def test_what_is_not_known_or_would_not_end_is_said(tmp_path: Path) -> None:
