@@ -1,45 +1,87 @@
-"""The first page: the papers, what was run of each table and figure, and what it cost."""
+"""The first page: what exists of the papers, what it says and cost; last, what was not run."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 
 from nat.papers import claim_formats
-from nat.papers.reports import snakemake
+from nat.papers.reader import NOT_RUN
+from nat.papers.reports import Target, snakemake
 from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
-from nat.report.results import Results, stand_ins
+from nat.report.results import CONFIGURED, Results, stand_ins
+
+REPORTS = ("paper", "report", "title", "results")
 
 
-def page(results: Results) -> Page:
-    """Make the overview.
+def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
+    """Make the first page from those of the papers.
+
+    It begins with the tables and figures of the paper of which most was run.
 
     Raises:
         UserError: for damaged results.
     """
     configuration = results.configuration
-    lead = (
-        f"Papers on non-autoregressive machine translation, at scale {configuration.scale}: what "
-        "was run, what held, and what it cost."
-    )
+    lead = f"Scale {configuration.scale}: what was run, what it says, and what it cost."
     counted = "This counts those of all systems that tables, figures and claims show, each once."
+    rows = {target: _row(results, target) for target in results.cells if target[1] != "claims"}
+    there = [target for target in rows if _share(results, target)]
+    there.sort(key=lambda target: _share(results, target), reverse=True)
+    text = "How many of the results of each exist at this scale."
+    sections = [
+        *_most_complete(results, of_papers),
+        _papers(results),
+        Section(
+            "reports", "Tables and figures", text, None, REPORTS, [rows[each] for each in there]
+        ),
+        _not_run(results, [row for target, row in rows.items() if target not in there]),
+    ]
     return Page(
         OVERVIEW,
-        "All papers",
+        "Results",
         lead,
-        [
-            _papers(results, "papers", "Papers", results.papers),
-            _papers(results, "beyond", "Beyond the papers", results.others),
-            _reports(results),
-        ],
+        [section for section in sections if section.rows or section.picture],
         facts=[f"{papers.cost_text(results, configuration.papers)} {counted}"],
-        warning=stand_ins(configuration),
+        stand_ins=stand_ins(configuration, results.shown()),
         command=snakemake(configuration, "all"),
     )
 
 
-def _papers(results: Results, name: str, title: str, shown: Sequence[str]) -> Section:
+def _share(results: Results, target: Target) -> float:
+    """How much was run of a table or a figure, from 0 to 1; settings are not run."""
+    state, cells = results.state(target), results.cells[target]
+    if state.look == NOTHING or state == CONFIGURED:
+        return 0.0
+    paths = {cell.path for cell in cells}
+    return sum((results.root / path).exists() for path in paths) / len(paths)
+
+
+def _most_complete(results: Results, of_papers: Mapping[str, Page]) -> list[Section]:
+    """The complete tables and figures of the paper with the greatest share of complete ones."""
+    complete: dict[str, list[Section]] = {}
+    for target in results.cells:
+        paper, kind, _ = target
+        if kind != "claims" and _share(results, target) == 1:
+            name = papers.section_name(target)
+            sections = (each for each in of_papers[paper].sections if each.name == name)
+            complete.setdefault(paper, []).extend(sections)
+    counts = Counter(paper for paper, *_ in results.cells)
+    chosen = max(complete, key=lambda paper: len(complete[paper]) / counts[paper], default="")
+    title = results.configuration.paper(chosen).title if chosen else ""
+    return [
+        replace(section, name=f"{chosen}-{section.name}", title=f"{title}, {section.title}")
+        for section in complete.get(chosen, ())
+    ]
+
+
+def _papers(results: Results) -> Section:
+    """Each paper of which something was run: how much, with which outcome, and its cost."""
     rows: list[Row] = []
-    for paper in shown:
+    for paper in (*results.papers, *results.others):
         states = [results.state(target).look for target in results.cells if target[0] == paper]
+        if not results.shown(paper):
+            continue
         judged = [record for _, record in results.claims.get(paper, [])]
         claims = f"{of_paper(paper)}#claims" if judged else ""
         cost = results.cost([paper])
@@ -54,27 +96,27 @@ def _papers(results: Results, name: str, title: str, shown: Sequence[str]) -> Se
             ]
         )
     columns = ("paper", "complete", "in part", "claims", "trainings", "device hours")
-    return Section(name, title, columns=columns, rows=rows)
+    return Section("papers", "Papers", columns=columns, rows=rows)
 
 
-def _reports(results: Results) -> Section:
-    """Every table and figure with how much of it exists, and those that are not reproduced."""
-    configuration = results.configuration
-    rows: list[Row] = []
-    for target in results.cells:
-        paper, kind, number = target
-        if kind == "claims":
-            continue
-        described = configuration.paper(paper)
-        address = f"{of_paper(paper)}#{papers.section_name(target)}"
-        label = Entry(papers.label(kind, number), link=address, look="label")
-        title = papers.titled(described.parts[f"{kind} {number}"].title)
-        rows.append([described.title, label, title, results.state(target)])
-    for described in map(configuration.paper, results.papers):
+def _row(results: Results, target: Target) -> Row:
+    paper, kind, number = target
+    described = results.configuration.paper(paper)
+    address = f"{of_paper(paper)}#{papers.section_name(target)}"
+    label = Entry(papers.label(kind, number), link=address, look="label")
+    title = papers.titled(described.parts[f"{kind} {number}"].title)
+    return [described.title, label, title, results.state(target)]
+
+
+def _not_run(results: Results, rows: list[Row]) -> Section:
+    """Tables and figures that were not run, and those that are not reproduced, folded."""
+    folded = f"Tables and figures that were not run: {len(rows)}"
+    claims = [record for judged in results.claims.values() for _, record in judged]
+    without = sum(record["verdict"] == NOT_RUN for record in claims)
+    folded += f"; claims that need more than was run: {without}" if without else ""
+    for described in map(results.configuration.paper, results.papers):
         for name, what in described.diagrams.items():
             form = "in words" if name.startswith("table") else "a diagram"
             state = Entry(f"{form}, not reproduced", look=NOTHING)
             rows.append([described.title, name.capitalize(), papers.titled(what), state])
-    columns = ("paper", "report", "title", "results")
-    text = "How many of the results of each table and figure exist at this scale."
-    return Section("reports", "Tables and figures", text, columns=columns, rows=rows)
+    return Section("not-run", "Not run", columns=REPORTS, rows=rows, folded=folded)

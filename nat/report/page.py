@@ -1,4 +1,7 @@
-"""Pages of the report and their parts, which the templates lay out, and their paths."""
+"""Pages of the report and their parts, which the templates lay out, and their paths.
+
+All addresses are below the folder of the report; the templates say how a page gets there.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +67,9 @@ class Section:
     state: Entry | None = None
     columns: Sequence[str] = ()
     rows: Sequence[Row] = ()
+    folded: str = ""  # in place of the rows, which are shown on demand
     picture: str = ""
+    curves: Mapping[str, Any] = field(default_factory=dict)  # see `nat.report.systems`
     code: str = ""  # shown on demand
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # addresses by format
@@ -80,7 +85,7 @@ class Page:
     lead: str
     sections: Sequence[Section] = ()
     facts: Sequence[str] = ()
-    warning: str = ""  # what its numbers are not
+    stand_ins: str = ""  # corpora that its numbers are of, in place of those of the papers
     state: Entry | None = None
     command: str = ""
     contents: bool = False  # whether a list of the sections stands on top

@@ -13,6 +13,7 @@ from typing import Any
 from nat.artifacts import Latency, Score
 from nat.configuration import Configuration
 from nat.figures import figures, points
+from nat.figures.claims import forest
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown, training_of
@@ -34,8 +35,7 @@ SAID = (
 )
 """Columns of the CSV of a table that are said of each number, beside its measure."""
 CODE = "code"
-ROOT = "../"
-"""From the page of a paper to the folder of the report."""
+OF_PICTURE = "In the picture, a line is a 95% interval, and a black tick the bound of the claim."
 
 
 def page(results: Results, paper: str, folder: Path) -> Page:
@@ -47,7 +47,7 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     configuration = results.configuration
     described = configuration.paper(paper)
     (folder / "downloads" / paper).mkdir(parents=True)
-    sections = [_claims(results, paper)] if described.claims else []
+    sections = [_claims(results, paper, folder)] if described.claims else []
     sections += [_table(results, paper, number, folder) for number in described.tables]
     sections += [_figure(results, paper, number, folder) for number in described.figures]
     if settings := deviations(configuration, paper):
@@ -60,7 +60,7 @@ def page(results: Results, paper: str, folder: Path) -> Page:
         described.description,
         sections,
         facts=[cost_text(results, [paper])],
-        warning=stand_ins(configuration),
+        stand_ins=stand_ins(configuration, results.shown(paper)),
         command=snakemake(configuration, paper),
         contents=True,
     )
@@ -92,7 +92,7 @@ def section_name(target: Target) -> str:
 def _section(results: Results, target: Target, title: str = "") -> Section:
     paper, kind, number = target
     state = results.state(target)
-    stem = f"{ROOT}downloads/{paper}/{kind}_{number}"
+    stem = f"downloads/{paper}/{kind}_{number}"
     there = number and state.look != NOTHING
     return Section(
         section_name(target),
@@ -110,26 +110,26 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
     described = results.configuration.paper(paper).tables[number]
     section = _section(results, (paper, "table", number), described.title)
     resolved = reports.resolve_part(results.configuration, paper, f"table {number}")
-    table = reports.make_table(resolved, results.root)
+    made = reports.make_table(resolved, results.root)
     if section.files:
-        table_formats.write(table, folder / "downloads" / paper / f"table_{number}.csv")
-    labels = table.labels
-    numbers: Sequence[Row] = [row[labels:] for row in table.rows]
-    notes = table.notes
+        table_formats.write(made, folder / "downloads" / paper / f"table_{number}.csv")
+    labels = made.labels
+    numbers: Sequence[Row] = [row[labels:] for row in made.rows]
+    notes = made.notes
     if described.kind == "grid":
-        numbers = _numbers(results, resolved, table)
+        numbers = _numbers(results, resolved, made)
         # a page shows the intervals of all columns
-        ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
+        ran = [each for each in made.records if each["status"] == "run" and given(each["low"])]
         others = [note for note in notes if not note.startswith(tables.INTERVAL)]
         notes = values.what_intervals_are(tables.INTERVAL, ran) + others
     rows: list[Row] = []
     group = ""
-    for texts, own in zip(table.rows, numbers, strict=True):
+    for texts, own in zip(made.rows, numbers, strict=True):
         group = texts[0] or group
         of_group = [Entry(group, look="" if texts[0] else "again")] * (labels > 1)
         rows.append([*of_group, Entry(texts[labels - 1], look="label"), *own])
-    columns = [heading(column) or "group" for column in table.columns]
-    return replace(section, text=table.origin, columns=columns, rows=rows, notes=notes)
+    columns = [heading(column) or "group" for column in made.columns]
+    return replace(section, text=made.origin, columns=columns, rows=rows, notes=notes)
 
 
 def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
@@ -193,16 +193,16 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     section = _section(results, (paper, "figure", number), described.title)
     if not section.files:
         return section
-    figure = reports.resolve_part(results.configuration, paper, f"figure {number}")
-    plot = points.make(figure, results.root)
+    resolved = reports.resolve_part(results.configuration, paper, f"figure {number}")
+    plot = points.make(resolved, results.root)
     figures.write(plot, folder / "downloads" / paper / f"figure_{number}.pdf")
-    return replace(section, text=figure.origin, picture=section.files["PNG"])
+    return replace(section, text=resolved.origin, picture=section.files["PNG"])
 
 
 # Claims
 
 
-def _claims(results: Results, paper: str) -> Section:
+def _claims(results: Results, paper: str, folder: Path) -> Section:
     columns = (*claim_formats.COLUMNS[:2], "corpus", *claim_formats.COLUMNS[2:])
     rows: list[list[Entry]] = []
     for check, record in results.claims[paper]:
@@ -223,12 +223,16 @@ def _claims(results: Results, paper: str) -> Section:
             row["claim"] = replace(row["claim"], look="again")
         rows.append([row[name] for name in columns])
     records = [record for _, record in results.claims[paper]]
+    picture = f"downloads/{paper}/claims.svg"
+    if not forest(results.claims[paper], folder / picture):
+        picture = ""
     return replace(
         _section(results, (paper, "claims", "")),
         text=f"{claim_formats.summary(records)}.",
+        picture=picture,
         columns=columns,
         rows=rows,
-        notes=claim_formats.notes(records),
+        notes=[*[OF_PICTURE] * bool(picture), *claim_formats.notes(records)],
     )
 
 
@@ -257,7 +261,7 @@ def details(
     for cell in there:
         if training_of(cell):
             model = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
-            lines.append(("model", model, ROOT + of_system(cell.corpus, cell.model)))
+            lines.append(("model", model, of_system(cell.corpus, cell.model)))
             if older := results.changes(cell.corpus, cell.model, cell.seed):
                 lines.append((OLDER, "; ".join(older), ""))
         configured = results.configuration.on(cell.corpus)

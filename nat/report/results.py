@@ -1,6 +1,6 @@
 """The results of a run that exist: how much of each report, its claims, its trainings."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +63,15 @@ class Results:
             return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
         there = sum((self.root / path).exists() for path in paths)
         return share(there, len(paths))
+
+    def shown(self, paper: str | None = None) -> list[Cell]:
+        """Cells that exist of tables, figures and claims, all or those of a paper."""
+        return [
+            cell
+            for (own, *_), cells in self.cells.items()
+            for cell in cells
+            if own == (paper or own) and cell.source and (self.root / cell.path).exists()
+        ]
 
     @cached_property
     def claims(self) -> dict[str, list[tuple[Check, Record]]]:
@@ -154,15 +163,17 @@ class Results:
         }
 
 
-def stand_ins(configuration: Configuration) -> str:
-    """Say which corpora are not those of the papers, and what the scale is; empty without such."""
+def stand_ins(configuration: Configuration, shown: Iterable[Cell]) -> str:
+    """Say which corpora of cells are not those of the papers, and what the scale is; else nothing.
+
+    A corpus that no paper names stands in for none.
+    """
     papers = replace(configuration, choice=RunChoice(PAPER_SCALE)).tasks
+    tasks = {cell.task for cell in shown}
     corpora: dict[str, str] = {}
     for task, corpus in configuration.tasks.items():
-        if papers.get(task, corpus) != corpus:
+        if task in tasks and papers.get(task, corpus) != corpus:
             corpora.setdefault(corpus, heading(task))
-    if not corpora:
-        return ""
     pairs = ", ".join(f"{corpus} for {task}" for corpus, task in corpora.items())
-    told = f"Numbers of scale {configuration.scale} are not results on the corpora of the papers"
-    return f"{told}: {pairs} ({configuration.scale_settings.description})."
+    described = f"Scale {configuration.scale}: {configuration.scale_settings.description}"
+    return f"{described}. Here, {pairs}." if corpora else ""

@@ -34,13 +34,15 @@ def write(configuration: Configuration, folder: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    navigation = {OVERVIEW: "All papers", SENTENCES: "Sentences", SYSTEMS: "Systems"}
+    navigation = {OVERVIEW: "Results", SENTENCES: "Sentences", SYSTEMS: "Systems"}
     for paper in (*results.papers, *results.others):
         navigation[of_paper(paper)] = configuration.paper(paper).title
     with atomic_directory(folder) as temporary:
-        pages = [overview.page(results), sentences.page(results, temporary)]
-        pages += [papers.page(results, paper, temporary) for paper in configuration.papers]
-        pages += systems.pages(results, temporary)
+        of_papers = {
+            paper: papers.page(results, paper, temporary) for paper in configuration.papers
+        }
+        pages = [overview.page(results, of_papers), sentences.page(results, temporary)]
+        pages += [*of_papers.values(), *systems.pages(results)]
         for page in pages:
             text = environment.get_template(page.template).render(
                 page=page,

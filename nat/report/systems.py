@@ -1,25 +1,22 @@
 """The pages of systems: what they learn from, curves, scores and settings; and their list."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
-from matplotlib.figure import Figure
 
 from nat.artifacts import Model, Score, TrainingCurve
 from nat.configuration.systems import needed_systems
-from nat.figures.drawing import COLOURS
-from nat.figures.figures import STYLE
 from nat.files import read_json
 from nat.measures.known import MEASURES
 from nat.measures.results import read
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
 from nat.report.page import (
+    NOTHING,
     OLDER,
     SENTENCES,
     SYSTEMS,
@@ -29,7 +26,6 @@ from nat.report.page import (
     Section,
     number,
     of_system,
-    root_of,
     share,
 )
 from nat.report.results import Results
@@ -55,15 +51,12 @@ WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
 )
-CURVES: dict[str, Any] = {
-    "train": {"color": COLOURS[0]},
-    "valid": {"color": COLOURS[1], "marker": "."},
-}
+BLEU = "validation BLEU"
 NEEDS = {"text": "translations", "init_from": "weights, to start from", "teacher": "distributions"}
 
 
-def pages(results: Results, folder: Path) -> Iterator[Page]:
-    """Make a page for each system, with pictures of its learning curves, and their list."""
+def pages(results: Results) -> Iterator[Page]:
+    """Make a page for each system, and their list."""
     shown: dict[tuple[str, str], set[int]] = {}
     for cell in (cell for cells in results.cells.values() for cell in cells):
         if training_of(cell):
@@ -75,23 +68,55 @@ def pages(results: Results, folder: Path) -> Iterator[Page]:
                 shown[corpus, name] = {results.configuration.scale_settings.seeds[0]}
                 waiting.append((corpus, name))
     browsed = {score for scores in translated(results).values() for score in scores}
-    rows = []
+    rows: dict[bool, list[Row]] = {True: [], False: []}  # by whether it was trained
+    best: dict[str, dict[str, float]] = {}
+    curves: dict[str, dict[str, Any]] = {}
     for (corpus, system), seeds in sorted(shown.items()):
-        page, row = _page(results, corpus, system, sorted(seeds), browsed, folder)
-        rows.append(row)
+        page, row, score = _page(results, corpus, system, sorted(seeds), browsed)
+        trained = page.state is not None and page.state.look != NOTHING
+        rows[trained].append(row)
+        if score is not None:
+            best.setdefault(system, {})[corpus] = score
+        own = _curves(results, corpus, system, sorted(seeds)).get(BLEU, {})
+        curves.setdefault(corpus, {}).update(
+            {f"{system}, {name}": points for name, points in own.items()}
+        )
         yield page
     lead = (
         "Every system that a table, figure or claim asks for, and those that it learns or starts "
         "from. The best sacreBLEU is the highest on the test set among the decodings of a system."
     )
-    section = Section("systems", "On the corpora of this scale", columns=COLUMNS, rows=rows)
-    yield Page(SYSTEMS, "Systems", lead, [section])
+    sections = [
+        _matrix(best),
+        Section("curves", BLEU, curves={corpus: own for corpus, own in curves.items() if own}),
+        Section("systems", "Trained systems", columns=COLUMNS, rows=rows[True]),
+        Section(
+            "untrained",
+            "Not trained",
+            columns=COLUMNS,
+            rows=rows[False],
+            folded=f"Systems that were not trained: {len(rows[False])}",
+        ),
+    ]
+    full = [section for section in sections if section.rows or section.curves]
+    yield Page(SYSTEMS, "Systems", lead, full)
+
+
+def _matrix(best: Mapping[str, Mapping[str, float]]) -> Section:
+    """The best sacreBLEU of each system on each corpus."""
+    corpora = sorted({corpus for own in best.values() for corpus in own})
+    rows: list[Row] = [
+        [Entry(system, look="label"), *(number(own.get(corpus), ".2f") for corpus in corpora)]
+        for system, own in best.items()
+    ]
+    title = "Best sacreBLEU on the test set, by corpus"
+    return Section("matrix", title, columns=["system", *corpora], rows=rows)
 
 
 def _page(
-    results: Results, corpus: str, system: str, seeds: list[int], browsed: set[Score], folder: Path
-) -> tuple[Page, Row]:
-    """The page of a system, and its row in the list."""
+    results: Results, corpus: str, system: str, seeds: list[int], browsed: set[Score]
+) -> tuple[Page, Row, float | None]:
+    """The page of a system, its row in the list, and its best sacreBLEU on the test set."""
     configuration, path = results.configuration, of_system(corpus, system)
     described = configuration.files["systems"][system].get("description", "")
     records = {seed: record for seed in seeds if (record := results.training(corpus, system, seed))}
@@ -99,7 +124,7 @@ def _page(
     state = share(len(records), len(seeds), "trained", " seeds")
     state = replace(state, small=[OLDER] * bool(older))
     parents: list[Row] = [
-        [Entry(name, link=root_of(path) + of_system(corpus, name), look="label"), NEEDS[key]]
+        [Entry(name, link=of_system(corpus, name), look="label"), NEEDS[key]]
         for name, key in dict.fromkeys(needed_systems(configuration.on(corpus), system))
     ]
     text = "" if parents else "No other system."
@@ -108,11 +133,14 @@ def _page(
     if older:
         title = "What has changed in the configuration since it was trained"
         sections.append(Section("older", title, notes=list(dict.fromkeys(older))))
-    for seed, record in records.items():
-        curve = TrainingCurve(configuration.run, corpus, system, seed)
-        sections.append(_training(results, curve, record, folder))
+    sections += [_training(results, system, seed, record) for seed, record in records.items()]
     if not records:
         sections.append(Section("training", "Training", "Not run."))
+    curves = _curves(results, corpus, system, seeds)
+    if curves:
+        target = configuration.methods(system).target
+        notes = [WITH_TEACHER] if target.distils or target.teacher else []
+        sections.append(Section("curves", "Learning curves", curves=curves, notes=notes))
     scores, best = _scores(results, corpus, system, browsed)
     effective = configuration.training(corpus, system).as_json()
     code = json.dumps(effective, indent=2)
@@ -125,7 +153,7 @@ def _page(
     first: dict[str, Any] = next(iter(records.values()), {})
     seconds = first.get("seconds")
     row = [
-        Entry(system, link=root_of(SYSTEMS) + path, look="label"),
+        Entry(system, link=path, look="label"),
         corpus,
         state,
         effective["input"]["method"],
@@ -138,54 +166,44 @@ def _page(
     models = (Model(configuration.run, corpus, system, seed).path for seed in seeds)
     command = snakemake(configuration, *models)
     page = Page(path, system, described, sections, facts=facts, state=state, command=command)
-    return page, row
+    return page, row, best
 
 
-def _training(
-    results: Results, curve: TrainingCurve, record: dict[str, Any], folder: Path
-) -> Section:
-    """The facts of a training, and its curves."""
+def _training(results: Results, system: str, seed: int, record: dict[str, Any]) -> Section:
+    """The facts of a training."""
     facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
         digits = 2 if metric == "BLEU" else 3
         facts.append(f"best validation {metric} {validation['best']:.{digits}f}")
-    picture = ""
-    if (results.root / curve.path).exists():
-        picture = f"{curve.system}-seed{curve.seed}.svg"
-        page = folder / of_system(curve.corpus, curve.system)
-        page.parent.mkdir(parents=True, exist_ok=True)
-        draw(results.root / curve.path, page.with_name(picture))
-    target = results.configuration.methods(curve.system).target
-    notes = [WITH_TEACHER] if target.distils or target.teacher else []
-    name, title = f"training-{curve.seed}", f"Training, seed {curve.seed}"
-    return Section(name, title, f"{', '.join(facts)}.", picture=picture, notes=notes)
+    return Section(f"training-{seed}", f"Training, seed {seed}", f"{', '.join(facts)}.")
 
 
-def draw(csv: Path, svg: Path) -> None:
-    """Draw loss and validation BLEU over the updates, as far as a training curve has them."""
-    frame = pd.read_csv(csv)
-    with mpl.rc_context(STYLE | {"svg.fonttype": "none", "svg.hashsalt": "nat"}):
-        figure = Figure((9.0, 2.6))
-        figure.subplots_adjust(left=0.05, right=0.99, top=0.88, bottom=0.18, wspace=0.12)
-        titles = {"loss": "loss", "bleu": "validation BLEU"}
-        for place, (column, title) in enumerate(titles.items(), 1):
+def _curves(
+    results: Results, corpus: str, system: str, seeds: Sequence[int]
+) -> dict[str, dict[str, list[list[float]]]]:
+    """Updates and values of trainings, by what they are of, and by the name of the curve."""
+    curves: dict[str, dict[str, list[list[float]]]] = {}
+    for seed in seeds:
+        csv = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
+        if not csv.exists():
+            continue
+        frame = pd.read_csv(csv)
+        for column, title in (("bleu", BLEU), ("loss", "loss")):
             points = frame.reindex(columns=["split", "update", column]).dropna()
-            if points.empty:
-                continue
-            axes = figure.add_subplot(1, 2, place, title=title, xlabel="updates")
             for split, own in points.groupby("split"):
-                axes.plot(own["update"], own[column], label=split, **CURVES[str(split)])
-            axes.legend()
-        figure.savefig(svg, metadata={"Date": None})
+                name = f"seed {seed}, {split}" if column == "loss" else f"seed {seed}"
+                values = own[["update", column]].to_numpy().tolist()
+                curves.setdefault(title, {})[name] = values
+    return curves
 
 
 def _scores(
     results: Results, corpus: str, system: str, browsed: set[Score]
 ) -> tuple[Section, float | None]:
     """Every score of a system, whatever asked for it, and the best one on the test set."""
-    run, root = results.configuration.run, root_of(of_system(corpus, system))
+    run = results.configuration.run
     folder = Path(Score(run, corpus, system, 0, "decoding", "split").path).parents[2]
     rows: list[Row] = []
     of_test = []
@@ -193,7 +211,7 @@ def _scores(
         seed, decoding = int(path.parts[-3].removeprefix("seed")), path.parts[-2]
         score = Score(run, corpus, system, seed, decoding, path.stem)
         chosen = f"test-set={corpus}/{score.split}&b={system}/{decoding}"
-        link = f"{root}{SENTENCES}#{chosen}" if score in browsed else ""
+        link = f"{SENTENCES}#{chosen}" if score in browsed else ""
         row: list[Entry | str] = [Entry(decoding, link=link, look="label"), score.split, str(seed)]
         numbers = read(path, path.stem)
         if score.split == TEST:

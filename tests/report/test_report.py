@@ -11,9 +11,12 @@ import made_up_run as made_up
 import pytest
 
 from nat.configuration import Configuration
+from nat.figures.claims import forest
 from nat.files import read_json, write_json
 from nat.measures.results import read
 from nat.papers import reports
+from nat.papers.cells import Cell
+from nat.papers.coordinates import heading
 from nat.report import site, systems
 from nat.report.page import COMPLETE, NOTHING, PART
 from nat.report.results import Results, stand_ins
@@ -145,6 +148,8 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
     ("page", "place", "said"),
     [
         ("index.html", "papers-rows", "2 of 3 0 1 holds, 1 cannot be judged here 2 of 3 0.05"),
+        ("index.html", "not-run", "Tables and figures that were not run: 1"),
+        ("systems/index.html", "matrix", f"system {CORPUS} dims-cmlm-kd"),
         (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
         (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
         (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
@@ -156,7 +161,7 @@ def test_what_pages_say(written: Path, page: str, place: str, said: str) -> None
     assert said in Parsed(written / page).text(place)
     assert systems.WITH_TEACHER not in Parsed(written / OF_NAT).text()
     assert not (written / "downloads/paper/figure_2.png").exists()  # no point of it was run
-    assert "validation BLEU" in (written / OF_NAT).with_name("nat-kd-seed1.svg").read_text()
+    assert '"validation BLEU": {"seed 1": [[7.0, 30.5]]}' in Parsed(written / OF_NAT).source
 
 
 def test_numbers_have_intervals_and_published_values(written: Path) -> None:
@@ -178,7 +183,7 @@ def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> No
     )
     assert said["remark"].startswith("few")
     assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
-    assert [how for _, _, how in lines if how not in ("", "code")] == [f"../{OF_NAT}"]
+    assert [how for _, _, how in lines if how not in ("", "code")] == [OF_NAT]
 
 
 def test_latencies_stand_with_their_setting(root: Path) -> None:
@@ -194,6 +199,31 @@ def test_latencies_stand_with_their_setting(root: Path) -> None:
     for title, lines in page.details.items():
         settings = [text.split(":")[0] for term, text, *_ in lines if term == "latency"]
         assert settings == [each for each in ("cpu-1", "thread-8") if title.endswith(f", {each}")]
+
+
+def test_the_first_page_begins_with_what_is_complete_and_folds_what_was_not_run(
+    written: Path,
+) -> None:
+    page = Parsed(written / "index.html")
+    places = [name for name in page.identifiers if not name.endswith("-rows")]
+    shown = ["paper-table-1", "papers", "reports", "not-run"]
+    assert [name for name in places if name in shown] == shown
+    assert set(page.details) == set(Parsed(written / OF_PAPER).details) - {CLAIM["claim"]} - {
+        OTHER_CLAIM["claim"]
+    }
+    folded = page.source[page.source.index("<summary>Tables and figures") :]
+    assert "Figure 2" in folded and "Table 1" not in folded
+
+
+def test_claims_are_drawn_with_interval_bound_and_verdict(root: Path) -> None:
+    found = configuration(root, claims=CLAIMS)
+    judged = Results(found).claims["paper"]
+    assert forest(judged, root / "claims.svg")
+    drawn = (root / "claims.svg").read_text()
+    must_name(drawn, CLAIM["claim"], "holds", "difference in")
+    assert OTHER_CLAIM["claim"] not in drawn  # it has no interval
+    without = [(check, record | {"low": None}) for check, record in judged]
+    assert not forest(without, root / "none.svg") and not (root / "none.svg").exists()
 
 
 # States
@@ -286,6 +316,10 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
     ],
 )
 def test_what_stands_in_for_the_papers_is_told(chosen: str, parts: list[str]) -> None:
-    said = stand_ins(configured(chosen))
+    found = configured(chosen)
+    cells = [Cell("table 1", "row", "column", "sacrebleu", task) for task in found.tasks]
+    said = stand_ins(found, cells)
     must_name(said, *parts)
     assert bool(said) == bool(parts)
+    own = [each for each in cells if heading(each.task) != "WMT14 En-De"]
+    assert "for WMT14 En-De," not in stand_ins(found, own)

@@ -86,6 +86,25 @@ def test_headings_sort_by_number(folder: Path, browser: Browser) -> None:
         assert "quoted" in browser.run(f"{ROWS}.at(-1).textContent")
 
 
+def test_a_reader_chooses_the_learning_curves_of_a_chart(folder: Path, browser: Browser) -> None:
+    browser.open(folder / "systems/index.html")
+    drawn = (
+        "[...document.querySelectorAll('.chart polyline title')].map((each) => each.textContent)"
+    )
+    assert browser.run(drawn) == ["nat-kd, seed 1"]
+    browser.run("document.querySelector('.chart input').click()")
+    assert browser.run(drawn) == [] and browser.problems == []
+
+
+def test_a_command_is_selected_and_copied_by_a_button(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    button = "document.querySelector('#content code.command + button')"
+    browser.run(f"{button}.click()")
+    browser.wait_for(f"['copied', 'selected'].includes({button}.textContent)")
+    assert browser.problems == []
+    assert browser.run("getSelection().toString()") == "snakemake paper --config scale=demo"
+
+
 def test_search_filters_rows(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
     shown = f"{ROWS}.filter((row) => !row.hidden).map((row) => row.cells[0].textContent)"
