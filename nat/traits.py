@@ -65,6 +65,11 @@ class ProxyTarget(StrictModel):
     empty_token: ClassVar[bool] = False
     teacher: ClassVar[Order | None] = None
 
+    @property
+    def fewest_tokens(self) -> dict[str, int]:
+        """Tokens that a target must have for a part of the loss, by the name of the part."""
+        return {}
+
 
 class TextChoice(StrictModel):
     """Which of several target sentences a system learns.

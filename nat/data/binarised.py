@@ -46,6 +46,7 @@ class BinarisedText:
         path: the file of the ids.
         tokens: ids of all sentences, one after the other.
         lengths: tokens per sentence, int64 [n].
+        starts: places of their first tokens in `tokens`, int64 [n].
     """
 
     def __init__(self, prefix: Path | str) -> None:
@@ -53,6 +54,7 @@ class BinarisedText:
         self.path, of_offsets = files_of(prefix)
         self.tokens, self._offsets = mapped_array(self.path), mapped_array(of_offsets)
         self.lengths: np.ndarray = np.diff(self._offsets)
+        self.starts: np.ndarray = self._offsets[:-1]
         if (
             self.tokens.ndim != 1
             or self.tokens.dtype.kind != "u"

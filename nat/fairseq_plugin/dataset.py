@@ -11,6 +11,7 @@ from nat.checksums import remedy
 from nat.data.batch import Batch, batch_ends
 from nat.data.binarised import BinarisedText
 from nat.errors import UserError
+from nat.training.learnable import NO_ALIGNMENT, Objectives
 
 Pair = tuple[int, np.ndarray, list[np.ndarray]]
 
@@ -26,6 +27,7 @@ class TrainingPairs(FairseqDataset):
         name: of the split, for messages.
         first: only so many pairs are used; None for all.
         regulariser: added to the cost of each candidate in a choice, nats, float32 [n, C].
+        objectives: of a training, to count what it cannot learn.
 
     Attributes, of the n pairs that are used:
         ids: their numbers in the corpus, int64 [n].
@@ -33,9 +35,11 @@ class TrainingPairs(FairseqDataset):
         lengths, mean_lengths: tokens of the longest of these, and on average, [n].
         tokens: size in a batch: tokens of the longer side plus one, [n].
         left_out: number of unused pairs, by reason.
+        learned: True for those that teach something, [n].
+        not_learned: number of used pairs that teach nothing, or not all, by reason.
 
     Raises:
-        UserError: if the texts differ in length, or no pair can be used.
+        UserError: if the texts differ in length, or no pair can be used or learned.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class TrainingPairs(FairseqDataset):
         name: str,
         first: int | None = None,
         regulariser: np.ndarray | None = None,
+        objectives: Objectives | None = None,
     ) -> None:
         source, *targets = map(BinarisedText, prefixes)
         for target in targets:
@@ -70,13 +75,21 @@ class TrainingPairs(FairseqDataset):
         }
         self.ids = np.flatnonzero(any_usable)
         self.usable = usable[:, self.ids]
+        self.learned = np.ones(len(self.ids), dtype=bool)
+        self.not_learned: dict[str, int] = {}
+        if objectives is not None:
+            fits = [objectives.fits(source, target) for target in targets]
+            self.learned = (usable & np.stack(fits)).any(0)[self.ids]
+            missing = {NO_ALIGNMENT: int((~self.learned).sum())} if not self.learned.all() else {}
+            self.not_learned = missing | objectives.counts(source, targets, usable)
         lengths = np.where(self.usable, lengths[:, self.ids], 0)
         self.lengths, self.mean_lengths = lengths.max(0), lengths.sum(0) / self.usable.sum(0)
         self.tokens = np.maximum(source_lengths[self.ids], self.lengths) + 1
-        if not len(self.ids):
+        if not self.learned.any():
+            counts = self.left_out | self.not_learned
             raise UserError(
-                f"{name}: none of {len(source)} pairs can be used ({self.left_out}); look at the "
-                "corpus, at 'max_positions' of the size and at 'batch_tokens' of the recipe"
+                f"{name}: none of {len(source)} pairs can be used ({counts}); look at the corpus, "
+                "at 'max_positions' of the size, at 'batch_tokens' of the recipe and at 'upsample'"
             )
 
     def __getitem__(self, index: int) -> Pair:
@@ -94,7 +107,8 @@ class TrainingPairs(FairseqDataset):
     @property
     def counts(self) -> dict[str, Any]:
         """The numbers of pairs, JSON-able."""
-        return {"used": len(self), "left_out": self.left_out}
+        counts = {"used": len(self), "left_out": self.left_out}
+        return counts | ({"not_learned": self.not_learned} if self.not_learned else {})
 
     @property
     def mean_difference(self) -> float:
@@ -104,13 +118,15 @@ class TrainingPairs(FairseqDataset):
     def batches(self, max_tokens: int, seed: int) -> list[np.ndarray]:
         """Divide the pairs into batches of similar lengths of at most `max_tokens` with padding.
 
-        The seed orders pairs of equal lengths.
+        The seed orders pairs of equal lengths. A batch in which nothing is learned would be an
+        update without a gradient, so it is none.
         """
         tie = np.random.default_rng(seed).permutation(len(self))
         order = np.lexsort((tie, self.lengths, self.source.lengths[self.ids])).astype(np.int64)
         # fairseq's own batching would need its compiled parts
         ends = batch_ends(self.tokens[order], max_tokens)
-        return np.split(order, ends[:-1])
+        batches = np.split(order, ends[:-1])
+        return [batch for batch in batches if self.learned[batch].any()]
 
     def collater(self, samples: Sequence[Pair]) -> Mapping[str, Any]:
         """Make a batch, padded on the right."""

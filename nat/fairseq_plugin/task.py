@@ -29,6 +29,7 @@ from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import bleu
 from nat.program import Progress
+from nat.training.learnable import Objectives, told
 from nat.training.model_file import write_tensors
 from nat.training.record import ROWS, Record, per_position
 from nat.training.run import CURVE, FINISHED, Run
@@ -114,13 +115,13 @@ class TrainingTask(FairseqTask):
             f"{run.name}, {split}",
             None if training else run.recipe.validation.sentences,
             regulariser,
+            Objectives(run.training, model) if training else None,
         )
         self.datasets[split] = pairs
         if training and isinstance(model.length_predictor, ConstantLength):
             model.length_predictor.difference.fill_(pairs.mean_difference)
         if training and self._writes:
-            left_out = sum(pairs.left_out.values())
-            self._progress.say(f"learns from {len(pairs):,} pairs, {left_out:,} are left out")
+            self._progress.say(told(len(pairs), pairs.left_out, pairs.not_learned))
 
     def get_batch_iterator(
         self,

@@ -37,6 +37,7 @@ from nat.locks import alone
 from nat.machine import processor_name
 from nat.measures.training_curve import with_measures
 from nat.program import Progress
+from nat.training.learnable import Objectives
 from nat.training.model_file import WEIGHTS, average, build_model, checksum_of, save_model
 from nat.training.record import Record
 from nat.training.run import (
@@ -142,8 +143,9 @@ def describe(job: Job[Model]) -> Run:
             shape = build_model(training, Vocabularies.load(Path(raw)).sizes)
         longest = (shape.longest_source, shape.longest_target)
         # their number does not depend on the order of pairs of equal lengths
-        of_text = TrainingPairs(train, longest, tokens, name).batches(tokens, seed=0)
-        updates_per_epoch = len(of_text) / (batches * devices)
+        objectives = Objectives(training, shape)
+        of_text = TrainingPairs(train, longest, tokens, name, objectives=objectives)
+        updates_per_epoch = len(of_text.batches(tokens, seed=0)) / (batches * devices)
     return Run(
         name=name,
         training=training,

@@ -1,5 +1,6 @@
 """Options and traits of the proxy targets: `CmlmcOptions` are those of `cmlmc`."""
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -61,6 +62,11 @@ class CmlmcOptions(ProxyTarget):
 
     decoding_order = "parallel"
     trains_correction = True
+
+    @property
+    def fewest_tokens(self) -> dict[str, int]:
+        """One token is masked, and of the visible ones at least one is replaced."""
+        return {"correction": 1 + math.ceil(round(1 / self.replace_factor, 9))}
 
 
 class CtcOptions(ProxyTarget):
@@ -133,6 +139,11 @@ class HintsOptions(ProxyTarget):
 
     decoding_order = "parallel"
     teacher = "autoregressive"
+
+    @property
+    def fewest_tokens(self) -> dict[str, int]:
+        """Hints of hidden states are of pairs of positions."""
+        return {"hidden_states": 2} if self.hidden_weight != 0 else {}
 
 
 class ImputerOptions(ProxyTarget):

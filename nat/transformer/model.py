@@ -183,12 +183,16 @@ class Transformer(nn.Module):
 
     def upsampled_padding_of(self, source_lengths: Tensor) -> Tensor:
         """The same for numbers of source tokens, [B]."""
+        lengths = self.canvas_lengths(source_lengths)
+        width = int(lengths.max()) if lengths.numel() else 0
+        return torch.arange(width, device=lengths.device) >= lengths[:, None]
+
+    def canvas_lengths(self, source_lengths: Tensor) -> Tensor:
+        """Positions of upsampled canvases for numbers of source tokens, [B]."""
         assert self.decoder.upsample is not None
         lengths = source_lengths.double() * self.decoder.upsample
         # rounded, since 50 * 1.1 is above 55; at least one position, also for an empty source
-        lengths = lengths.round(decimals=9).ceil().long().clamp(min=1)
-        width = int(lengths.max()) if lengths.numel() else 0
-        return torch.arange(width, device=lengths.device) >= lengths[:, None]
+        return lengths.round(decimals=9).ceil().long().clamp(min=1)
 
     def copied_lengths(self, source: Tensor) -> Tensor:
         """Source tokens that are upsampled and copied, of ids with EOS, [B, S] to [B]."""
