@@ -16,11 +16,10 @@ from torch import Tensor
 
 from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.models import Training
-from nat.data.batch import Batch, source_tensor
+from nat.data.batch import Batch, batches, source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.splits import held_out, sides
 from nat.data.vocabulary import Vocabularies
-from nat.decoding.corpus import batches
 from nat.decoding.passes import Pass, Traced
 from nat.job import Job
 from nat.measures.results import DIGITS

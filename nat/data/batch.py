@@ -1,6 +1,6 @@
 """Batches of sentence pairs: how a text is divided into them, and one as tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,21 @@ from torch import Tensor
 from nat.data.vocabulary import EOS, PAD
 
 Tokens = np.ndarray | Sequence[int]
+
+
+def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
+    """Sentence numbers in batches, longest first, so that memory runs out early or never."""
+    batch: list[int] = []
+    longest = 0
+    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
+        if batch and (len(batch) + 1) * (longest + 1) > batch_tokens:
+            yield batch
+            batch = []
+        if not batch:
+            longest = lengths[number]
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:

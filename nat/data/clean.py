@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nat.data.corpus import Corpus, Preprocessing
-from nat.data.flags import TextFlags, is_blank
+from nat.data.flags import TextFlags
 from nat.data.lines import in_order, read_pairs, writing_pairs
+from nat.data.raw_text import is_blank
 from nat.data.splits import TRAIN, check_expected, is_segmented, sides, split_names
 from nat.data.tokenise import normaliser, token_maker
 from nat.files import atomic_directory, write_json

@@ -184,10 +184,15 @@ class GeneratorOptions(StrictModel, extra="allow"):
 
 
 class Corpus(StrictModel):
-    """A directed language pair, as a file of `config/corpora` describes it."""
+    """A directed language pair, as a file of `config/corpora` describes it.
+
+    `licence` is that of models which learn from it, and `dataset` its name, as a hub has them.
+    """
 
     description: Text = ""
     licensed_by: Text = ""
+    licence: OrAbsent[Text] = None
+    dataset: OrAbsent[Text] = None
     source: LanguageCode
     target: LanguageCode
     splits: dict[SplitName, Split] = {}
@@ -200,6 +205,13 @@ class Corpus(StrictModel):
     bleu_tokeniser: OrAbsent[BleuTokeniser] = None
     least_perfect_score: float = Field(50.0, ge=0, le=100)
     preprocessing: Preprocessing
+
+    @property
+    def of_lines(self) -> "Corpus":
+        """The keys that a program needs to translate lines, and that an export shows."""
+        needed = ("source", "target", "diacritics", "preprocessing")
+        shown = self.model_fields_set & {"licence", "dataset"}
+        return Corpus(**{key: getattr(self, key) for key in (*needed, *shown)})
 
     @property
     def in_pieces(self) -> bool:

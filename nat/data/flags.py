@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nat.data.raw_text import UNSEEN
+
 FLAGS = "flags"
 
 _LONGEST = 60  # characters of a line in an example
-_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))  # categories of characters without ink
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without ink
 
 
 class TextFlags:
@@ -42,12 +42,7 @@ def shown(line: str) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    return character != " " and unicodedata.category(character) in _UNSEEN
-
-
-def is_blank(line: str) -> bool:
-    """Return True for a line without any character that can be seen."""
-    return all(unicodedata.category(each) in _UNSEEN or each in _FILLERS for each in line)
+    return character != " " and unicodedata.category(character) in UNSEEN
 
 
 def sentences(flags: Iterable[Mapping[str, Any]]) -> list[str]:

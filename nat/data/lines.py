@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from nat.checksums import remedy, unreadable, verified
+from nat.data.raw_text import single_line
 from nat.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Characters that str.splitlines breaks at, other than the line feed.
-_SEPARATORS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Told = Callable[[int, str], None]  # is told the number of a line with odd line ends, and the line
@@ -97,11 +96,6 @@ def decoded(
                     "line); convert the file to UTF-8"
                 ) from error
             yield ""
-
-
-def single_line(text: str) -> str:
-    """A line without its end, and with spaces for line separators within it."""
-    return text.rstrip("\r\n").translate(_SEPARATORS)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:

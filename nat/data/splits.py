@@ -107,7 +107,8 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
     written = text_part(corpus, split).as_written()
     for description in written.get("splits", {}).values():
         description.pop("pairs", None)
-    left_out = ("description", "licensed_by", "expected", "bleu_tokeniser", "least_perfect_score")
+    left_out = {"description", "licensed_by", "licence", "dataset"}
+    left_out |= {"expected", "bleu_tokeniser", "least_perfect_score"}
     return {key: value for key, value in written.items() if key not in left_out}
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from nat.data.batch import source_tensor
+from nat.data.batch import batches, source_tensor
 from nat.data.corpus import Preprocessing
 from nat.data.tokenise import text_of
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
@@ -80,21 +80,6 @@ def translate(
         if progress is not None:
             progress(len(made))
     return [made[number] for number in ids]
-
-
-def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
-    """Sentence numbers in batches, longest first, so that memory runs out early or never."""
-    batch: list[int] = []
-    longest = 0
-    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
-        if batch and (len(batch) + 1) * (longest + 1) > batch_tokens:
-            yield batch
-            batch = []
-        if not batch:
-            longest = lengths[number]
-        batch.append(number)
-    if batch:
-        yield batch
 
 
 def records(

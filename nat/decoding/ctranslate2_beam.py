@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SPECIALS
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.engines.ctranslate2 import NAME, SearchEngine
 from nat.decoding.engines.failures import running
@@ -54,23 +54,28 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
             self._best(engine, result, limit) for result, limit in zip(results, limits, strict=True)
         ]
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `translate_batch` that do not depend on the sentences, JSON-able."""
+        return {
+            "beam_size": self.beam,
+            "num_hypotheses": self.beam,
+            "length_penalty": self.length_penalty,
+            "suppress_sequences": [[SPECIALS[token]] for token in NEVER_WRITTEN if token != EOS],
+            "max_input_length": 0,
+            "min_decoding_length": 0,
+            "return_end_token": True,
+        }
+
     def _search(self, engine: SearchEngine, sentences: list[list[str]], limit: int) -> list[Any]:
         """Results of sentences whose translations have at most `limit` tokens and an EOS."""
         with running(NAME, engine.folder):
             results: list[Any] = engine.translator.translate_batch(
                 sentences,
                 max_batch_size=math.ceil(len(sentences) / engine.parts),
-                beam_size=self.beam,
-                num_hypotheses=self.beam,
-                length_penalty=self.length_penalty,
-                suppress_sequences=[
-                    [engine.symbols[token]] for token in NEVER_WRITTEN if token != EOS
-                ],
-                max_input_length=0,
-                min_decoding_length=0,
                 max_decoding_length=limit + 1,
-                return_end_token=True,
                 return_scores=True,
+                **self.arguments,
             )
         return results
 

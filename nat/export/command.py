@@ -23,7 +23,8 @@ def _main() -> None:
     arguments = vars(_parser().parse_args())
     # torch takes a second to import, and a mistake in the arguments is told before
     module, function = arguments.pop("do").split(":")
-    getattr(importlib.import_module(module), function)(**arguments)
+    if told := getattr(importlib.import_module(module), function)(**arguments):
+        sys.stdout.write(f"{told}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,8 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     translate = command(
         "translate",
         "nat.export.translator:translate_input",
-        "translate raw text from standard input to standard output, line by line",
+        "translate raw text to standard output, line by line",
     )
+    help = "text, or a gzip-compressed one; default: standard input"
+    translate("file", metavar="FILE", type=Path, nargs="?", help=help)
     help = "default: the usual one of the system, or the first one of a package"
     translate("--decoding", metavar="NAME", help=help)
     help = "read, sort by length and translate so many lines at a time, then write them; "

@@ -5,7 +5,7 @@ The engine's own converter reads checkpoints of fairseq; ours fills in the same 
 
 An autoregressive model becomes a translator. A model without decoder layers becomes an encoder,
 from the ids of frames to their last states; its output projection lies beside it, since CTranslate2
-has none for an encoder. `docs/deployment.md` lists the files.
+has none for an encoder. `nat/export/templates` describe the files.
 """
 
 from pathlib import Path
@@ -33,11 +33,12 @@ LARGEST = 63
 
 def write_ctranslate2(
     model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
-) -> None:
+) -> str:
     """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
     They appear whole or not at all, one in `folder` for each of `PRECISIONS`. A source is given to
     a translator without its EOS. `weights` is the SHA-256 of the file of the model, if it has one.
+    Returns what was checked.
 
     Raises:
         UserError: for a model that the engine cannot run.
@@ -61,6 +62,7 @@ def write_ctranslate2(
         longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
         description = described(model) if single else longest
         write_json(temporary / CONVERTED, {WEIGHTS: weights, **description})
+    return "the engine's specification is complete, and all weights are finite"
 
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:

@@ -1,6 +1,7 @@
 """Modules of this project as files of one folder, which import each other relatively.
 
-So code can travel with a model. `nat.transformer.model` becomes `nat_transformer_model.py`. An
+So code can travel with a model. `nat.transformer.model` becomes `nat_transformer_model.py`, and
+what only this project needs has a stand-in (`nat.export.stand_ins`). An
 import within a function, of a package that only some models need, is put into a `try`, where
 transformers does not look for packages that have to be installed.
 """
@@ -8,11 +9,34 @@ transformers does not look for packages that have to be installed.
 import ast
 import importlib.util
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
+STAND_INS = "nat.export.stand_ins"
+REPLACED = ("nat.checksums", "nat.files", "nat.registry", "nat.language_model.ngram")
+"""Modules whose names `STAND_INS` has instead."""
+
 Import = ast.Import | ast.ImportFrom
+
+
+def travelling(entry: str, decodings: Iterable[str], parts: Iterable[str]) -> dict[str, str]:
+    """The code of a module that opens a model, with the methods of these names, by file.
+
+    The module, which is last, imports all others: transformers fetches what the file of a class
+    itself imports, and no more.
+    """
+    methods = [("decoding", name) for name in decodings] + [("parts", name) for name in parts]
+    code = flattened([*(f"nat.{family}.{name}" for family, name in methods), STAND_INS, entry])
+    *others, last = code
+    for name in (each.removesuffix(".py") for each in others):
+        code[last] += f"from .{name} import __name__ as _{name}\n"
+    code[last] += f"from .{file_name(STAND_INS)} import METHODS\n"
+    for number, (family, name) in enumerate(methods):
+        module = file_name(f"nat.{family}.{name}")
+        code[last] += f"from .{module} import METHOD as _method_{number}\n"
+        code[last] += f"METHODS['{family}', '{name}'] = _method_{number}\n"
+    return code
 
 
 def flattened(modules: Sequence[str]) -> dict[str, str]:
@@ -26,7 +50,7 @@ def flattened(modules: Sequence[str]) -> dict[str, str]:
         name = f"{file_name(module)}.py"
         if name in files:
             return
-        spec = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(STAND_INS if module in REPLACED else module)
         assert spec is not None and spec.origin is not None
         text = Path(spec.origin).read_text(encoding="utf-8")
         for node in filter(_own, _imports(text)):
@@ -41,12 +65,15 @@ def flattened(modules: Sequence[str]) -> dict[str, str]:
 
 
 def file_name(module: str) -> str:
-    """The name of a module's file, without suffix."""
-    return module.replace(".", "_")
+    """The name of a module's file, or of its stand-in's, without suffix."""
+    return (STAND_INS if module in REPLACED else module).replace(".", "_")
 
 
-def requirements(code: Iterable[str]) -> list[str]:
-    """The packages that files of `flattened` import, with the versions that are installed here."""
+def requirements(code: Iterable[str], without: Container[str] = ()) -> list[str]:
+    """The packages that files import, from the versions here to the next major ones.
+
+    Modules `without` are left out.
+    """
     modules: set[str] = set()
     for node in (node for text in code for node in _imports(text)):
         if isinstance(node, ast.Import):
@@ -54,11 +81,16 @@ def requirements(code: Iterable[str]) -> list[str]:
         elif not node.level:
             modules.add(str(node.module))
     packages = {name.split(".")[0] for name in modules} - sys.stdlib_module_names
-    of = packages_distributions()
+    of, needed = packages_distributions(), (each for each in packages if each not in without)
     # some imports are for type checkers alone, of packages that nobody installs
-    names = {name for package in packages for name in of.get(package, ())}
-    # the build of a version, as in 2.13.0+cpu, is not for everyone
-    return sorted(f"{name}=={version(name).split('+')[0]}" for name in names)
+    names = {name for package in needed for name in of.get(package, ())}
+    return sorted(map(_range, names))
+
+
+def _range(name: str) -> str:
+    """A package, from the version that is installed here; before version 1 without an end."""
+    major, minor, *_ = version(name).split(".")
+    return f"{name}>={major}.{minor}" + ("" if major == "0" else f",<{int(major) + 1}")
 
 
 def _is_module(name: str) -> bool:

@@ -1,14 +1,17 @@
 """A trained model in the format of another program, with its subwords and its preprocessing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from nat import registry
 from nat.artifacts import Converted
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabularies
+from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError
 from nat.export.ctranslate2 import write_ctranslate2
+from nat.export.flat import travelling
+from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
 from nat.export.huggingface import write_huggingface
 from nat.export.onnx import write_onnx
 from nat.export.package import MODEL, Opened, check_output, open_folder
@@ -43,13 +46,13 @@ def convert_model(job: Job[Converted]) -> None:
     WRITERS[job.artifact.engine](model, vocabularies, job.path, weights)
 
 
-def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
-    """Write a trained model for another program.
+def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> str:
+    """Write a trained model for another program; returns what was written and checked.
 
     Args:
         folder: of a package or of a training, see `nat.export.package.open_folder`.
         output: folder to make: what the program opens, the file that splits tokens into subwords,
-            and `CORPUS`.
+            `CORPUS`, and what explains them, see `nat.export.guide`.
         to: one of `nat.export.command.FORMATS`.
         decodings: that the export can do, as for `nat.export.package.packed`; for fairseq and
             huggingface only. One for another engine has the options of those that are tuned.
@@ -84,18 +87,37 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
     with atomic_directory(output) as temporary:
         made = temporary / to
         if engine:
-            WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
-            write_json(made / CONVERTED, {**read_json(made / CONVERTED), DECODINGS: methods})
+            checked = WRITERS[to](
+                trained.model, vocabularies, made, checksum_of(opened.files[MODEL])
+            )
+            usual = next(iter(package.decodings.values())).method
+            added = {DECODINGS: methods, **search_of(usual, trained.model)}
+            if to == "onnx":
+                added["vocabularies"] = [path.name for path in vocabulary_files(made, ".json")]
+            write_json(made / CONVERTED, {**read_json(made / CONVERTED), **added})
         elif to == "fairseq":
-            write_fairseq(trained, vocabularies, sides(package.text), methods, made)
+            checked = write_fairseq(trained, vocabularies, sides(package.text), methods, made)
+            _write_plugin(trained, methods, made / "nat_plugin")
         else:
-            scores = [each for each in opened.scores if each.decoding in methods]
-            write_huggingface(trained, vocabularies, package.text, methods, scores, made)
+            checked = write_huggingface(trained, vocabularies, methods, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
         write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
+        write_guide(to, opened, trained, list(methods), temporary)
+    return f"wrote {output} for {PROGRAMS[to]}: {sizes(output)}; checked: {checked}"
+
+
+def _write_plugin(trained: TrainedModel, methods: Mapping[str, Any], folder: Path) -> None:
+    """Write the code with which fairseq runs an exported model."""
+    names = dict.fromkeys(each["method"] for each in methods.values())
+    code = travelling("nat.fairseq_plugin.translation", names, trained.model.part_options)
+    *_, last = code
+    code["__init__.py"] = f"from . import {last.removesuffix('.py')}\n"
+    folder.mkdir()
+    for name, text in code.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _check_order(folder: Path, trained: TrainedModel) -> None:

@@ -11,17 +11,14 @@ from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizer
 from transformers.utils import cached_file
 
+from nat import registry
 from nat.data.batch import pad, padded_right
-from nat.data.corpus import Corpus
-from nat.data.subwords import splitter_at
-from nat.data.tokenise import RawText
+from nat.data.raw_text import RawText, splitter_of
 from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabularies
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
-from nat.options import hint, validated
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.model import Transformer
+from nat.options import hint
+from nat.transformer.as_values import built_of
 
 WEIGHTS = "model.safetensors"
 
@@ -36,12 +33,6 @@ OF_AUTO = ("trust_remote_code", "adapter_kwargs", "_from_auto")
 
 OF_TYPE = ("dtype", "torch_dtype")
 """Options for the type of the weights, which are in float32."""
-
-METHODS: dict[str, type] = {}
-"""The decoding methods that travel with the model, by name."""
-
-PARTS: dict[str, type] = {}
-"""Its further network parts, likewise."""
 
 
 class NatConfig(PretrainedConfig):
@@ -73,14 +64,7 @@ class NatModel(PreTrainedModel):
 
     def __init__(self, config: NatConfig) -> None:
         super().__init__(config)
-        given = dict(config.network)
-        parts = given.pop("parts")
-        self.network = Transformer(
-            architecture=Architecture(**given.pop("architecture")),
-            decoder=DecoderOptions(**given.pop("decoder")),
-            parts={name: PARTS[name](**options) for name, options in parts.items()},
-            **given,
-        )
+        self.network = built_of(config.network)
 
     @classmethod
     def from_pretrained(
@@ -107,7 +91,11 @@ class NatModel(PreTrainedModel):
 
     @torch.inference_mode()
     def generate(
-        self, input_ids: Tensor, decoding: str | None = None, attention_mask: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        decoding: str | None = None,
+        attention_mask: Tensor | None = None,
+        **others: Any,
     ) -> Tensor:
         """Translate.
 
@@ -121,9 +109,15 @@ class NatModel(PreTrainedModel):
             Ids of the translations, each with its end, padded on the right, [B, T].
 
         Raises:
-            UserError: for an unknown decoding, or a source that is too long or has no end.
+            UserError: for an unknown decoding, a source that is too long or has no end, or another
+                option, such as `num_beams`.
         """
         known = self.config.decodings
+        if others:
+            raise UserError(
+                f"generate() does not take '{next(iter(others))}': all options of the search are "
+                f"in the decoding; choose one with decoding=NAME, of {', '.join(known)}"
+            )
         if decoding is None:
             decoding = next(iter(known))
         if decoding not in known:
@@ -136,8 +130,7 @@ class NatModel(PreTrainedModel):
                 f"a source has no {SPECIALS[EOS]} at its end; call the tokenizer without "
                 "add_special_tokens=False"
             )
-        options = dict(known[decoding])
-        method = METHODS[options.pop("method")](**options)
+        method = registry.built("decoding", known[decoding])
         translated = [[*each.tokens, EOS] for each in hypotheses(method, self.network, source)]
         return pad(translated).to(input_ids.device)
 
@@ -166,8 +159,9 @@ class NatTokenizer(PreTrainedTokenizer):
         target = files["target_vocabulary_file"] or files["vocabulary_file"]
         self._files = [*map(Path, dict.fromkeys((corpus_file, source, target, subwords)))]
         self.vocabularies = Vocabularies.read(Path(source), Path(target))
-        corpus = validated(Corpus, json.loads(Path(corpus_file).read_text(encoding="utf-8")))
-        self.raw_text = RawText(corpus, splitter_at(Path(subwords)))
+        corpus = json.loads(Path(corpus_file).read_text(encoding="utf-8"))
+        content = Path(subwords).read_bytes()
+        self.raw_text = RawText(corpus, splitter_of(Path(subwords).name, content))
         # not UNK, which is a word of translations like any other: special symbols are left out
         for name, token in {"pad": PAD, "bos": BOS, "eos": EOS, "mask": MASK}.items():
             others.setdefault(f"{name}_token", SPECIALS[token])

@@ -9,7 +9,7 @@ at every position that is to be predicted, and padding on the right. `symbols` [
 probable ones, without those that are never written, and `log_probabilities` [B, T] theirs, in nats,
 under the full softmax. On an upsampled canvas the decoder has one more input: `blank_penalty` [],
 by which the log-probability of BLANK is lowered for the choice of symbols, in nats.
-`docs/deployment.md` describes what else a program needs, in `model.json`.
+`nat/export/templates/onnx.md` describes what else a program needs, in `model.json`.
 """
 
 import copy
@@ -133,10 +133,10 @@ class ChoiceGraph(nn.Module):
 
 def write_onnx(
     model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
-) -> None:
+) -> str:
     """Write a model as a folder of graphs, see above, which appears whole or not at all.
 
-    `weights` is the SHA-256 of the file of the model, if it has one.
+    `weights` is the SHA-256 of the file of the model, if it has one. Returns what was checked.
 
     Raises:
         UserError: for a model that cannot be exported.
@@ -162,12 +162,13 @@ def write_onnx(
         inputs = {name: given[name] for name in decoder.inputs}
         outputs = ["symbols", "log_probabilities"]
         _write(decoder, temporary / "decoder.float32.onnx", inputs, outputs)
-        _check(model, encoder, decoder, temporary)
+        most = _check(model, encoder, decoder, temporary)
         for part in ("encoder", "decoder"):
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
         for name, vocabulary in vocabularies.by_file.items():
             write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
         write_json(temporary / CONVERTED, {WEIGHTS: weights, **described(model)})
+    return f"the float32 graphs compute what the model computes, within {most:.0e}"
 
 
 def described(model: Transformer) -> dict[str, Any]:
@@ -225,10 +226,10 @@ def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list
         )
 
 
-def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, folder: Path) -> None:
+def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, folder: Path) -> float:
     """Refuse graphs that do not compute what the model computes, for another number of sentences
     of other lengths than those of the example, up to the longest that fits the model, with tokens
-    on the canvas, as in a later step."""
+    on the canvas, as in a later step. Returns the largest difference."""
     longest = model.longest_source
     source, tokens = _example(model, [longest, 1, (longest + 1) // 2])
     penalty = torch.tensor(1.5 if BLANK_PENALTY in decoder.inputs else 0.0)
@@ -257,13 +258,14 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
         difference = (computed - value).masked_fill(computed == value, 0)  # also of infinite ones
         of_sentence = name in ("lengths", OF_LENGTH)
         differences[name] = difference if of_sentence else difference[source.ne(PAD)]
-    for name, difference in differences.items():
-        largest = difference.abs().max()
-        if not largest < TOLERANCE:
+    largest = {name: float(each.abs().max()) for name, each in differences.items()}
+    for name, most in largest.items():
+        if not most < TOLERANCE:
             raise UserError(
-                f"the exported model differs from the model in its {name} by {float(largest):g}; "
-                "this kind of system cannot be exported to ONNX"
+                f"the exported model differs from the model in its {name} by {most:g}; this kind "
+                "of system cannot be exported to ONNX"
             )
+    return max(largest.values())
 
 
 def _quantise(path: Path, output: Path) -> None:

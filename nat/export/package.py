@@ -279,12 +279,7 @@ def _of_training(
         corpus=trained.corpus,
         system=trained.system,
         seed=trained.seed,
-        text=Corpus(
-            source=whole.source,
-            target=whole.target,
-            diacritics=whole.diacritics,
-            preprocessing=whole.preprocessing,
-        ),
+        text=whole.of_lines,
         subwords=subwords.name,
         batch_tokens=configuration.scale_settings.decoding_tokens,
         decodings=packaged,

@@ -9,16 +9,19 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import torch
 
 from nat import registry
-from nat.data.lines import decoded
+from nat.data.lines import decoded, unpacked
+from nat.data.raw_text import RawText, untied
 from nat.data.subwords import merge, splitter_at
-from nat.data.tokenise import RawText, untied
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.corpus import translate
 from nat.errors import UserError
@@ -64,7 +67,7 @@ class TextTranslator:
         second = None if assistant is None else load_model(assistant, device, sizes=sizes).model
         method = registry.build("decoding", chosen.method)
         self.method = Methods(sizes, device).bind(method, second, *paths)
-        self.raw_text = RawText(package.text, splitter_at(files[package.subwords]))
+        self.raw_text = RawText(package.text.as_written(), splitter_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text, in batches of similar length.
@@ -156,19 +159,28 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
 
 
 def translate_input(
-    folder: Path, decoding: str | None, lines: int | None, batch_tokens: int | None
+    folder: Path,
+    file: Path | None,
+    decoding: str | None,
+    lines: int | None,
+    batch_tokens: int | None,
 ) -> None:
-    """Translate standard input to standard output; arguments as for `load`.
+    """Translate a file, or standard input, to standard output; arguments as for `load`.
 
     So many `lines` are read and translated at a time; None for `BLOCK`, or 1 at a terminal.
     """
-    at_once = lines or (1 if sys.stdin.buffer.isatty() else BLOCK)
-    translator = load(folder, decoding, batch_tokens)
-    text = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
-    first = 1
-    while block := list(islice(text, at_once)):
-        _write(translator.translate(block, first))
-        first += len(block)
+    by_hand = file is None and sys.stdin.buffer.isatty()
+    at_once = lines or (1 if by_hand else BLOCK)
+    opened: AbstractContextManager[BufferedIOBase | BinaryIO]
+    opened = nullcontext(sys.stdin.buffer) if file is None else unpacked(file)
+    with opened as given:
+        translator = load(folder, decoding, batch_tokens)
+        name = "standard input" if file is None else str(file)
+        text = decoded(given, name, remedy="put each sentence on its own line")
+        first = 1
+        while block := list(islice(text, at_once)):
+            _write(translator.translate(block, first))
+            first += len(block)
 
 
 def _write(lines: Iterable[str]) -> None:

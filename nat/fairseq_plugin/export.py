@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from nat.data.vocabulary import Vocabularies
 from nat.files import atomic_directory
 from nat.training.model_file import TrainedModel, write_tensors
+from nat.transformer.as_values import values_of
 
 
 def write_fairseq(
@@ -22,8 +25,8 @@ def write_fairseq(
     languages: tuple[str, str],
     decodings: Mapping[str, Any],
     folder: Path,
-) -> None:
-    """Write the folder; it appears whole or not at all.
+) -> str:
+    """Write the folder; it appears whole or not at all. Returns what was checked.
 
     `decodings` are methods with their options, JSON-able, by name; the usual one first.
     """
@@ -31,19 +34,17 @@ def write_fairseq(
     task = {"_name": "nat_translation", "source_lang": source, "target_lang": target}
     model = {
         "_name": "nat_exported",
-        "training": json.dumps(trained.training.as_json()),
-        "vocabulary_size": vocabularies.sizes.target,
-        "source_vocabulary_size": vocabularies.sizes.source,
+        "network": json.dumps(values_of(trained.model)),
         "decodings": json.dumps(dict(decodings)),
     }
-    weights = trained.model.state_dict()
+    weights = {f"transformer.{name}": each for name, each in trained.model.state_dict().items()}
     with atomic_directory(folder) as temporary:
         write_tensors(
             temporary / "model.pt",
             {
                 "args": None,
                 "cfg": {"task": task, "model": model},
-                "model": {f"transformer.{name}": value for name, value in weights.items()},
+                "model": weights,
                 "optimizer_history": [
                     {"num_updates": trained.updates, "criterion_name": "", "lr_scheduler_state": {}}
                 ],
@@ -52,3 +53,6 @@ def write_fairseq(
         )
         vocabularies.source.save(temporary / f"dict.{source}.txt")
         vocabularies.target.save(temporary / f"dict.{target}.txt")
+        saved = torch.load(temporary / "model.pt", weights_only=True)["model"]
+        assert all(saved[name].equal(each.cpu()) for name, each in weights.items())
+    return "the weights in model.pt are those of the model"

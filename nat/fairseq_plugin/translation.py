@@ -10,6 +10,7 @@ on the way in and out.
 import json
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +23,11 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
 from nat import registry
-from nat.configuration.models import Training
-from nat.data.batch import padded_right
-from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
-from nat.decoding.corpus import batches
+from nat.data.batch import batches, padded_right
+from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import hypotheses
 from nat.options import hint
-from nat.registry import Method
-from nat.training.model_file import build_model
+from nat.transformer.as_values import built_of
 
 FAIRSEQ_SPECIALS = (BOS, PAD, EOS, UNK)
 """Our ids of fairseq's special symbols, in the order of theirs."""
@@ -50,8 +48,7 @@ class ExportedModel(BaseFairseqModel):
 
     def __init__(self, options: Any) -> None:
         super().__init__()
-        sizes = VocabularySizes(options.vocabulary_size, options.source_vocabulary_size)
-        self.transformer = build_model(Training.of(json.loads(options.training)), sizes)
+        self.transformer = built_of(json.loads(options.network))
         self.decodings: dict[str, Any] = json.loads(options.decodings)
 
     def max_positions(self) -> tuple[int, int]:
@@ -89,7 +86,7 @@ class DecodingTask(TranslationTask):
                     "its own options; leave it out, or choose another decoding with --decoding: "
                     f"{', '.join(names)}"
                 )
-        return DecodingGenerator(Method(**model.decodings[name]))
+        return DecodingGenerator(model.decodings[name])
 
     def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
         """Batches of sentences of similar length, made without the compiled parts of fairseq."""
@@ -116,8 +113,8 @@ class DecodingGenerator:
 
     symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
 
-    def __init__(self, method: Method) -> None:
-        self._method = registry.build("decoding", method)
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._method = registry.built("decoding", options)
 
     def generate(
         self, models: list[ExportedModel], sample: dict[str, Any], **_: Any

@@ -9,15 +9,9 @@ import nat.data.subwords as subwords_module
 from nat.data.bpe import apply_bpe, bpe_folder, corrupt_lines
 from nat.data.corpus import Corpus, Corruption
 from nat.data.lines import read_lines, write_lines
+from nat.data.raw_text import bpe_splitter, merge, piece_splitter
 from nat.data.splits import part_of
-from nat.data.subwords import (
-    bpe_splitter,
-    learn,
-    learn_pieces,
-    merge,
-    piece_splitter,
-    splitter_at,
-)
+from nat.data.subwords import learn, learn_pieces, splitter_at
 from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
 from nat.options import validated
 from tests.made_up_corpus import as_corpus

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nat.configuration.checks import check_corpus
-from nat.data.flags import is_blank, shown
+from nat.data.flags import shown
+from nat.data.raw_text import is_blank
 from nat.data.summary import summarise, told
 from nat.files import read_json
 from tests.data.test_text import make

@@ -13,16 +13,9 @@ from nat.configuration import read
 from nat.configuration.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines, write_lines
-from nat.data.subwords import (
-    bpe_splitter,
-    joined,
-    learn,
-    learn_pieces,
-    piece_splitter,
-    splitter_at,
-)
+from nat.data.raw_text import RawText, bpe_splitter, piece_splitter
+from nat.data.subwords import joined, learn, learn_pieces, splitter_at
 from nat.data.text import GIVEN
-from nat.data.tokenise import RawText
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
 from nat.jobs.prepare import distil_text
@@ -180,7 +173,7 @@ def test_what_others_have_escaped_is_text_again_wherever_it_is_read(folder: Path
     perfect = read_json(place / "tests/test/tokens/perfect.json")
     assert [perfect[name] for name in SCORES] == [100, 100, 100]
     corpus = configuration().corpus(NAME)
-    text = RawText(corpus, splitter_at(place / "bpe/codes"))
+    text = RawText(corpus.as_written(), splitter_at(place / "bpe/codes"))
     assert [text.subwords(line) for line in raw] == [*map(split, escaped)]
     assert [text.text(split(line)) for line in escaped] == raw
     describe(least_perfect_score=70)

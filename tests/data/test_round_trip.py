@@ -10,16 +10,9 @@ import pytest
 
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
-from nat.data.subwords import (
-    bpe_splitter,
-    learn,
-    learn_pieces,
-    merge,
-    piece_splitter,
-    splitter_at,
-    subwords_file,
-)
-from nat.data.tokenise import RawText, detokenise, normaliser, text_of, tokenise
+from nat.data.raw_text import RawText, bpe_splitter, merge, piece_splitter
+from nat.data.subwords import learn, learn_pieces, splitter_at, subwords_file
+from nat.data.tokenise import detokenise, normaliser, text_of, tokenise
 from nat.data.vocabulary import Vocabularies
 from nat.export.huggingface_code import NatTokenizer
 from nat.export.translator import in_parts
@@ -117,7 +110,10 @@ def test_a_prepared_corpus_and_an_exported_tokeniser_restore_text(
     if lowercase:
         expected = [*map(str.lower, expected)]
     path = subwords_file(folder / "bpe", "source")
-    raw_text, vocabularies = RawText(corpus, splitter_at(path)), Vocabularies.load(folder / "bpe")
+    raw_text, vocabularies = (
+        RawText(corpus.as_written(), splitter_at(path)),
+        Vocabularies.load(folder / "bpe"),
+    )
     ids = [vocabularies.target.encode(line) for line in read_lines(folder / "bpe/train.yy")]
     written = [raw_text.text(vocabularies.target.decode(each)) for each in ids[: len(lines)]]
     assert [*map(str.lower, written)] == [*map(str.lower, expected)]

@@ -14,9 +14,9 @@ import torch
 from nat import registry
 from nat.configuration.families import example
 from nat.configuration.runnable import cannot_translate
-from nat.data.batch import source_tensor
+from nat.data.batch import batches, source_tensor
 from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary
-from nat.decoding.corpus import Translation, batches, records, translate
+from nat.decoding.corpus import Translation, records, translate
 from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import WRITERS
 from nat.jobs.translate import matching_engine

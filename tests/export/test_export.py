@@ -15,12 +15,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import ctranslate2
 import pytest
 import torch
-import yaml
 from fairseq.data import Dictionary
 from fairseq.dataclass.configs import GenerationConfig
+from huggingface_hub import ModelCard
 
 from benchmarks import exports
 from nat.artifacts import Shard
@@ -38,7 +37,7 @@ from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
 from nat.files import link, write_json
 from nat.jobs.translate import translate_shard
-from nat.training.model_file import CONVERTED, WEIGHTS, checksum_of
+from nat.training.model_file import WEIGHTS, checksum_of
 from nat.training.run import REPORT
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job
@@ -56,6 +55,7 @@ SYSTEMS = {
     "ctc-vae-kd": ["ctc", "onnx-float32-1-lb1"],
     "imputer-kd": ["imputer-4"],
     "hrt": ["hybrid5-1"],
+    "ctc-encoder-kd": ["ctc"],
     "sat-mixed": ["group-beam5"],
 }
 """Decodings of systems; the first is usual."""
@@ -202,6 +202,8 @@ def test_a_line_comes_out_for_every_line_that_goes_in(
     mark = "\ufeff".encode()
     for same in (text.replace(b"\n", b"\r\n"), mark + text):
         assert nat("translate", model("ctc-kd"), text=same) == (out, "", 0)
+    Path("text").write_bytes(text)
+    assert nat("translate", model("ctc-kd"), "text") == (out, "", 0)
     for nothing in (b"", mark):
         assert nat("translate", model("ctc-kd"), text=nothing) == ("", "", 0)
 
@@ -447,7 +449,7 @@ def in_transformers(folder: Path, program: str) -> Any:
 
 IGNORED = {
     "generate(**given, decoding='ctd')": ["UserError", "'ctd'", "'ctc'"],
-    "generate(**given, num_beams=3)": ["TypeError", "'num_beams'"],
+    "generate(**given, num_beams=3)": ["UserError", "'num_beams'", "decoding=NAME", "ctc"],
     "opened(dtype='float16')": ["TypeError", "'dtype'"],
     "generate(tokenizer(long, **tensors).input_ids)": ["UserError", "max_positions"],
     "generate(ids_without_eos)": ["UserError", "add_special_tokens=False"],
@@ -498,21 +500,46 @@ def test_transformers_opens_what_it_saves_and_pads_on_either_side(tmp_path: Path
     assert left == right == load(model("nat-kd")).translate(lines)
 
 
-def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:
-    export(model("at-base"), tmp_path / "made", "ctranslate2")
-    docs = (ROOT / "docs/deployment.md").read_text()
-    (code,) = re.findall(r"\ntranslator = [^\n]*\n(limit = .*?)```", docs, re.DOTALL)
-    ours = load(model("at-base"), "ctranslate2-float32-beam5")
-    about = json.loads((tmp_path / "made" / CONVERTED).read_text())
-    assert about["longest_source"] == ours.model.longest_source
-    translator = ctranslate2.Translator(str(tmp_path / "made/float32"), compute_type="float32")
-    for line in TEST[:8]:
-        sentence = ours.raw_text.subwords(line).split()
-        known = [each if each in ours.vocabularies.source.ids else "<unk>" for each in sentence]
-        names: dict[str, Any] = {"translator": translator, "sentence": known, "about": about}
-        exec(code, names)
-        written = " ".join(word for word in names["best"] if word != "</s>")
-        assert [ours.raw_text.text(written)] == ours.translate([line])
+@pytest.mark.parametrize(
+    ("system", "to", "decoding", "given"),
+    [
+        ("at-base", "ctranslate2", "ctranslate2-float32-beam5", ["float32"]),
+        ("ctc-encoder-kd", "ctranslate2", None, ["float32"]),
+        ("nat-kd", "onnx", None, ["float32"]),
+        ("cmlm-kd", "onnx", None, ["float32"]),
+        ("ctc-vae-kd", "onnx", None, ["float32"]),
+        ("cmlm-kd", "fairseq", None, []),
+        ("at-base", "huggingface", None, []),
+        pytest.param("ctc-kd", "huggingface", "ctc-beam20", ["ctc-beam20"], marks=pytest.mark.long),
+    ],
+)
+def test_an_export_explains_itself_by_a_program(
+    system: str, to: str, decoding: str | None, given: list[str], tmp_path: Path, nat: Run
+) -> None:
+    own = ["--decodings", decoding] if given == [decoding] else []
+    told, _, status = nat("export", model(system), tmp_path / "made", "--to", to, *own)
+    assert status == 0
+    must_name(told, tmp_path / "made", "checked")
+    made = [path for path in (tmp_path / "made").rglob("[!.]*") if path.is_file()]
+    megabytes = sum(path.stat().st_size for path in made) / 1e6
+    must_name(told, f"{len(made)} files", f"{megabytes:.1f} MB")
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['nat'] = None\n")
+    home = {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(tmp_path)}
+    written = exports.run_program(
+        [sys.executable, str(tmp_path / "made/example.py"), *given],
+        "".join(f"{line}\n" for line in TEST),
+        **home,
+    )
+    assert written.split("\n")[:-1] == load(model(system), decoding).translate(TEST)
+    example = (tmp_path / "made/example.py").read_text()
+    readme = (tmp_path / "made/README.md").read_text()
+    assert example in readme and "$" not in readme.replace("$ref", "")
+    needed = (tmp_path / "made/requirements.txt").read_text().split()
+    assert not any("==" in each for each in needed)
+    packages = {re.split("[<>]", each)[0] for each in needed}
+    program = {"onnx": "onnxruntime", "fairseq": "fairseq-fixed", "huggingface": "transformers"}
+    assert {program.get(to, to), "subword-nmt", "sacremoses"} <= packages
+    assert not packages & {"jieba", "sentencepiece", "filelock", "requests", "nat"}
 
 
 def test_a_model_card_has_scores_and_settings(own_run: None) -> None:
@@ -526,12 +553,28 @@ def test_a_model_card_has_scores_and_settings(own_run: None) -> None:
     card = exported(model("nat-kd"))
     assert "| one-pass | test | 38.27 | 36.8 to 39.7 | `nrefs:1\\|bs:1000` |" in card
     assert '"learning_rate": ' in card
-    assert yaml.safe_load(card.split("---")[1])["language"] == ["en", "de"]
+    head = ModelCard(card).data
+    assert (head.language, head.datasets) == (["en", "de"], [CORPUS])
+    assert (head.license, head.pipeline_tag) == (None, "translation")
+    results = {each.metric_name: each for each in head.eval_results}
+    of_one_pass = results["sacreBLEU, one-pass"]
+    assert (of_one_pass.metric_value, of_one_pass.dataset_split) == (38.27, "test")
+    file = Path("config/corpora") / f"{CORPUS}.yaml"
+    file.write_text(file.read_text() + "licence: cc-by-4.0\ndataset: someone/made-up\n")
+    licensed = ModelCard(exported(model("nat-kd"))).data
+    assert (licensed.license, licensed.datasets) == ("cc-by-4.0", ["someone/made-up"])
+    card = exported(model("nat-kd"))
     assert Path("made/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     needed = Path("made/requirements.txt").read_text().splitlines()
-    packages = {line.split("==")[0] for line in needed}
-    assert {"torch", "transformers", "safetensors", "pydantic", "subword-nmt"} <= packages
-    assert f"transformers=={importlib.metadata.version('transformers')}" in needed
+    assert {re.split("[<>]", line)[0] for line in needed} == {
+        *("numpy", "pydantic", "pydantic_core", "sacremoses", "safetensors", "subword-nmt"),
+        *("torch", "transformers"),
+    }
+    major, minor, *_ = importlib.metadata.version("transformers").split(".")
+    assert f"transformers>={major}.{minor},<{int(major) + 1}" in needed
+    assert not {"locks", "download", "archive", "checksums"} & {
+        part for path in Path("made").glob("nat_*.py") for part in path.stem.split("_")
+    }
     config = json.loads(Path("made/config.json").read_text())
     assert list(config["decodings"]) == ["one-pass", "mask-predict-1-lb5"]  # what was scored
     packed(model("nat-kd"), Path("first"))
@@ -553,6 +596,7 @@ def of(system: str, command: str) -> list[object]:
         (of("ctc-kd", f"pack {'x' * 5000}"), b"", ["x" * 5000]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
         (of("ctc-kd", "translate"), b"fine\n\xff\n", ["standard input, line 2"]),
+        (of("ctc-kd", "translate absent"), b"", ["absent"]),
         (of("ctc-kd", "translate"), b"a\n" + b"b" * (1 + LONGEST_LINE), ["standard input, line 2"]),
         (of("hrt", "export made --to ctranslate2"), b"", ["'hrt'", "--to huggingface"]),
         (of("ctc-kd", "export made --to ctranslate2"), b"", ["'ctc-kd'", "--to"]),

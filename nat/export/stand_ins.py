@@ -1,0 +1,41 @@
+"""What code that travels with a model has in place of modules that only this project needs.
+
+Elsewhere no file has a recorded checksum, no other process writes beside it, and the only methods
+are those that came along. `nat.export.flat` replaces imports of `nat.checksums`, `nat.files`,
+`nat.registry` and `nat.language_model.ngram` with those of this module.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+METHODS: dict[tuple[str, str], type] = {}
+"""Classes of the methods by family and name; the file that opens the model fills it."""
+
+LanguageModel = Any  # for annotations: no decoding with a language model travels
+
+
+def built(family: str, options: Mapping[str, Any]) -> Any:
+    """Build a method from its name and options."""
+    others = {key: value for key, value in options.items() if key != "method"}
+    return METHODS[family, options["method"]](**others)
+
+
+def verified(path: Path | str) -> Path:
+    """Return the path."""
+    return Path(path)
+
+
+def unreadable(_path: Path | str, error: OSError) -> OSError:
+    """Return the error of a file that the system does not give, which names the file."""
+    return error
+
+
+def remedy(_path: Path | str) -> str:
+    """Advice for a damaged file, as the end of a message."""
+    return "fetch the files of the model again"
+
+
+def atomic_write_text(path: Path | str, text: str) -> None:
+    """Write a text as UTF-8."""
+    Path(path).write_text(text, encoding="utf-8")
