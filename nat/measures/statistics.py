@@ -7,8 +7,10 @@ own counts.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,8 @@ from nat.measures.significance import Resampled, Value, interval, resample
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set."""
 
-BUCKETS = 5  # equally large parts of a test set by target length (Norouzi et al. 2022, figure 5)
+BUCKETS = 5  # equally large parts of a test set by target length (Norouzi et al. 2022, figure 5),
+# and of a sentence
 LONG_WORDS = 40  # number of words from which a source sentence is long (Li et al. 2019, table 2)
 
 PARTS = (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
@@ -81,6 +84,10 @@ class TranslatedText:
     tokeniser: str
     unit: str
 
+    def all_tokens(self, sentence: int) -> Sequence[str]:
+        """All references of a sentence, tokenised."""
+        return self.several_tokens.get(sentence, [self.tokens[sentence]])
+
     @property
     def text(self) -> list[str]:
         """The translations, detokenised."""
@@ -113,6 +120,41 @@ def _repeated_tokens(of: TranslatedText) -> Counts:
     words = [sentence.split() for sentence in of.words]
     repeated = [sum(one == other for one, other in pairwise(each)) for each in words]
     return Counts(np.array([*zip(repeated, map(len, words), strict=True)]))
+
+
+def _by_place(marked: Sequence[Sequence[bool]], place: int) -> Counts:
+    """Marked words, and all words, of a fifth of each sentence: word i of n is in fifth 5i / n."""
+    rows = []
+    for words in marked:
+        own = [each for i, each in enumerate(words) if i * BUCKETS // len(words) == place - 1]
+        rows.append([sum(own), len(own)])
+    return Counts(np.array(rows))
+
+
+def _repeated_at(of: TranslatedText, place: int) -> Counts:
+    """Words of a fifth of the sentence that equal the one before, and all of them."""
+    words = [sentence.split() for sentence in of.words]
+    pairs = ([False, *(one == other for one, other in pairwise(each))] for each in words)
+    return _by_place([own[: len(each)] for own, each in zip(pairs, words, strict=True)], place)
+
+
+def _wrong_at(of: TranslatedText, place: int) -> Counts:
+    """Words of a fifth of the sentence that the nearest reference lacks, and all of them.
+
+    The nearest reference has most words of the translation. From left to right, a word is right as
+    often as the reference has it.
+    """
+    marked = []
+    for number, sentence in enumerate(of.words):
+        words = Counter(sentence.split())
+        references = [Counter(each.split()) for each in of.all_tokens(number)]
+        left = max(references, key=lambda each: (each & words).total())
+        wrong = []
+        for word in sentence.split():
+            wrong.append(left[word] <= 0)
+            left[word] -= 1
+        marked.append(wrong)
+    return _by_place(marked, place)
 
 
 def _passes(of: TranslatedText) -> Counts:
@@ -150,6 +192,11 @@ MEASURED = {
     "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),
     "length_ratio": Measured("tokenised_bleu", ratio),
     "repeated_tokens": Measured(_repeated_tokens, percent),
+    **{
+        f"{name}_place_{place}": Measured(partial(count, place=place), percent)
+        for name, count in (("repeated_tokens", _repeated_at), ("wrong_tokens", _wrong_at))
+        for place in range(1, BUCKETS + 1)
+    },
     "passes": Measured(_passes, ratio, lowest=1.0),
     **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},
     **{

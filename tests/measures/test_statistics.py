@@ -7,7 +7,16 @@ import pytest
 
 from nat.measures import bleu
 from nat.measures.significance import Value
-from nat.measures.statistics import BUCKET, LONG, number, percent, ratio, sentences_by_length
+from nat.measures.statistics import (
+    BUCKET,
+    LONG,
+    MEASURED,
+    TranslatedText,
+    number,
+    percent,
+    ratio,
+    sentences_by_length,
+)
 
 
 def buckets(lengths: list[int]) -> list[list[int]]:
@@ -60,3 +69,31 @@ def test_intervals_end_where_measures_do(
 ) -> None:
     of_all = number(np.array(counts), value, lowest)
     assert least <= of_all["low"] < of_all["value"] < of_all["high"] <= most
+
+
+def test_words_are_counted_by_their_place_in_the_translation() -> None:
+    translations = ["a b b c d e f g x a", "", "y y"]
+    several = {0: ["q q q", "a b c d e f g h"], 2: ["z", "y z"]}
+    text = TranslatedText(
+        rows=[],
+        words=translations,
+        reference=[],
+        tokens=["q", "z", "z"],
+        several=several,
+        several_tokens=several,
+        lowercase=False,
+        tokeniser="13a",
+        unit="",
+    )
+    counted = {
+        name: [MEASURED[f"{name}_place_{place}"].counts(text) for place in range(1, 6)]
+        for name in ("repeated_tokens", "wrong_tokens")
+    }
+    # of ten words two are in each fifth; of two, one in the first and one in the third
+    words = [[2, 2, 2, 2, 2], [0, 0, 0, 0, 0], [1, 0, 1, 0, 0]]
+    repeated = [[0, 1, 0, 0, 0], [0] * 5, [0, 0, 1, 0, 0]]
+    wrong = [[0, 1, 0, 0, 2], [0] * 5, [0, 0, 1, 0, 0]]  # the second b and y, x, and the second a
+    for name, marked in (("repeated_tokens", repeated), ("wrong_tokens", wrong)):
+        for place, counts in enumerate(counted[name]):
+            expected = [[marked[n][place], words[n][place]] for n in range(3)]
+            assert counts.sentences.tolist() == expected, (name, place)
