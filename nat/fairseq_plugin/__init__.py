@@ -20,3 +20,4 @@ logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
 
 if __name__ == "fairseq_plugin":  # as `--user-dir nat/fairseq_plugin` imports it
     importlib.import_module("nat.fairseq_plugin.translation")
+    importlib.import_module("nat.fairseq_plugin.launcher").prepare()

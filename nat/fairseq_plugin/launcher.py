@@ -18,7 +18,7 @@ from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.components import ON_CPU, ON_GPU, Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
-from nat.training.run import RUN_FILE, Run
+from nat.training.run import Run
 from nat.transformer.attention import choose_kernels
 
 REFUSALS = (errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
@@ -33,11 +33,7 @@ def train(run: Run) -> None:
         UserError: if the loss is not finite, a batch does not fit the device's memory, or
             a checkpoint cannot be written.
     """
-    # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
-    # that take modules with tensors as outputs only; ours have others.
-    trainer.NanDetector = nullcontext
-    if torch.cuda.is_available():
-        choose_kernels()
+    prepare()
     for name in ("fairseq", "fairseq_cli", "valid", "train", "train_inner"):
         logging.getLogger(name).setLevel(logging.INFO)
     # without the line with every option of fairseq; `training.json` has those that are set
@@ -63,6 +59,15 @@ def train(run: Run) -> None:
             leftover.unlink(missing_ok=True)
 
 
+def prepare() -> None:
+    """Prepare this process for any training by fairseq."""
+    # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
+    # that take modules with tensors as outputs only; ours have others.
+    trainer.NanDetector = nullcontext
+    if torch.cuda.is_available():
+        choose_kernels()
+
+
 def _main(configuration: DictConfig) -> None:
     try:
         program.main(configuration)
@@ -80,12 +85,36 @@ def _refused_write(error: BaseException | None) -> OSError | None:
     return None
 
 
+def command(run: Run) -> list[str]:
+    """The words that start the same training with fairseq's own program, on one device.
+
+    They are for the folder of checkpoints that `nat.jobs.train` has prepared.
+    """
+    words = ["fairseq-train", run.checkpoints, "--user-dir", str(Path(__file__).parent)]
+    for group, options in _options(run).items():
+        kinds = {"_name": "arch" if group == "model" else group}
+        for key, value in options.items():
+            if key == "data" or value in (None, False):
+                continue
+            words.append(f"--{kinds.get(key, key).replace('_', '-')}")
+            if value is not True:
+                words.append(str(value))
+    return words
+
+
 def _configuration(run: Run) -> DictConfig:
     """Options as fairseq makes them of its command line, without the time that hydra takes.
 
     The group `scoring`, which no training reads, is missing, and defaults of the optimiser and of
     the schedule, which fairseq fills in where it builds them.
     """
+    merged = OmegaConf.merge(OmegaConf.structured(FairseqConfig), _options(run))
+    made: Any = OmegaConf.to_container(merged, resolve=True, enum_to_str=True)
+    return OmegaConf.create(made, flags={"struct": True})
+
+
+def _options(run: Run) -> dict[str, dict[str, Any]]:
+    """The options of fairseq that are set, by their groups."""
     recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
     on_gpu = torch.cuda.is_available()
     warmup, rate = lengths.warmup_updates, recipe.learning_rate
@@ -127,7 +156,7 @@ def _configuration(run: Run) -> DictConfig:
             "ddp_backend": "legacy_ddp",
             "distributed_world_size": run.devices,
         },
-        "task": {"_name": "nat", "run": str(folder / RUN_FILE)},
+        "task": {"_name": "nat", "data": str(folder)},
         "model": {"_name": "nat"},
         "criterion": {"_name": "nat"},
         "optimizer": {
@@ -150,6 +179,4 @@ def _configuration(run: Run) -> DictConfig:
         # by default fairseq sends a checkpoint from one process to the others, and torch, which
         # loads weights only, refuses it
         groups["checkpoint"]["load_checkpoint_on_all_dp_ranks"] = True
-    merged = OmegaConf.merge(OmegaConf.structured(FairseqConfig), groups)
-    made: Any = OmegaConf.to_container(merged, resolve=True, enum_to_str=True)
-    return OmegaConf.create(made, flags={"struct": True})
+    return groups

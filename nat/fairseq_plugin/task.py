@@ -32,7 +32,7 @@ from nat.program import Progress
 from nat.training.learnable import Objectives, told
 from nat.training.model_file import write_tensors
 from nat.training.record import ROWS, Record, per_position
-from nat.training.run import CURVE, FINISHED, Run
+from nat.training.run import CURVE, FINISHED, RUN_FILE, Run
 from nat.transformer.length import ConstantLength
 from nat.transformer.model import Transformer
 
@@ -44,8 +44,8 @@ BLEU_COUNTS = tuple(f"bleu_{number}" for number in range(10))
 """The counts that BLEU is a function of, see `nat.measures.bleu`, summed over batches."""
 
 
-class Finished(Exception):
-    """The training has ended; raised after the last validation."""
+class Finished(SystemExit):
+    """The training has ended; raised after the last validation. It ends `fairseq-train` well."""
 
 
 class BatchTooLarge(RuntimeError):
@@ -59,7 +59,7 @@ class BatchTooLarge(RuntimeError):
 class TaskOptions(FairseqDataclass):
     """The task's options."""
 
-    run: str = field(default="", metadata={"help": "file that describes the training"})
+    data: str = field(default="", metadata={"help": "folder of checkpoints, with the run's file"})
 
 
 @register_task("nat", dataclass=TaskOptions)
@@ -71,7 +71,7 @@ class TrainingTask(FairseqTask):
 
     def __init__(self, options: TaskOptions) -> None:
         super().__init__(options)
-        self.run = Run(**read_json(Path(options.run)))
+        self.run = Run(**read_json(Path(options.data) / RUN_FILE))
         self.vocabularies = Vocabularies.load(Path(self.run.vocabularies))
         self.record = Record()
         self.transformer: Transformer

@@ -64,7 +64,7 @@ class DecodingTask(TranslationTask):
     def build_model(self, options: Any, from_checkpoint: bool = False) -> ExportedModel:
         """Build the model of a checkpoint; there is nothing to train."""
         if not from_checkpoint:
-            sys.exit("error: nat_translation only translates; train with workflow_scripts/train.py")
+            sys.exit("error: nat_translation only translates; train with --task nat")
         return ExportedModel(options)
 
     def build_generator(

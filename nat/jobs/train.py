@@ -170,6 +170,17 @@ def describe(job: Job[Model]) -> Run:
     )
 
 
+def fairseq_command(job: Job[Model]) -> list[str]:
+    """Prepare the folder of checkpoints of a training for fairseq's own program.
+
+    Returns the words of its command. When it has ended, the job has only its outputs to write.
+    """
+    run = describe(job)
+    with alone(job.path.parent, f"training in {job.path.parent}"):
+        prepare_checkpoints(run, Progress(f"train {run.name}", run.lengths.updates, "updates"))
+    return ["env", f"OMP_NUM_THREADS={threads(job.configuration)}", *launcher.command(run)]
+
+
 def check_link(run: Run) -> None:
     """Refuse a linked folder of checkpoints that is not this training's alone: it is emptied.
 

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -770,6 +772,25 @@ def test_fairseq_is_told_what_the_recipe_says(
     found = launcher._configuration(run)
     for group, options in expected.items():
         assert {key: found[group][key] for key in options} == options
+
+
+@pytest.mark.parametrize("system", ["at", "dims"])
+def test_fairseqs_own_program_trains_the_same_model(
+    folder: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(system)
+    expected, rows = undisturbed(system)
+    program, script, specification = command(system)
+    shown = [program, script.replace("train.py", "fairseq_command.py"), specification]
+    words = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(REPOSITORY)}
+    ended = subprocess.run(shlex.split(words), capture_output=True, text=True, env=environment)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert not model_file(system).exists()
+    monkeypatch.setattr(launcher, "train", interrupt)
+    assert same(expected, train(system))  # which only takes the mean
+    assert curve(system) == rows
 
 
 def test_two_processes_do_not_train_into_one_folder(folder: Path) -> None:
