@@ -40,12 +40,17 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
         for value in self.values():
             yield from (value,) if isinstance(value, Artifact) else value or ()
 
+    @property
+    def files(self) -> list["File"]:
+        """Those that a user keeps."""
+        return [each for each in self.artifacts() if isinstance(each, File)]
+
     def paths(self) -> dict[str, list[str]]:
-        """Their paths by the name of the input, as a rule wants them."""
+        """Paths of the results among them by the name of the input, as a rule wants them."""
+        named = {name: Inputs({name: value}) for name, value in self.items() if value is not None}
         return {
-            name: [each.path for each in ((value,) if isinstance(value, Artifact) else value)]
-            for name, value in self.items()
-            if value is not None
+            name: [each.path for each in own.artifacts() if not isinstance(each, File)]
+            for name, own in named.items()
         }
 
 

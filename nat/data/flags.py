@@ -48,7 +48,7 @@ def _is_hidden(character: str) -> bool:
 def sentences(flags: Iterable[Mapping[str, Any]]) -> list[str]:
     """A line for each flag."""
     return [
-        f"{flag['split']}: {flag['count']:,} {flag['kind']}, such as {flag['example']}; "
+        f"{flag['split']}: {flag['kind']}: {flag['count']:,}, such as {flag['example']}; "
         f"{flag['remedy']}"
         for flag in flags
     ]

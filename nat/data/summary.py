@@ -106,7 +106,7 @@ def _ratios(folder: Path, split: str, languages: Sequence[str]) -> dict[str, flo
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float]:
-    numbers = np.quantile(values, [float(share) for share in QUANTILES])
+    numbers = np.quantile(values, [float(share) for share in QUANTILES], method="nearest")
     return dict(zip(QUANTILES, map(float, numbers.round(3)), strict=True))
 
 

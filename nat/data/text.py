@@ -182,7 +182,7 @@ class _Cutter:
     All but the first get every nth of the pairs that cleaning will keep, as in the usual recipes,
     but in raw form like all other text here. Of several, `valid` chooses first and the test sets
     follow by name, whatever their order in the file, each from the pairs that are left. Pairs that
-    are equal when they are clean are chosen once.
+    are equal when they are clean count once, unless the splits keep such pairs.
     """
 
     def __init__(self, corpus: Corpus, splits: Sequence[str]) -> None:
@@ -190,9 +190,9 @@ class _Cutter:
         in_order = sorted(cut, key=lambda split: (split != VALID, split))
         self._nth = {name: every for name in in_order if (every := corpus.splits[name].every)}
         self._alone = {name for name in cut if not corpus.splits[name].keep_repeated}
-        self._seen = dict.fromkeys(self._nth, 0)
+        self._counts = dict.fromkeys(self._nth, 0)
         self._form = usable_form(corpus) if cut else None
-        self._chosen, self._left = Seen(), bytearray()
+        self._seen, self._chosen, self._left = Seen(), Seen(), bytearray()
 
     def split_of(self, source: str, target: str) -> str:
         """The split of the next pair."""
@@ -200,10 +200,10 @@ class _Cutter:
             return self._rest
         form = self._form(source, target)
         digest = digest_of(form or "")
-        if form is not None and digest not in self._chosen:
+        if form is not None and not (self._alone and self._seen.add(digest)):
             for split, every in self._nth.items():
-                self._seen[split] += 1
-                if self._seen[split] % every == 0:
+                self._counts[split] += 1
+                if self._counts[split] % every == 0:
                     if split in self._alone:
                         self._chosen.add(digest)
                     return split

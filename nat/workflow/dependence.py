@@ -1,6 +1,8 @@
 """Fingerprints of all that a result depends on: configuration, code of reports, other results."""
 
+import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,7 @@ from nat.artifacts import (
     TunedGamma,
     TunedOptions,
 )
+from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
 from nat.data.references import has_references, listed
@@ -55,8 +58,18 @@ def code_of_reports() -> str:
 
 @cache
 def depends_on(configuration: Configuration, artifact: Artifact) -> str:
-    """A fingerprint of what a job depends on besides its inputs; it runs again on a change."""
-    return fingerprint(_depends_on(configuration, artifact))
+    """A fingerprint of what a job depends on besides its inputs; it runs again on a change.
+
+    Of files that a user keeps, the content counts, whatever their times say.
+    """
+    own = _depends_on(configuration, artifact)
+    if isinstance(artifact, CorpusStep | Model | Report):
+        kept = (
+            Path(configuration.root, each.path) for each in artifact.inputs(configuration).files
+        )
+        if contents := [content_of(path) for path in kept if path.is_file()]:
+            own = [own, contents]
+    return fingerprint(own)
 
 
 def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
@@ -121,6 +134,26 @@ def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
     if not any(is_cut_out(part, split) for split in split_names(part)):
         del text["preprocessing"]
     return text
+
+
+KNOWN = Path(".snakemake/nat_files.json")
+"""Contents of files that users keep, so that no start reads those that have not changed."""
+
+
+def content_of(path: Path) -> str:
+    """SHA-256 of a file, which is read again only if the file system says that it has changed."""
+    own = path.stat()
+    state = [own.st_size, own.st_mtime_ns, own.st_ctime_ns, own.st_ino]
+    known: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # not there, or damaged
+        known = json.loads(KNOWN.read_text(encoding="utf-8"))
+    before = known.get(str(path), [])
+    if before[:-1] == state:
+        return str(before[-1])
+    digest = sha256_of(path)
+    with suppress(OSError):  # nobody may write here
+        KNOWN.write_text(json.dumps({**known, str(path): [*state, digest]}), encoding="utf-8")
+    return digest
 
 
 # What is equal in two runs

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from nat.artifact import Artifact, CorpusStep, File, is_generated, step_of
+from nat.artifact import Artifact, CorpusStep, is_generated, step_of
 from nat.artifacts import (
     Comparison,
     Distilled,
@@ -249,7 +249,10 @@ def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> lis
 
 
 def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, list[str]]:
-    """Paths of what is read to make an artefact, by the name of the input.
+    """Paths of the results that are read to make an artefact, by the name of the input.
+
+    Files of the user's are no inputs for Snakemake, which would compare their times: their content
+    decides, see `nat.workflow.dependence`.
 
     Raises:
         UserError: if the scale does not have its corpus, if its system has another name there, if
@@ -268,8 +271,8 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, lis
             path = replace(artifact, **{key: right}).path
             raise UserError(f"'{names[key]}' is the same as '{right}' on {corpus}; ask for {path}")
     inputs = artifact.inputs(configuration)
-    for each in inputs.artifacts():
-        if isinstance(each, File) and not (configuration.root / each.path).exists():
+    for each in inputs.files:
+        if not (configuration.root / each.path).exists():
             raise UserError(
                 f"{each.named_by} names the file {each.path}, which does not exist; put it there "
                 "or correct the key"

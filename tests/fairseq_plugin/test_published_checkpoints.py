@@ -260,7 +260,7 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     write(Path("published.pt"), released().state_dict())
     configuration = read("micro", Path())
     inputs = MODEL.inputs(configuration)
-    assert inputs.paths()["checkpoint"] == ["published.pt"]
+    assert inputs.checkpoint.path == "published.pt" and not inputs.paths()["checkpoint"]
     assert SYSTEM in Graph(configuration).imported
     imported()
     report = read_json(Path(MODEL.path).with_name("training.json"))

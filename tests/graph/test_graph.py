@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +155,15 @@ def test_all_texts_are_had_at_once(own: Path) -> None:
     assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
     _, screen = snakemake(own, "-n", "results/corpora/own/corpus.json")
     assert not any("fetch" in rule for rule in counts(screen))
+    # a file is what it holds: it is made again for no date, and is no input of Snakemake
+    file, times = own / "here/train.en", (time.time() + 9000, time.time() + 9000)
+    os.utime(file, times)
+    _, screen = snakemake(own, "-n", "texts")
+    assert "Nothing to be done" in screen
+    file.write_text(file.read_text().upper())
+    os.utime(file, times)
+    status, screen = snakemake(own, "texts")
+    assert status == 0 and "fetch" in screen and (made / "text/train.en").read_text().isupper()
 
 
 def test_only_what_changes_a_text_makes_it_again() -> None:

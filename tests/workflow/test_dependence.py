@@ -1,6 +1,8 @@
-"""Which changes of the code make a report again."""
+"""Which changes of the code and of files that users keep make a result again."""
 
+import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +10,9 @@ import pytest
 
 import nat
 from nat.artifacts import CorpusStep, Model, Score, Translations
-from nat.workflow.dependence import CODE_OF_REPORTS, code_of_reports, depends_on
+from nat.workflow import dependence
+from nat.workflow.dependence import CODE_OF_REPORTS, code_of_reports, content_of, depends_on
+from nat.workflow.graph import inputs_of
 from tests.repository import configured
 
 
@@ -55,3 +59,77 @@ def test_only_scores_and_what_they_are_shown_beside_depend_on_the_tokeniser_of_b
     }
     for artifact, changed in artifacts.items():
         assert (depends_on(before, artifact) != depends_on(after, artifact)) == changed, artifact
+
+
+def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".snakemake").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = ("train.en", "train.de", "valid.en", "valid.de", "codes", "vocabulary", "distilled.de")
+    paths = {name: tmp_path / name for name in (*names, "further.de")}
+    for name, path in paths.items():
+        path.write_text(name)
+    before = configured("micro")
+    splits = {
+        split: {"segmented": True, "files": {x: str(paths[f"{split}.{x}"]) for x in ("en", "de")}}
+        for split in ("train", "valid")
+    }
+    splits["valid"]["references"] = [{"files": {"de": str(paths["further.de"])}}]
+    corpus = {
+        **{key: before.files["corpora"]["multi30k-en-de"][key] for key in ("source", "target")},
+        "splits": splits,
+        "subwords": {"files": {key: str(paths[key]) for key in ("codes", "vocabulary")}},
+        "distilled": {"at-base": {"files": {"de": str(paths["distilled.de"])}}},
+        "preprocessing": {
+            **{"lowercase": False, "normalise_punctuation": False, "tokeniser": "none"},
+            **{"max_tokens": 9, "max_ratio": 9.0},
+        },
+    }
+    corpora = {**before.files["corpora"], "multi30k-en-de": corpus}
+    configuration = replace(before, files={**before.files, "corpora": corpora})
+
+    def found() -> list[str]:
+        steps = (CorpusStep("multi30k-en-de", step) for step in ("text", "references", "clean"))
+        return [depends_on.__wrapped__(configuration, step) for step in steps]
+
+    first = found()
+    for path in paths.values():
+        content = path.read_text()
+        os.utime(path, (time.time() + 9000, time.time() + 9000))  # from the future
+        assert found() == first
+        path.unlink()
+        path.write_text(content)  # a copy
+        assert found() == first
+        times = path.stat()
+        path.write_text(content.swapcase())  # of the same size, and then of the same time
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        changed = [one != other for one, other in zip(found(), first, strict=True)]
+        assert changed == [path.name != "further.de", path.name == "further.de", False], path
+        path.write_text(content)
+        assert found() == first
+    for step in ("text", "references"):
+        read = inputs_of(configuration, CorpusStep("multi30k-en-de", step))
+        assert not {*map(str, paths.values())} & {*sum(read.values(), [])}
+
+
+def test_files_are_read_again_only_if_they_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, read = tmp_path / "x", []
+    path.write_text("x")
+
+    def noted(path: Path) -> str:
+        read.append(path)
+        return "digest"
+
+    monkeypatch.setattr(dependence, "sha256_of", noted)
+    assert [content_of(path) for _ in range(2)] == ["digest"] * 2
+    assert len(read) == 2  # there is no folder of Snakemake
+    (tmp_path / ".snakemake").mkdir()
+    assert [content_of(path) for _ in range(3)] == ["digest"] * 3 and len(read) == 3
+    dependence.KNOWN.write_text("{")
+    assert content_of(path) == "digest" and len(read) == 4
+    path.write_text("longer")
+    assert content_of(path) == "digest" and len(read) == 5
