@@ -12,6 +12,8 @@ import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
+from nat.data.flags import FLAGS
+from nat.data.likeness import look_at, look_of
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN
 from nat.data.subwords import splitter_at, subwords_file
@@ -59,7 +61,8 @@ def distil(
         bpe: folder of its subwords and vocabularies.
         translations: by `of_teacher` or `of_published`, from the file `origin`.
         output: folder with `text`, `binarised` and the report.
-        made_by: facts of the decoding, for the report.
+        made_by: facts of the decoding, for the report; translations from elsewhere have none, and
+            are looked at as a split of the corpus is.
     """
     name = f"{TRAIN}.{corpus.target}"
     reference = bpe / name
@@ -92,6 +95,12 @@ def distil(
         vocabularies.save(folder)
         ids = BinarisedText(folder / name).tokens
         tokens, unknown = len(ids), int(np.count_nonzero(ids == UNK))
+    files = [bpe / f"{TRAIN}.{corpus.source}", output / "text" / name]
+    flags = []
+    if made_by is None:
+        _, seen = look_at(corpus, origin.stem, files, vocabularies, look_of(bpe), segmented=True)
+        # what is said of the source is said of the training text already
+        flags = [each for each in seen if f"'{corpus.source}'" not in each["kind"]]
     report = {
         "translations": str(origin),
         **(made_by or {}),
@@ -103,6 +112,7 @@ def distil(
         "mean_length": tokens / lines,
         "mean_reference_length": reference_tokens / lines,
         "unknown_tokens": unknown,
+        **({FLAGS: flags} if flags else {}),
     }
     write_json(output / "distillation.json", report)
     return report

@@ -14,6 +14,12 @@ FLAGS = "flags"
 _LONGEST = 60  # characters of a line in an example
 
 
+def flag(kind: str, split: str, count: int, remedy: str, where: str, *texts: str) -> dict[str, Any]:
+    """A flag of a split with an example, a line or a pair in the place `where`."""
+    example = f"{where}: {' | '.join(map(shown, texts))}"
+    return {"kind": kind, "split": split, "count": count, "example": example, "remedy": remedy}
+
+
 class TextFlags:
     """Counts kinds of lines or pairs of splits, and keeps the first of each as an example."""
 
@@ -22,12 +28,9 @@ class TextFlags:
 
     def add(self, kind: str, split: str, remedy: str, where: str, *texts: str) -> None:
         """Count a line or a pair of a split, which is in the place `where`."""
-        flag = self._flags.get((kind, split))
-        if flag is None:
-            example = f"{where}: {' | '.join(map(shown, texts))}"
-            flag = {"kind": kind, "split": split, "count": 0, "example": example, "remedy": remedy}
-            self._flags[kind, split] = flag
-        flag["count"] += 1
+        if (kind, split) not in self._flags:
+            self._flags[kind, split] = flag(kind, split, 0, remedy, where, *texts)
+        self._flags[kind, split]["count"] += 1
 
     @property
     def as_written(self) -> dict[str, list[dict[str, Any]]]:

@@ -80,6 +80,7 @@ def _looked_at(corpus: Corpus, folders: Mapping[str, Path]) -> TextFlags:
             elsewhere |= {both, alone}
     shared, seen = set(), Seen()
     for split in (TRAIN, *held_out(corpus)):
+        others = is_segmented(corpus, split)
         for number, pair, both, alone in clean(split):
             if split == TRAIN:
                 shared |= elsewhere & {both, alone}
@@ -89,6 +90,7 @@ def _looked_at(corpus: Corpus, folders: Mapping[str, Path]) -> TextFlags:
                 kind = IN_TRAINING if both in shared else kind
             if kind is not None:
                 add(kind, split, number, pair)
-            if any("&" in side and _ENTITY.search(side) for side in pair):
+            # escapes in the subwords of others are flagged where these are read
+            if not others and any("&" in side and _ENTITY.search(side) for side in pair):
                 add(ENTITIES, split, number, pair)
     return flags

@@ -11,6 +11,8 @@ from nat.data.bpe import bpe_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published, of_teacher
+from nat.data.flags import FLAGS, sentences
+from nat.data.likeness import REPORT
 from nat.data.references import has_references
 from nat.data.references import make_references as collect_references
 from nat.data.sources import Place
@@ -20,7 +22,7 @@ from nat.data.text import GIVEN
 from nat.data.text import make_text as write_text
 from nat.data.translations import merge_shards
 from nat.distillation import pairwise_bleu
-from nat.files import write_json
+from nat.files import read_json, write_json
 from nat.job import Job
 from nat.language_model.ngram import estimate_from
 from nat.measures import perfect
@@ -70,6 +72,13 @@ def apply_bpe(job: Step) -> None:
     """Learn and apply subwords."""
     given = Path(CorpusStep(job.artifact.corpus, "text").path) / GIVEN
     bpe_folder(training_part(job.corpus), _before(job), job.path, job.processes, given)
+    _tell_flags(job.artifact.corpus, job.path / REPORT)
+
+
+def _tell_flags(name: str, report: Path) -> None:
+    """Say what the report of a step has noticed."""
+    for line in sentences(read_json(report).get(FLAGS, [])):
+        Progress(name, 0, "lines").say(line)
 
 
 def binarise(job: Step) -> None:
@@ -80,6 +89,7 @@ def binarise(job: Step) -> None:
 def prepare_test_set(job: Step) -> None:
     """Make all steps of a test set, with the subwords learned from the training text."""
     prepare_split(job.corpus, job.artifact.split, job.path.parent, _before(job))
+    _tell_flags(job.artifact.corpus, job.path.parent / "bpe" / REPORT)
 
 
 def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> None:
@@ -124,6 +134,7 @@ def distil_text(job: Job[Distilled]) -> None:
     origin = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
     published = of_published(origin, corpus, bpe, corpus.distilled[teacher].segmented)
     distil(corpus, bpe, published, origin, job.path.parent)
+    _tell_flags(job.artifact.corpus, job.path.with_name("distillation.json"))
 
 
 def compare_texts(job: Job[ComparisonShard]) -> None:

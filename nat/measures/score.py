@@ -7,6 +7,7 @@ empty translation.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,17 +21,25 @@ import numpy as np
 from nat import artifacts
 from nat.checksums import remedy, sha256_of
 from nat.data.corpus import Corpus
+from nat.data.flags import counted
+from nat.data.likeness import tokenised
 from nat.data.lines import read_lines
 from nat.data.splits import PERFECT, folder_of
 from nat.data.subwords import merge
 from nat.data.tokenise import target_tokens
 from nat.data.translations import OK, read_in_order
+from nat.data.vocabulary import SPECIALS, UNK
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures import bleu, statistics
 from nat.measures.results import NOT_AVAILABLE, check_names, missing
 from nat.measures.statistics import MEASURED, PART, TranslatedText
+
+FEW_MARKED = 0.01
+"""Share of the translations that may have unknown words or marks, besides those of references."""
+
+_UNKNOWN, _MARKS = re.compile(re.escape(SPECIALS[UNK])), re.compile(r"@@(?: |$)|[\u2581\uffed]")
 
 FEW_DISTINCT = 0.5
 """Distinct translations per distinct reference below which they count as few."""
@@ -204,11 +213,21 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     """Reasons to suspect translations, each as the end of a sentence.
 
     A model that has learned nothing of its source writes the same few sentences whatever it is.
+    Text with words that are unknown, marks of subwords or spaces between words and punctuation was
+    prepared otherwise than what it is compared with.
     """
+    reasons = []
     distinct, due = len(set(translations)), len(set(references))
-    if distinct >= FEW_DISTINCT * due:
-        return []
-    return [f"few distinct translations: {distinct} for {due} distinct references"]
+    if distinct < FEW_DISTINCT * due:
+        reasons.append(f"few distinct translations: {distinct} for {due} distinct references")
+    for what, marks in (("unknown words", _UNKNOWN), ("marks of subwords", _MARKS)):
+        number, usual = (sum(map(bool, map(marks.search, x))) for x in (translations, references))
+        if number - usual > FEW_MARKED * len(translations):
+            reasons.append(f"{what} in {counted(number, 'translation')}")
+    for what, lines in (("translations", translations), ("references", references)):
+        if number := tokenised(lines):
+            reasons.append(f"{number} {what} look tokenised, with spaces before punctuation")
+    return reasons
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:

@@ -120,7 +120,7 @@ def test_folder(tmp_path: Path, merges: Any) -> None:
     bpe_folder(corpus, tokens, output)
     parts = (".source", ".target") if isinstance(merges, dict) else ("",)
     vocabularies = [f"vocabulary{part}.txt" for part in parts]
-    assert names(output) == {*vocabularies, *(f"codes{part}" for part in parts)}
+    assert names(output) == {"bpe.json", *vocabularies, *(f"codes{part}" for part in parts)}
     loaded, seen = Vocabularies.load(output), {}
     for (side, lines), part in zip(sides.items(), (*parts, ""), strict=False):
         own = (lines, merges[side]) if isinstance(merges, dict) else ([*LINES, *GERMAN], merges)

@@ -46,7 +46,7 @@ def make(tmp_path: Path, bpe: Path, translations: list[dict[str, Any]]) -> dict[
     path = tmp_path / "train.jsonl"
     write_translations(path, translations)
     out = tmp_path / "distilled"
-    return distil(CORPUS, bpe, of_teacher(path), path, out)
+    return distil(CORPUS, bpe, of_teacher(path), path, out, made_by={})
 
 
 def test_lines_stay_where_they_are(tmp_path: Path, bpe: Path) -> None:

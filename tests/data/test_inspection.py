@@ -45,7 +45,8 @@ def flags(summary: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
         assert flag["count"] and flag["remedy"] and re.search(r"\d+ of .*: '", flag["example"])
     lines = [*told(summary)]
     assert all(any(each["kind"] in line for line in lines) for each in summary["flags"])
-    return {(flag["split"], flag["kind"]): flag for flag in summary["flags"]}
+    own = (flag for flag in summary["flags"] if "vocabulary lacks" not in flag["kind"])
+    return {(flag["split"], flag["kind"]): flag for flag in own}
 
 
 def one(found: dict[tuple[str, str], dict[str, Any]], split: str, word: str) -> dict[str, Any]:
@@ -55,11 +56,11 @@ def one(found: dict[tuple[str, str], dict[str, Any]], split: str, word: str) -> 
 
 def test_clean_text_has_no_flags_but_its_lengths(tmp_path: Path) -> None:
     summary = report(tmp_path, corpus_of(tmp_path))
-    assert summary["flags"] == []
+    assert flags(summary) == {}
     train = summary["splits"]["train"]
     low, median, high = train["languages"]["en"]["lengths"].values()
     assert 0 < low <= median <= high and 0.5 < train["ratios"]["0.5"] < 2
-    lines = [*told(summary)]
+    lines = [line for line in told(summary) if "vocabulary lacks" not in line]
     must_name(lines[0], "train", "40 pairs", "en", "de", f"median {median:g}")
     assert [line.partition(":")[0] for line in lines] == ["train", "valid", "test", "test"]
     must_name(lines[-1], "a perfect translation", "only")

@@ -1,0 +1,185 @@
+"""Flags of prepared text: what fits neither the training text nor the subwords nor the other side.
+
+Every split is looked at, and translations from elsewhere, whoever has prepared them. Up to 100,000
+pairs of each are read, evenly spread.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nat.data.corpus import Corpus
+from nat.data.flags import flag
+from nat.data.lines import count_lines, read_lines
+from nat.data.splits import sides
+from nat.data.subwords import merge
+from nat.data.vocabulary import Vocabularies
+from nat.files import read_json
+
+REPORT = "bpe.json"
+"""File of the folder `bpe`: flags of its splits, and the look at the training text."""
+
+TRAINING = "training"  # key of the latter
+
+MOST_UNKNOWN = 0.01
+"""Share of the subwords of a text that a vocabulary may lack."""
+
+_MOST_PAIRS = 100_000
+_ENOUGH = 50  # pairs whose correlation is judged
+_LEAST = 0.3  # correlation in a training text with which others are compared
+_UNKNOWN = 10  # subwords that are flagged
+_FEW = 30  # pairs with numbers, or lines with composed letters, of which shares are compared
+_ESCAPED = 0.01  # share of lines that is flagged
+_SPACED = 0.1
+_FORMS = 0.25  # difference of shares
+
+_NUMBER = re.compile(r"\d+")
+_ENTITY = re.compile("& ?(?:amp|lt|gt|quot|apos|#124|#91|#93) ?;")
+_SPACE = re.compile(r"\S [.,](?: |$)")
+_NO_SPACE = re.compile(r"\w[.,](?: |$)")
+
+
+@dataclass
+class Look:
+    """Counts of the pairs of a split, which those of another one should resemble.
+
+    Attributes:
+        pairs: that were looked at.
+        correlation: of the logarithms of their lengths; 0 if all are equal.
+        numbers: pairs with a number on the source side, and those whose target has it, too.
+        forms: for each side, lines with letters that can be composed, and those not in NFC.
+    """
+
+    pairs: int
+    correlation: float
+    numbers: list[int]
+    forms: list[list[int]]
+
+    @classmethod
+    def at(cls, sentences: Sequence[Sequence[str]]) -> "Look":
+        """Count the lines of two sides."""
+        lengths = np.log1p([[*map(len, lines)] for lines in sentences])
+        varied = lengths.size and lengths.std(1).all()
+        numbers = ([{*map(int, _NUMBER.findall(line))} for line in lines] for lines in sentences)
+        same = [bool(one & other) for one, other in zip(*numbers, strict=True) if one]
+        forms = []
+        for lines in sentences:
+            apart = [*map(_is_apart, lines)]
+            forms.append([sum(map(max, apart, map(_is_composed, lines))), sum(apart)])
+        correlation = round(float(np.corrcoef(lengths)[0, 1]), 6) if varied else 0.0
+        return cls(len(sentences[0]), correlation, [len(same), sum(same)], forms)
+
+
+def look_at(
+    corpus: Corpus,
+    split: str,
+    files: Sequence[Path],
+    vocabularies: Vocabularies,
+    training: Look | None,
+    segmented: bool,
+    references: Sequence[Path] = (),
+) -> tuple[Look, list[dict[str, Any]]]:
+    """Look at a split, and return its flags.
+
+    Args:
+        files: subwords of source and target.
+        vocabularies: of both.
+        training: the look at the training text, with which this one is compared; None for itself.
+        segmented: whether others have prepared the text, see `nat.data.corpus.Split`.
+        references: files with the text of both sides of a test set as it was given.
+    """
+    step = 1 + count_lines(files[0]) // _MOST_PAIRS
+    subwords, text = (
+        [[*islice(read_lines(path), 0, None, step)] for path in paths]
+        for paths in (files, references)
+    )
+    sentences = [[*map(merge, lines)] for lines in subwords]
+    looked, flags = Look.at(sentences), []
+
+    def add(kind: str, count: int, number: int, remedy: str, *sides: Sequence[str]) -> None:
+        where = f"line {1 + step * number} of {split}"
+        flags.append(flag(kind, split, count, remedy, where, *(lines[number] for lines in sides)))
+
+    def add_lines(
+        kind: str, lines: Sequence[str], matches: Callable[[str], Any], share: float, remedy: str
+    ) -> None:
+        numbers = [number for number, line in enumerate(lines) if matches(line)]
+        if numbers and len(numbers) >= share * len(lines):
+            add(kind, len(numbers), numbers[0], remedy, lines)
+
+    of_sides = zip(
+        sides(corpus), (vocabularies.source, vocabularies.target), subwords, sentences, strict=True
+    )
+    for side, (language, vocabulary, its_subwords, lines) in enumerate(of_sides):
+        unknown = [sum(each not in vocabulary.ids for each in x.split()) for x in its_subwords]
+        share = sum(unknown) / max(1, sum(len(line.split()) for line in its_subwords))
+        if share > MOST_UNKNOWN and sum(unknown) >= _UNKNOWN:
+            number = next(number for number, count in enumerate(unknown) if count)
+            kind = f"subwords of '{language}' that the vocabulary lacks ({share:.1%} of all)"
+            remedy = "they must belong to each other and to the tokeniser"
+            add(kind, sum(unknown), number, remedy, its_subwords)
+        if segmented and not corpus.preprocessing.escaped:
+            kind, remedy = f"lines of '{language}' with XML escapes", "set 'escaped: true'"
+            add_lines(kind, lines, _ENTITY.search, _ESCAPED, f"{remedy} in 'preprocessing'")
+        if training is not None and min(looked.forms[side][0], training.forms[side][0]) >= _FEW:
+            own, due = (its.forms[side][1] / its.forms[side][0] for its in (looked, training))
+            if abs(own - due) > _FORMS:
+                kind = f"lines of '{language}' in another Unicode form than the training text"
+                matches = _is_apart if own > due else _is_composed
+                add_lines(kind, lines, matches, 0, "put all text into one form, such as NFC")
+        if references or corpus.preprocessing.tokeniser_of(language) == "none":
+            lines = text[side] if references else lines
+            if tokenised(lines):
+                kind = f"lines of '{language}' with spaces before punctuation, as if it was tokens"
+                add_lines(kind, lines, _SPACE.search, 0, "give text as it is written")
+    if differs := _unlike(looked, training):
+        one, other = (np.log1p([*map(len, lines)]) for lines in sentences)
+        kind = f"pairs that seem not to belong together ({differs})"
+        remedy = "look for lines that are missing, doubled or in another order"
+        add(kind, looked.pairs, int(np.argmax(abs(one - other))), remedy, *sentences)
+    return looked, flags
+
+
+def tokenised(lines: Sequence[str]) -> int:
+    """The number of lines with a space before a full stop or comma, if most of these have one."""
+    number = sum(bool(_SPACE.search(line)) for line in lines)
+    others = sum(bool(_NO_SPACE.search(line)) for line in lines)
+    return number if number > others and number >= _SPACED * len(lines) else 0
+
+
+def _is_apart(line: str) -> bool:
+    return not unicodedata.is_normalized("NFC", line)
+
+
+def _is_composed(line: str) -> bool:
+    return not unicodedata.is_normalized("NFD", line)
+
+
+def _unlike(looked: Look, training: Look | None) -> str:
+    """Say why the sides of a split seem to be shifted or in different orders; "" if they do not."""
+    error = 3 / max(1, looked.pairs) ** 0.5
+    told = f"their lengths correlate by {looked.correlation:.2f}"
+    if training is None:
+        is_low = looked.pairs >= 4 * _ENOUGH and looked.correlation < error
+        return told if is_low else ""
+    due = training.correlation
+    is_low = looked.correlation < min(0.6 * due, due - error)
+    if is_low and due > _LEAST and looked.pairs >= _ENOUGH:
+        return f"{told}, those of the training text by {due:.2f}"
+    if min(looked.numbers[0], training.numbers[0]) >= _FEW:
+        own, due = (its.numbers[1] / its.numbers[0] for its in (looked, training))
+        if own < due / 2:
+            return f"{own:.0%} of those with numbers share one, {due:.0%} in the training text"
+    return ""
+
+
+def look_of(bpe: Path) -> Look | None:
+    """The look at the training text; None if its folder was made before there was one."""
+    path = bpe / REPORT
+    return Look(**read_json(path)[TRAINING]) if path.exists() else None
