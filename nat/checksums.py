@@ -245,8 +245,8 @@ def command(path: Path | str) -> str | None:
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}", *([f"name={name}"] if name else [])]
         with suppress(OSError, ValueError):  # without, or with a damaged one
-            changes = saved_override(path.parents[len(below) - 2] / OVERRIDE)
-            words += ["override=" + " ".join(changes)] if changes else []
+            saved = saved_override(path.parents[len(below) - 2] / OVERRIDE)
+            words += [f"{key}={' '.join(given)}" for key, given in saved.items() if given]
     return shlex.join(words)
 
 
@@ -259,10 +259,14 @@ def _below_results(path: Path) -> tuple[str, ...]:
     return path.relative_to(inner).parts if inner else ()
 
 
-def saved_override(record: Path) -> tuple[str, ...]:
-    """Changes of a named run, as its first run saved them, as typed: `KEY=VALUE`."""
+def saved_override(record: Path) -> dict[str, tuple[str, ...]]:
+    """Changes of a named run, as it saved them, as typed, `KEY=VALUE`, and those of its sweep."""
     changes = json.loads(record.read_text(encoding="utf-8"))
     if not isinstance(changes, Mapping):
         raise ValueError("no keys and values")
-    given = ((key, value) for key, value in leaves(changes) if not isinstance(value, Mapping))
-    return tuple(f"{key}={json.dumps(value)}" for key, value in given)
+    swept = changes.get("sweep", {}).items()
+    given = [each for each in leaves({**changes, "sweep": {}}) if not isinstance(each[1], Mapping)]
+    return {
+        "override": tuple(f"{key}={json.dumps(value)}" for key, value in given),
+        "sweep": tuple(f"{key}={','.join(values)}" for key, values in swept),
+    }

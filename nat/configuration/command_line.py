@@ -17,9 +17,13 @@ from nat.files import read_json, write_json
 
 def add_configuration_arguments(parser: ArgumentParser) -> None:
     """Add `--scale`, `--name` and `--override`, as `RunChoice.arguments` gives them."""
-    of_files = f"KEY=VALUE ... of recipes and config/config.yaml: {EXAMPLE}"
-    scale = "a file of config/scales; without it the scale that config/config.yaml names"
-    for key, text in zip(KEYS, (scale, "of a run at results/SCALE@NAME", of_files), strict=True):
+    texts = (
+        "a file of config/scales; without it the scale that config/config.yaml names",
+        "of a run at results/SCALE@NAME",
+        f"KEY=VALUE ... of files of config/: {EXAMPLE}",
+        "KEY=VALUE,VALUE ..., of which each is run",
+    )
+    for key, text in zip(KEYS, texts, strict=True):
         parser.add_argument(f"--{key}", help=text)
 
 
@@ -36,7 +40,7 @@ def choice_of(root: Path, run: str) -> RunChoice:
         return RunChoice(scale)
     record = root / RESULTS / run / OVERRIDE
     try:
-        return RunChoice(scale, name, saved_override(record))
+        return RunChoice(scale, name, **saved_override(record))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{record} cannot be read ({error}), which has the overrides of '{name}'; put it back"
@@ -44,15 +48,22 @@ def choice_of(root: Path, run: str) -> RunChoice:
 
 
 def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
-    """Refuse a name that was first used with other overrides; `keep` those of a new name."""
-    own, folder = configuration.choice.changes, f"{RESULTS}/{configuration.run}"
-    if configuration.choice.name is None:
+    """Refuse a name that was first used with other overrides; `keep` those of a new name.
+
+    Other values may be added to a sweep, since its results say their values.
+    """
+    choice, folder = configuration.choice, f"{RESULTS}/{configuration.run}"
+    if choice.name is None:
         return
-    record = configuration.root / folder / OVERRIDE
-    if record.exists() and (changes := differences(read_json(record), own)):
+    record, own = configuration.root / folder / OVERRIDE, choice.changes
+    before = read_json(record) if record.exists() else own
+    swept = before.pop("sweep", {}) if record.exists() else choice.swept
+    both = before | {"sweep": [*swept]}, own | {"sweep": [*choice.swept]}
+    if changes := differences(*both):
         raise UserError(
             f"key 'name': {folder} was made with another 'override' ({'; '.join(changes)}); give "
             f"the same one, or another name, or remove {folder}/{OVERRIDE} to replace these results"
         )
-    if keep and not record.exists():
-        write_json(record, own)
+    values = {key: [*dict.fromkeys(swept[key] + each)] for key, each in choice.swept.items()}
+    if keep and (not record.exists() or values != swept):
+        write_json(record, own | ({"sweep": values} if values else {}))

@@ -223,9 +223,9 @@ def options_in(family: str, name: str) -> Content:
     `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
     `{"beam": 20, "language_model": {"order": 4}}`.
     """
-    match = re.fullmatch(expression(family, f"({_NUMBER})"), name)
+    match = name != family and re.fullmatch(expression(family, f"({_NUMBER})"), name)
     options: Content = {}
-    for key, text in zip(placeholders(family), match.groups() if match else (), strict=True):
+    for key, text in zip(placeholders(family), match.groups(), strict=True) if match else ():
         number = float(text) if "." in text else int(text)
         options = merged(options, nested(key.split("."), number))
     return options

@@ -1,8 +1,10 @@
 """Changes of the configuration on the command line, and the name of the run.
 
 `snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
+`snakemake --config scale=demo name=rates sweep="recipes.student.learning_rate=1e-3,2e-3,3e-3"`
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,40 +18,49 @@ from nat.configuration.files import read_value
 from nat.errors import UserError, told_of
 from nat.options import Name, OrAbsent, StrictModel, nested, validated
 
-KEYS = ("scale", "name", "override")  # keys that `snakemake --config` accepts
+KEYS = ("scale", "name", "override", "sweep")  # keys that `snakemake --config` accepts
 EXAMPLE = "recipes.student.dropout=0.2"
 OF_A_RUN = ("precision", "threads", "distillation_engine")
 """Keys of config/config.yaml that concern one run; corpora are made once for all runs."""
 SCALE = "scale"
 NAMED = ("recipes", "systems", "decodings", "sizes", "corpora")
 """Kinds of keys whose first part is a name; those of a `SCALE` have none."""
+_COMMA = re.compile(r",(?![^\[{]*[\]}])")  # between values, not inside of a list or mapping
 _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
 
 
 class Change(NamedTuple):
     """A change of one key; the `path` of a kind of `NAMED` begins with a name."""
 
-    text: str
+    where: str
     kind: str
     path: tuple[str, ...]
     value: Any
 
+
+class Point(NamedTuple):
+    """One value of each key of a sweep; `values` are as typed, by key."""
+
+    changes: tuple[Change, ...]
+    values: dict[str, str]
+
     @property
-    def where(self) -> str:
-        """Its name in messages."""
-        return f"override '{self.text}'"
+    def name(self) -> str:
+        """The end of the names of what it changes."""
+        words = ("=".join(each) for each in self.values.items())
+        return "".join(f"@{re.sub(r'[^A-Za-z0-9=._-]+', '-', word)}" for word in words)
 
 
-def change_of(text: str, where: str) -> Change:
+def _change(text: str, where: str, kinds: tuple[str, ...]) -> Change:
     """Read a change as typed, `recipes.student.dropout=0.2`."""
     key, equals, value = text.partition("=")
     kind, *path = key.split(".")
-    require(kind, ("config", SCALE, *NAMED), "kind of key", where)
+    require(kind, kinds, "kind of key", where)
     if not equals or len(path) < (2 if kind in NAMED else 1) or "" in path:
         raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
     if kind == "config":
         require(path[0], OF_A_RUN, "key", where)
-    return Change(text, kind, tuple(path), read_value(value, where))
+    return Change(where, kind, tuple(path), read_value(value, where))
 
 
 @dataclass(frozen=True)
@@ -60,16 +71,19 @@ class RunChoice:
         scale: "" for that of config/config.yaml.
         name: of the run, beside the scale; None for the configuration of the files.
         override: changes as typed, `recipes.student.dropout=0.2`, in order.
+        sweep: the same with several values between commas; all combinations are run.
     """
 
     scale: str = ""
     name: str | None = None
     override: tuple[str, ...] = ()
+    sweep: tuple[str, ...] = ()
 
     @property
     def keys(self) -> dict[str, str]:
         """Keys and values for `snakemake --config`."""
-        values = zip(KEYS, (self.scale, self.name, " ".join(self.override)), strict=True)
+        lists = " ".join(self.override), " ".join(self.sweep)
+        values = zip(KEYS, (self.scale, self.name, *lists), strict=True)
         return {key: value for key, value in values if value}
 
     @property
@@ -80,12 +94,34 @@ class RunChoice:
     @cached_property
     def parsed(self) -> list[Change]:
         """The changes of the override, in order; names and values are checked with the files."""
-        if self.override and self.name is None:
-            raise UserError(
-                "missing key 'name': results of a configuration that 'override' changes lie at "
-                f"results/SCALE@NAME, so give it a name beside override='{self.override[0]}'"
-            )
-        return [change_of(text, f"override '{text}'") for text in self.override]
+        for key, given in (("override", self.override), ("sweep", self.sweep)):
+            if given and self.name is None:
+                raise UserError(
+                    f"missing key 'name': results of a configuration that '{key}' changes lie at "
+                    f"results/SCALE@NAME, so give it a name beside {key}='{given[0]}'"
+                )
+        kinds = ("config", SCALE, *NAMED)
+        return [_change(text, f"override '{text}'", kinds) for text in self.override]
+
+    @cached_property
+    def swept(self) -> dict[str, list[str]]:
+        """The values of each key of the sweep, as typed."""
+        pairs = (text.partition("=") for text in self.sweep)
+        return {key: [*map(str.strip, _COMMA.split(values))] for key, _, values in pairs}
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """All combinations of the values of the sweep; none without a sweep."""
+        keys, short = [*self.swept], [key.rpartition(".")[2] for key in self.swept]
+        names = [
+            own if short.count(own) == 1 else key for own, key in zip(short, keys, strict=True)
+        ]
+        points = []
+        for values in itertools.product(*self.swept.values()) if keys else ():
+            texts = ("=".join(filter(None, each)) for each in zip(keys, values, strict=True))
+            changes = tuple(_change(text, f"sweep '{text}'", NAMED) for text in texts)
+            points.append(Point(changes, dict(zip(names, values, strict=True))))
+        return points
 
     @cached_property
     def changes(self) -> dict[str, Any]:
@@ -100,11 +136,13 @@ class _Given(StrictModel):
     scale: OrAbsent[Name] = None
     name: OrAbsent[Annotated[Name, Field(max_length=100)]] = None  # part of the name of a folder
     override: OrAbsent[Annotated[str, Field(pattern=r"\S")]] = None
+    sweep: OrAbsent[Annotated[str, Field(pattern=r"\S")]] = None
 
 
 def choice(config: Mapping[str, Any]) -> RunChoice:
     """Read the choice of `snakemake --config KEY=VALUE ...`."""
     with told_of("--config: "):
         its = validated(_Given, dict(config))
-    changes = tuple(_BETWEEN.split(its.override.strip())) if its.override else ()
-    return RunChoice(its.scale or "", its.name, changes)
+    given = its.override, its.sweep
+    override, sweep = (tuple(_BETWEEN.split(each.strip())) if each else () for each in given)
+    return RunChoice(its.scale or "", its.name, override, sweep)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nat.configuration import changes, families
+from nat.configuration import changes, families, sweeps
 from nat.configuration.configuration import Configuration
 from nat.configuration.families import Content
 from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
@@ -48,6 +48,8 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     families.require(choice.scale, files["scales"], "scale", origin)
     overridden = changes.override(choice, files, origins)
     changes.name_recipes(files, origins)
+    sweeps.add_copies(choice, files, origins, overridden)
+    changes.name_recipes(files, origins)  # of copies
     files["corpora"] = with_splits_of_parents(files["corpora"])
     if own := choice.changes["config"]:
         settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WITH_TASKS = ("systems", "recipes", "decodings")  # folders whose files have a key `tasks`
 REFERENCES = {
     **dict.fromkeys(("system", "init_from", "teacher", "assistant"), "systems"),
-    **{"decoding": "decodings", "recipe": "recipes", "size": "sizes"},
+    **{"decoding": "decodings", "recipe": "recipes", "as": "recipes", "size": "sizes"},
 }
 """Keys of these files, at any depth, that name a file of another folder, or a size."""
 
@@ -231,21 +231,21 @@ def named(configuration: "Configuration", tasks: tuple[str, ...]) -> "Configurat
     files = dict(view.files)
     for folder in ("systems", "decodings"):
         contents = files[folder].items()
-        files[folder] = {name: _renamed(content, names) for name, content in contents}
+        files[folder] = {name: renamed(content, names) for name, content in contents}
     return replace(view, files=files, names=names)
 
 
-def _renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any:
-    """A copy of a JSON-able value in which names of systems, or of decodings, are replaced."""
+def renamed(value: Any, names: Mapping[str, str], kind: str = "systems") -> Any:
+    """A copy of a JSON-able value in which names of systems, or of another kind, are replaced."""
     if isinstance(value, Mapping):
         return {
             key: names.get(part, part)
             if isinstance(part, str) and REFERENCES.get(key) == kind
-            else _renamed(part, names, kind)
+            else renamed(part, names, kind)
             for key, part in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_renamed(part, names, kind) for part in value]
+        return [renamed(part, names, kind) for part in value]
     return value
 
 
@@ -254,15 +254,15 @@ def _identity(view: "Configuration", system: str, others: Mapping[str, str]) -> 
     its = view.system(system)
     if its.size not in view.scale_settings.sizes:
         return fingerprint({"system": system})  # not trained at this scale, so equal to no other
-    content = _renamed(effective(view, system), others)
+    content = renamed(effective(view, system), others)
     content["recipe"]["validation"].pop("decoding")  # its options are included
     decodings = {}
     for name in (text.decoding for text in its.text.candidates if text.decoding):
         file = view.decoding_file(name)
         besides = {"assistant": file.assistant, "tuning": file.tuning}
         own = {**view.decoding(name).as_json(), **besides}
-        decodings[name] = fingerprint(_renamed(own, others))
-    content["text"] = _renamed(content["text"], decodings, "decodings")
+        decodings[name] = fingerprint(renamed(own, others))
+    content["text"] = renamed(content["text"], decodings, "decodings")
     return fingerprint(content)
 
 

@@ -16,7 +16,9 @@ from nat.artifact import is_generated
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration
 from nat.configuration.configuration import all_tasks
+from nat.configuration.families import family_of
 from nat.configuration.files import PAPER_SCALE
+from nat.configuration.overrides import Point
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
 from nat.data.references import has_references
 from nat.data.splits import held_out
@@ -215,6 +217,20 @@ class Resolver:
             return [cells[0]._replace(reason=reason)]
         seeds = self.paper.seeds or self.configuration.scale_settings.seeds
         return [self._sourced(each._replace(seed=seed)) for seed in seeds for each in cells]
+
+    def at(self, cell: Cell, point: Point) -> Cell:
+        """The cell with what a value of a sweep changes; the same if it changes nothing."""
+        known = {"system": self.configuration.systems, "partner": self.configuration.systems}
+        names = {
+            "decoding": self.configuration.decodings,
+            "task": self.configuration.tasks,
+            **known,
+        }
+        ends = {key: f"{getattr(cell, key)}{point.name}" for key in names}
+        moved: Chosen = {key: end for key, end in ends.items() if family_of(end, names[key])}
+        if cell.source is None or not moved:
+            return cell
+        return self._sourced(cell._replace(**moved, published=None, printed="", origin=""))
 
     def _sourced(self, cell: Cell) -> Cell:
         """A cell with the result that has its number; the group of a latency is yet unknown."""

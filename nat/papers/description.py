@@ -197,6 +197,7 @@ KINDS = {
     "contour": ("panels analysis values rows columns", "x y colours caption points"),
     "alignment": ("panels analysis first second links", "captions"),
     "steps": ("panels analysis passes", "source reference"),
+    "sweep": ("x", ""),
 }
 """The keys that each kind of table or figure, or its `analysis`, must have, and may have."""
 
@@ -258,9 +259,9 @@ class TablePart(PaperPart):
 
 
 class FigurePart(PaperPart):
-    """A figure of cells, or of parts of an analysis."""
+    """A figure of cells, or of parts of an analysis; that of a sweep is in no file."""
 
-    kind: FigureKind
+    kind: FigureKind | Literal["sweep"]
 
 
 class Side(Coordinates):

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from nat.artifacts import step_of
+from nat.configuration.overrides import Point
 from nat.data.splits import sides
 from nat.errors import told_of
 from nat.measures.known import DERIVED, MEASURES
@@ -144,10 +145,11 @@ def is_run(row: Heading) -> bool:
 
 
 class ExpandedTable(Expanded):
-    """A table; texts are in the column `TEXT`."""
+    """A table; texts are in the column `TEXT`. `swept`: see `nat.papers.sweeps`."""
 
     def __init__(self, resolver: Resolver, number: str) -> None:
         super().__init__(resolver, f"table {number}", resolver.paper.tables[number])
+        self.swept: dict[str, tuple[str, Point]] = {}
         with told_of(f"{resolver.file}: tables.{number}: "):
             if self.described.kind == "samples":
                 self._samples()

@@ -16,6 +16,7 @@ from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
 from nat.papers.expansion import Expanded, ExpandedTable
 from nat.papers.figure_expansion import ExpandedFigure
+from nat.papers.sweeps import SweepFigure, sweep
 
 
 @cache
@@ -31,7 +32,14 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     """
     resolver = Resolver(configuration, paper)
     tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
-    figures = [ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures]
+    for table in tables.values() if configuration.choice.points else ():
+        sweep(table)
+    figures = [
+        SweepFigure(resolver, number, tables)
+        if described.kind == "sweep"
+        else ExpandedFigure(resolver, number, tables)
+        for number, described in resolver.paper.figures.items()
+    ]
     parts: list[Expanded] = [*tables.values(), *figures]
     groups: dict[Any, dict[str, set[str]]] = {}
     for cell in (cell for part in parts for cell in part.cells if isinstance(cell.source, Latency)):

@@ -88,7 +88,11 @@ def targets(configuration: Configuration) -> list[Target]:
     for name in configuration.papers:
         paper = configuration.paper(name)
         every += [(name, "table", number) for number in paper.tables]
-        every += [(name, "figure", number) for number in paper.figures]
+        every += [
+            (name, "figure", number)
+            for number, figure in paper.figures.items()
+            if figure.kind != "sweep" or relation(configuration, name)[f"figure {number}"].cells
+        ]
         every += [(name, "claims", "")] * bool(paper.claims)
     return every
 

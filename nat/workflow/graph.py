@@ -27,6 +27,7 @@ from nat.options import hint
 from nat.papers import reports, settings
 from nat.papers.cells import Cell
 from nat.papers.reports import Report, Site
+from nat.papers.sweeps import PREFIX
 from nat.workflow.dependence import code_of_reports
 from nat.workflow.together import Together, together
 
@@ -85,12 +86,15 @@ class Graph:
     def reports_of(self, *papers: str) -> list[str]:
         """Paths of the tables, figures and judged claims of papers.
 
-        Without a name, these are all papers but those that the scale keeps apart.
+        Without a name, these are all papers but those that the scale keeps apart. In a sweep they
+        are the tables that it changes and their figures, if there are any.
         """
         apart = self.configuration.scale_settings.apart
         wanted = papers or [name for name in self.configuration.papers if name not in apart]
-        own = (report for report in self.reports.values() if report.paper in wanted)
-        return [path for report in own for path in report.files]
+        own = [report for report in self.reports.values() if report.paper in wanted]
+        figures = {(each.paper, each.number) for each in own if each.number.startswith(PREFIX)}
+        swept = [e for e in own if {(e.paper, e.number), (e.paper, PREFIX + e.number)} & figures]
+        return [path for report in swept or own for path in report.files]
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
         """Paths that the pages of a run wait for: what they show and the run makes."""

@@ -1,0 +1,104 @@
+"""Rows of tables for the values of a sweep, and the figure that shows them."""
+
+from collections.abc import Mapping
+
+from nat.configuration.overrides import Point
+from nat.papers.cells import OVER, Cell
+from nat.papers.coordinates import Heading, Resolver
+from nat.papers.description import Line
+from nat.papers.expansion import Expanded, ExpandedTable
+
+PREFIX = "sweep_"
+"""Of the number of the figure of a table."""
+
+
+def sweep(table: ExpandedTable) -> None:
+    """Replace each row of numbers that the values of a sweep change by one for each value."""
+    points = table.resolver.configuration.choice.points
+    moved = {point.name: _moved(table, point) for point in points}
+    rows, cells = table.rows, table.cells
+    table.rows, table.cells = [], []
+    for row in rows:
+        own = [cell for cell in cells if cell.row == row.label]
+        if not any(row.label in labels for labels in moved.values()):
+            table.rows.append(row)
+            table.cells += own
+            continue
+        for point in points:
+            labels = moved[point.name]
+            label = labels.get(row.label, f"{row.label}, {_words(point.values)}")
+            table.swept[label] = row.label, point
+            table.rows.append(row._replace(label=label))
+            table.cells += [_at(table.resolver, cell, point, labels, label) for cell in own]
+
+
+def _moved(table: ExpandedTable, point: Point) -> dict[str, str]:
+    """The rows that a value changes, with the labels that they have with it."""
+    moved: dict[str, str] = {}
+    for cell in table.cells:  # those that are computed come after those of their operands
+        of = [label for label, _ in cell.derived.of] if cell.derived else []
+        if any(label in moved for label in of) or table.resolver.at(cell, point) != cell:
+            moved[cell.row] = f"{cell.row}, {_words(point.values)}"
+    return moved
+
+
+def _at(resolver: Resolver, cell: Cell, point: Point, labels: Mapping[str, str], row: str) -> Cell:
+    derived = cell.derived
+    if derived is not None:
+        of = tuple((labels.get(label, label), column) for label, column in derived.of)
+        derived = derived._replace(of=of)
+    baseline = labels.get(cell.baseline, cell.baseline)
+    cell = resolver.at(cell, point)
+    return cell._replace(row=row, derived=derived, baseline=baseline)
+
+
+def _words(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items())
+
+
+class SweepFigure(Expanded):
+    """The first measure of a table over the values of the first key; none if nothing is swept.
+
+    Rows above the first that is swept are levels; the values of other keys are series of their own.
+    """
+
+    def __init__(
+        self, resolver: Resolver, number: str, tables: Mapping[str, ExpandedTable]
+    ) -> None:
+        super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])
+        table, points = tables[number.removeprefix(PREFIX)], resolver.configuration.choice.points
+        over = {(cell.row, cell.column) for cell in table.cells if cell.role == OVER}
+        own = [e for e in table.cells if e.source and (e.row, e.column) not in over]
+        measure = next((cell.measure for cell in own if cell.row in table.swept), None)
+        below = next((at for at, e in enumerate(own) if e.row in table.swept), 0)
+        own = own[:below] + [cell for cell in own if cell.row in table.swept]
+        own = [cell for cell in own if cell.measure == measure]
+        self.columns = [each for each in table.columns if any(e.column == each.label for e in own)]
+        key, numbers = next(iter(points[0].values)), [point.changes[0].value for point in points]
+        are_numbers = all(type(each) in (int, float) for each in numbers)
+        names = list(dict.fromkeys(point.values[key] for point in points))
+        lines: dict[str, Line] = {}
+        for cell in own:
+            label, point = table.swept.get(cell.row, (cell.row, points[0]))
+            if cell.row in table.swept:
+                others = {each: point.values[each] for each in point.values if each != key}
+                label = ", ".join(filter(None, [label, _words(others)]))
+            lines[label] = Line(style=None if cell.row in table.swept else "level")
+            name = point.values[key]
+            place = point.changes[0].value if are_numbers else names.index(name)
+            self.cells.append(
+                cell._replace(
+                    report=self.name,
+                    row=label,
+                    group="",
+                    baseline="",
+                    x=place,
+                    category="" if are_numbers else name,
+                )
+            )
+        self.rows = [Heading(label, {}, given=line) for label, line in lines.items()]
+        if own:
+            drawn = {"panels": self.columns, "series": self.rows}
+            as_lines = {key: [Line(label=e.label) for e in each] for key, each in drawn.items()}
+            kind = "lines" if are_numbers else "bars"
+            self.described = self.described.model_copy(update={**as_lines, "kind": kind})
