@@ -14,6 +14,9 @@
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes;
 #                   CASES= chooses tests, by an expression of pytest's -k
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
+# make speedrun   Multi30k from raw text to a one-pass student with a score, anew, on the device
+#                 that there is: wall time and score, and the log in results/speedruns;
+#                 SPEEDRUN="scale.seeds=[2]", for one, changes more keys
 # make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
 # make environment   .venv, from the lock files in envs/; made anew when these change; PYTHON= is the
 #                    Python that makes it, and WITHOUT_UV=1 installs with pip
@@ -124,6 +127,18 @@ bench: environment
 	$(BIN)/python benchmarks/deployment.py
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/growth.py --pairs 1000 10000
+
+# The corpus has a name of its own, and its results and those of the scale are made anew each time.
+# Two threads are what two cores have; with CTranslate2 the text is distilled in half of the time.
+SPEEDRUN ?=
+STUDENT := scores/multi30k-speedrun/deployment-ctc-kd/seed1/ctc-tuned/test.json
+speedrun: environment
+	@rm -rf results/speedrun@clock results/corpora/multi30k-speedrun
+	mkdir -p results/speedruns
+	log=results/speedruns/$$(date -u +%Y%m%d-%H%M%S).log
+	begun=$$(date +%s)
+	$(BIN)/snakemake results/speedrun@clock/$(STUDENT) --config scale=speedrun name=clock override="config.threads=2 config.distillation_engine=ctranslate2 $(SPEEDRUN)" 2>&1 | tee $$log
+	$(BIN)/python -c "import json, sys; print('sacreBLEU', json.load(open(sys.argv[1]))['measures']['test']['sacrebleu']['value'], 'after', sys.argv[2], 's')" results/speedrun@clock/$(STUDENT) $$(( $$(date +%s) - begun )) | tee -a $$log
 
 bench-gpu: environment
 	$(BIN)/python benchmarks/gpu_training.py

@@ -115,6 +115,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
+    from nat.decoding.captured import Captured
     from nat.decoding.ctc import CtcDecoding
     from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.decoding.mask_predict import MaskPredict
@@ -155,6 +156,11 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         "CMLM, 4 steps, 5 lengths": system(MaskPredict(steps=4, length_beam=5), 6, 6, "constant"),
         "CMLM, 10 steps, 5 lengths": system(MaskPredict(steps=10, length_beam=5), 6, 6, "constant"),
     }
+    for precision in ("float32", "float16") if device == "cuda" else ():
+        graph, added = Captured(precision=precision), f"captured, {precision}"
+        frames = {"copy": "soft_upsampled", "upsample": 2.0}
+        systems[f"NAT, one pass, {added}"] = system(graph, 6, 6, "constant", copy="soft")
+        systems[f"CTC, 2 frames a token, {added}"] = system(graph, 6, 6, None, **frames)
     for layers in ((12, 1), (6, 6)) if device == "cuda" and runs_on_gpu() else ():
         systems |= in_ctranslate2(build(*layers, None).cpu(), [tokens] * batch)
     return systems

@@ -150,13 +150,19 @@ def collapse(labels: Tensor, padding: Tensor) -> Tensor:
 
     The tokens that are left have PAD after their end, [B, N].
     """
+    tokens = collapsed(labels, padding)
+    width = int(tokens.ne(PAD).sum(1).max()) if tokens.numel() else 0
+    return tokens[:, :width]
+
+
+def collapsed(labels: Tensor, padding: Tensor) -> Tensor:
+    """The same in the shape of the labels, [B, T], which does not depend on what they are."""
     before = F.pad(labels, (1, 0), value=BLANK)[:, :-1]
     kept = labels.ne(before) & labels.ne(BLANK) & ~padding
-    lengths = kept.sum(1)
-    width = int(lengths.max()) if lengths.numel() else 0
-    tokens = labels.new_full((labels.size(0), width), PAD)
-    tokens[torch.arange(width, device=labels.device) < lengths[:, None]] = labels[kept]
-    return tokens
+    width = labels.size(1)
+    places = torch.where(kept, kept.cumsum(1) - 1, width)
+    tokens = labels.new_full((labels.size(0), width + 1), PAD)
+    return tokens.scatter_(1, places, labels)[:, :width]
 
 
 def _exact(log_probabilities: Tensor) -> Tensor:

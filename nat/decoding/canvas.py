@@ -138,7 +138,23 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
 def canvases_of(
     model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
-    """Canvases of masks for the `length_beam` most probable target lengths of each sentence.
+    """Canvases of masks for the `length_beam` most probable target lengths of each sentence."""
+    lengths = lengths_of(model, encoded, length_beam, length_factor)
+    width = int(lengths.max()) if lengths.numel() else 0
+    real = torch.arange(width, device=lengths.device) < lengths[:, None]
+    return Canvases(
+        tokens=torch.where(real, MASK, PAD),
+        log_probabilities=encoded.length_states.new_zeros(real.shape),
+        real=real,
+        lengths=lengths,
+        passes=torch.zeros_like(lengths),
+    )
+
+
+def lengths_of(
+    model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
+) -> Tensor:
+    """The `length_beam` most probable target lengths of each sentence, [B * length_beam].
 
     Predicted lengths are multiplied with `length_factor`, then rounded (halves to the even number).
     A canvas that ends in EOS has at least two positions, as for the authors of Mask-Predict.
@@ -151,13 +167,4 @@ def canvases_of(
     lengths = predictor.candidates(states, encoded.padding, length_beam, longest).flatten()
     if length_factor != 1:
         lengths = share_of(lengths, length_factor).round().long().clamp(1, longest)
-    lengths = lengths.clamp(min=1 + int(model.predicts_end))
-    width = int(lengths.max()) if lengths.numel() else 0
-    real = torch.arange(width, device=lengths.device) < lengths[:, None]
-    return Canvases(
-        tokens=torch.where(real, MASK, PAD),
-        log_probabilities=states.new_zeros(real.shape),
-        real=real,
-        lengths=lengths,
-        passes=torch.zeros_like(lengths),
-    )
+    return lengths.clamp(min=1 + int(model.predicts_end))

@@ -263,6 +263,26 @@ class OnnxParallelDecodingOptions(DecodingMethod):
     converted = "onnx"
 
 
+class CapturedDecodingOptions(DecodingMethod):
+    """Of one parallel pass in fixed shapes, see `nat.decoding.captured`.
+
+    Attributes:
+        precision: of the model and of its products; that of float32 is the model as it is.
+        length_beam: see `LengthBeam`; 1 on an upsampled canvas.
+        length_factor: see `OnePassDecodingOptions`.
+        deduplicate: see `ParallelLengths`.
+        blank_penalty: see `CtcDecodingOptions`; only for an upsampled canvas.
+    """
+
+    precision: Literal["float32", "float16", "bfloat16"] = "float32"
+    length_beam: LengthBeam = 1
+    length_factor: float = Field(default=1.0, gt=0.0)
+    deduplicate: bool = False
+    blank_penalty: float = added(0.0)
+
+    upsampled = None
+
+
 class CtcBeamDecodingOptions(DecodingMethod):
     """Of prefix beam search.
 

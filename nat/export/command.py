@@ -13,6 +13,8 @@ from nat.traits import ENGINES
 FORMATS = (*ENGINES, "fairseq", "huggingface")
 """Programs that a model can be exported to."""
 
+PRECISIONS = ("float32", "float16", "bfloat16")
+
 
 def main() -> None:
     """Run the command."""
@@ -60,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     help = "most source tokens of a batch, with padding; fewer take less memory (default: those of "
     help += "the run)"
     translate("--batch-tokens", metavar="N", type=_count, help=help)
+    help = "default: a GPU, if there is one; there one pass is a captured graph"
+    translate("--device", choices=("cpu", "cuda"), help=help)
+    help = "of such a graph (default: %(default)s)"
+    translate("--precision", choices=PRECISIONS, default=PRECISIONS[0], help=help)
 
     pack = "nat.export.package:packed"
     command("pack", pack, "copy a model with all that it needs to one folder")

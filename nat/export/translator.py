@@ -23,6 +23,7 @@ from nat.data.lines import decoded, unpacked
 from nat.data.raw_text import RawText, untied
 from nat.data.subwords import merge, splitter_at
 from nat.data.translations import EMPTY_SOURCE, OK
+from nat.decoding.captured import captured
 from nat.decoding.corpus import translate
 from nat.errors import UserError
 from nat.export.package import MODEL, Opened, open_folder
@@ -39,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class TextTranslator:
-    """A model on a GPU, if there is one, and a decoding that translate raw text.
+    """A model on a device, and a decoding that translate raw text.
 
     Source lines are prepared as those of the corpus on which the model was trained: diacritics,
     punctuation, tokens, case and subwords. Translations are detokenised.
@@ -50,23 +51,30 @@ class TextTranslator:
     """
 
     def __init__(
-        self, opened: Opened, decoding: str | None = None, batch_tokens: int | None = None
+        self,
+        opened: Opened,
+        decoding: str | None = None,
+        batch_tokens: int | None = None,
+        device: str | None = None,
+        precision: str = "float32",
     ) -> None:
         self.decoding, chosen = opened.decoding(decoding)
         package, files = opened.package, opened.files
         self.batch_tokens = batch_tokens or package.batch_tokens
         self.vocabularies = opened.vocabularies
         sizes = self.vocabularies.sizes
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        place = chosen_device(device)
         mapped = chosen.converted is not None
-        self.model = load_model(files[MODEL], device, sizes=sizes, mapped=mapped).model
+        self.model = load_model(files[MODEL], place, sizes=sizes, mapped=mapped).model
         assistant, *paths = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
-        second = None if assistant is None else load_model(assistant, device, sizes=sizes).model
+        second = None if assistant is None else load_model(assistant, place, sizes=sizes).model
         method = registry.build("decoding", chosen.method)
-        self.method = Methods(sizes, device).bind(method, second, *paths)
+        if place.type == "cuda":
+            method = captured(method, precision)
+        self.method = Methods(sizes, place).bind(method, second, *paths)
         self.raw_text = RawText(package.text.as_written(), splitter_at(files[package.subwords]))
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
@@ -118,8 +126,24 @@ class TextTranslator:
         return [self.raw_text.text(*each) for each in words]
 
 
+def chosen_device(name: str | None) -> torch.device:
+    """The device of a name; without one a GPU, if there is one.
+
+    Raises:
+        UserError: if it is a GPU that is not there.
+    """
+    there = torch.cuda.is_available()
+    if name == "cuda" and not there:
+        raise UserError("--device cuda: PyTorch finds no GPU here; leave it out or choose cpu")
+    return torch.device(name or ("cuda" if there else "cpu"))
+
+
 def load(
-    folder: Path | str, decoding: str | None = None, batch_tokens: int | None = None
+    folder: Path | str,
+    decoding: str | None = None,
+    batch_tokens: int | None = None,
+    device: str | None = None,
+    precision: str = "float32",
 ) -> TextTranslator:
     """Load a trained model to translate raw text.
 
@@ -128,12 +152,15 @@ def load(
         decoding: a name as in config/decodings; None for the usual one of the system, or the first
             of a package.
         batch_tokens: most source tokens of a batch, with padding; None for those of the run.
+        device: cpu or cuda; None for a GPU, if there is one.
+        precision: float32, float16 or bfloat16, of one pass on a GPU, which is a captured graph.
 
     Raises:
         UserError: if something is missing, damaged or does not belong together.
     """
     wanted = () if decoding is None else (decoding,)
-    return TextTranslator(open_folder(Path(folder), wanted), decoding, batch_tokens)
+    opened = open_folder(Path(folder), wanted)
+    return TextTranslator(opened, decoding, batch_tokens, device, precision)
 
 
 def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
@@ -164,6 +191,8 @@ def translate_input(
     decoding: str | None,
     lines: int | None,
     batch_tokens: int | None,
+    device: str | None,
+    precision: str,
 ) -> None:
     """Translate a file, or standard input, to standard output; arguments as for `load`.
 
@@ -174,7 +203,7 @@ def translate_input(
     opened: AbstractContextManager[BufferedIOBase | BinaryIO]
     opened = nullcontext(sys.stdin.buffer) if file is None else unpacked(file)
     with opened as given:
-        translator = load(folder, decoding, batch_tokens)
+        translator = load(folder, decoding, batch_tokens, device, precision)
         name = "standard input" if file is None else str(file)
         text = decoded(given, name, remedy="put each sentence on its own line")
         first = 1

@@ -155,6 +155,16 @@ def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None
     assert len({*written}) > 5 and not any(written[20:22])
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("system", ["ctc-kd", "nat-kd"])
+def test_a_gpu_writes_what_a_processor_writes(system: str) -> None:
+    lines = ["bada", "bada foh", "", "wara bada foh delis"]
+    on_processor = load(model(system), device="cpu").translate(lines)
+    assert load(model(system), device="cuda").translate(lines) == on_processor
+    assert len(load(model(system), device="cuda", precision="float16").translate(lines)) == 4
+
+
 def test_shards_together_are_the_whole() -> None:
     whole, *parts = (
         of_graph("at-base", "beam5", *each) for each in ((1, 1), (1, 3), (2, 3), (3, 3))
@@ -595,6 +605,7 @@ def of(system: str, command: str) -> list[object]:
         (["translate", "x" * 5000], b"", ["x" * 5000]),
         (of("ctc-kd", f"pack {'x' * 5000}"), b"", ["x" * 5000]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
+        (of("ctc-kd", "translate --device cuda"), b"", ["--device", "cpu"]),
         (of("ctc-kd", "translate"), b"fine\n\xff\n", ["standard input, line 2"]),
         (of("ctc-kd", "translate absent"), b"", ["absent"]),
         (of("ctc-kd", "translate"), b"a\n" + b"b" * (1 + LONGEST_LINE), ["standard input, line 2"]),

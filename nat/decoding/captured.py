@@ -1,0 +1,66 @@
+"""One parallel pass in fixed shapes, on a GPU as a captured graph: `one_pass` and `ctc`."""
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import torch
+from pydantic import PrivateAttr
+from torch import Tensor
+
+from nat.decoding.ctc import CtcDecoding
+from nat.decoding.engines.fixed_shapes import FixedPass, Graphs, read
+from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.one_pass import OnePass
+from nat.decoding.options import CapturedDecodingOptions
+from nat.transformer.model import Transformer
+
+
+class Captured(CapturedDecodingOptions):
+    """The translations and scores of `one_pass` or, on an upsampled canvas, of `ctc`.
+
+    With float32 they are the same but for rounding. Batches that are too large for a graph, and
+    sentences with a predicted length that has no room, are translated by these methods themselves.
+    """
+
+    _graphs: Graphs | None = PrivateAttr(default=None)
+
+    @torch.inference_mode()
+    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        if self._graphs is None or self._graphs.fixed.original is not model:
+            options = self.precision, self.length_beam, self.length_factor, self.blank_penalty
+            self._graphs = Graphs(FixedPass(model, *options))
+        padded = self._graphs.padded(source)
+        if padded is None:
+            return self._plain(model, source)
+        rows = read(self._graphs(padded))[: len(source)]
+        made = [Hypothesis(tokens, score, 1) for tokens, score, _ in rows]
+        if left := [number for number, (_, _, fits) in enumerate(rows) if not fits]:
+            for number, hypothesis in zip(left, self._plain(model, source[left]), strict=True):
+                made[number] = hypothesis
+        if self.deduplicate:
+            made = [
+                replace(each, tokens=[t for t, _ in itertools.groupby(each.tokens)])
+                for each in made
+            ]
+        return made
+
+    def _plain(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+        if model.decoder.upsample is not None:
+            return CtcDecoding(blank_penalty=self.blank_penalty)(model, source)
+        options = {"length_beam": self.length_beam, "length_factor": self.length_factor}
+        return OnePass(**options)(model, source)
+
+
+def captured(method: Any, precision: str = "float32") -> Any:
+    """The same method in fixed shapes, if it is one pass of a model alone; else itself."""
+    one_step = isinstance(method, MaskPredict) and method.steps == 1
+    if not (one_step or isinstance(method, OnePass | CtcDecoding)):
+        return method
+    known = Captured.model_fields.keys() & type(method).model_fields.keys()
+    return Captured(precision=precision, **{name: getattr(method, name) for name in known})
+
+
+METHOD = Captured

@@ -1,0 +1,182 @@
+"""One pass in fixed shapes: the same translations, and nothing that a GPU has to wait for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from nat.data.batch import source_tensor
+from nat.decoding.beam_search import BeamSearch
+from nat.decoding.captured import Captured, captured
+from nat.decoding.ctc import CtcDecoding
+from nat.decoding.engines import fixed_shapes
+from nat.decoding.engines.fixed_shapes import FixedPass, Graphs
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.one_pass import OnePass
+from tests.decoding.test_decode_corpus import texts
+from tests.tiny import make_model
+
+UPSAMPLED = {
+    copied: {"decoder": {"copy": copied, "upsample": 2.5}}
+    for copied in ("none", "uniform", "repeated", "soft", "soft_upsampled")
+}
+MODELS: dict[str, dict[str, Any]] = {
+    **{length: {"length": length} for length in ("target", "offset", "constant", "token")},
+    **UPSAMPLED,
+    "soft_index": {"length": "offset", "decoder": {"copy": "soft_index"}},
+    "encoder only": {**UPSAMPLED["repeated"], "decoder_layers": 0},
+    "EOS of the source": {"decoder": {"copy": "soft", "upsample": 1.1, "count_source_end": True}},
+    "latents": {**UPSAMPLED["soft"], "parts": {"latent": {"dim": 3, "posterior_layers": 1}}},
+    "latents, a length": {"length": "offset", "parts": {"latent": {"dim": 3}}},
+    "two vocabularies": {"length": "offset", "source_vocabulary_size": 31},
+    "post-norm": {"length": "offset", "pre_norm": False, "positions": "learned_apart"},
+    "attention to others": {"length": "offset", "decoder": {"attention_without_self": True}},
+}
+SOURCE = source_tensor(texts([5, 1, 9, 3, 14]))
+
+
+def model_of(name: str, **others: Any) -> Any:
+    return make_model(**MODELS[name], **others)
+
+
+def plain_of(model: Any, **options: Any) -> Any:
+    return CtcDecoding(**options) if model.decoder.upsample else OnePass(**options)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_translations_and_scores_are_those_of_the_plain_pass(name: str) -> None:
+    for model in (model_of(name), model_of(name, seed=3)):
+        options = {"blank_penalty": 0.7} if model.decoder.upsample else {"deduplicate": True}
+        decoding = captured(plain_of(model, **options))
+        assert isinstance(decoding, Captured)
+        for source in (SOURCE, SOURCE[:1], SOURCE[1:3]):
+            made, expected = decoding(model, source), plain_of(model, **options)(model, source)
+            assert [(one.tokens, one.steps) for one in made] == [
+                (one.tokens, one.steps) for one in expected
+            ]
+            scores = [one.score for one in expected]
+            assert [one.score for one in made] == pytest.approx(scores, rel=1e-9)
+
+
+def test_of_several_lengths_the_best_one_is_taken() -> None:
+    model = model_of("offset")
+    for options in ({"length_beam": 3}, {"length_beam": 4, "length_factor": 0.8}):
+        made, expected = Captured(**options)(model, SOURCE), OnePass(**options)(model, SOURCE)
+        assert [one.tokens for one in made] == [one.tokens for one in expected]
+
+
+class Waiting(TorchDispatchMode):
+    """Refuses what is moved between the processor and the device, or computed on the processor.
+
+    The device is `meta`, whose tensors have shapes but no values: whatever depends on a value, be
+    it a shape or a branch, is refused by PyTorch itself.
+    """
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, arguments: Any = (), options: Any = None
+    ) -> Any:
+        result = operation(*arguments, **(options or {}))
+        for each in (*arguments, result):
+            if isinstance(each, torch.Tensor) and each.dim() and not each.is_meta:
+                raise RuntimeError(f"{operation} has a tensor of the processor")
+        return result
+
+
+class Moving(TorchFunctionMode):
+    """Refuses tensors of numbers of Python, which would be copied from the processor."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, arguments: Any = (), options: Any = None
+    ) -> Any:
+        if function in (torch.tensor, torch.as_tensor, torch.Tensor.new_tensor):
+            raise RuntimeError(f"{function.__name__}{arguments} would be copied")
+        return function(*arguments, **(options or {}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_gpu_never_waits_for_the_processor(name: str, dtype: torch.dtype) -> None:
+    fixed = FixedPass(model_of(name, dtype=dtype).to("meta"), blank_penalty=0.5)
+    with Waiting(), Moving(), torch.inference_mode():
+        rows = fixed(torch.empty((2, 16), dtype=torch.long, device="meta"))
+    assert rows.is_meta and rows.shape[0] == 2 and rows.dtype == torch.long
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        lambda x: x.nonzero(),
+        lambda x: x[x.eq(1)],
+        lambda x: bool(x.all()),
+        lambda x: x.new_tensor([1, 2]),
+        lambda x: torch.arange(2),
+    ],
+)
+def test_what_would_wait_is_found(waits: Callable[[Any], Any]) -> None:
+    x = torch.empty((2, 16), device="meta")
+    with Waiting(), Moving(), pytest.raises((RuntimeError, NotImplementedError)):
+        waits(x)
+
+
+def test_few_shapes_occur() -> None:
+    graphs = Graphs(FixedPass(model_of("offset", max_positions=100)))
+    shapes = set()
+    for sentences in range(1, 9):
+        for length in range(1, 100):
+            padded = graphs.padded(torch.full((sentences, length), 9))
+            assert padded is not None and (padded[:sentences, :length] == 9).all()
+            shapes.add(tuple(padded.shape))
+    assert len(shapes) == 4 * 8 and max(width for _, width in shapes) == 100
+    assert graphs.padded(torch.full((1000, 9), 9)) is None
+    assert (
+        Graphs(FixedPass(model_of("offset", max_positions=500))).padded(SOURCE.new_ones(1, 300))
+        is None
+    )
+
+
+def test_what_has_no_room_is_translated_without_fixed_shapes(monkeypatch: Any) -> None:
+    model = model_of("constant")
+    model.length_predictor.difference.fill_(20)
+    expected = [one.tokens for one in OnePass()(model, SOURCE)]
+    assert [one.tokens for one in Captured()(model, SOURCE)] == expected
+    assert max(map(len, expected)) > 16 * fixed_shapes.ROOM
+    monkeypatch.setattr(fixed_shapes, "MOST_TOKENS", 0)  # as a large batch
+    assert [one.tokens for one in Captured()(model, SOURCE)] == expected
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["offset", "soft"])
+def test_half_of_the_precision_changes_scores_little(name: str, precision: Any) -> None:
+    model = model_of(name, dtype=torch.float32)
+    made, exact = Captured(precision=precision)(model, SOURCE), Captured()(model, SOURCE)
+    for one, other in zip(made, exact, strict=True):
+        assert one.score == pytest.approx(other.score, rel=0.1)
+    assert next(model.parameters()).dtype == torch.float32
+
+
+def test_only_one_pass_of_a_model_alone_has_fixed_shapes() -> None:
+    one_step = captured(MaskPredict(steps=1, length_beam=2, deduplicate=True), "float16")
+    assert one_step == Captured(precision="float16", length_beam=2, deduplicate=True)
+    for method in (MaskPredict(steps=2), BeamSearch()):
+        assert captured(method) is method
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", MODELS)
+def test_graphs_repeat_what_was_captured(name: str) -> None:
+    model = model_of(name, dtype=torch.float64)
+    plain, method = plain_of(model), captured(plain_of(model))
+    expected = [one.tokens for one in plain(model, SOURCE)]
+    model.cuda()
+    for _ in range(2):  # the second time without capturing
+        for number, tokens in enumerate(expected):
+            source = SOURCE[number : number + 1].cuda()
+            assert [one.tokens for one in method(model, source)] == [tokens]
+        assert [one.tokens for one in method(model, SOURCE.cuda())] == expected
+    half = Captured(precision="float16")(model.float(), SOURCE.cuda())
+    for one, other in zip(half, method(model, SOURCE.cuda()), strict=True):
+        assert one.score == pytest.approx(other.score, rel=0.1)
