@@ -29,6 +29,7 @@ RUNNING = [
 ]
 BUILD, TORCH, RUN, GPU, FAIRSEQ = RUNNING
 DEV = HERE / "dev.lock"
+START = HERE / "start.py"
 WITH_UV = not os.environ.get("WITHOUT_UV")
 
 # One call of pip or uv each: what it is, what it installs. All but PyTorch by the hashes of their
@@ -73,11 +74,17 @@ IS_FOR_GPUS += "origin = pathlib.Path(importlib.util.find_spec('torch').origin);
 IS_FOR_GPUS += "version = runpy.run_path(str(origin.with_name('version.py'))); "
 IS_FOR_GPUS += "sys.exit(version['cuda'] is None)"
 
+# What each Python of `.venv` does first.
+BEGIN = "import pathlib, shutil, sys, sysconfig; "
+BEGIN += "path = pathlib.Path(sysconfig.get_path('purelib')); "
+BEGIN += "shutil.copyfile(sys.argv[1], path / 'nat_start.py'); "
+BEGIN += "(path / 'nat_start.pth').write_text('import nat_start\\n')"
+
 
 def key(locks):
     """What the environment is made of: this program, what it reads, and the place."""
     content = hashlib.sha256(str(VENV).encode())
-    for path in [Path(__file__), *locks]:
+    for path in [Path(__file__), START, *locks]:
         content.update(path.read_bytes())
     return content.hexdigest()
 
@@ -209,6 +216,7 @@ def make():
     if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
         sys.exit(f"error: {VENV} could not be made, see above")
     install_all(PYTHON, [*LAST, PROJECT], LOG)
+    subprocess.check_call([str(PYTHON), "-c", BEGIN, str(START)])
     finish(RUNNING)
 
 

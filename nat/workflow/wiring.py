@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 # the variable that tells the jobs of a cluster the file with the configuration of their run
 RESOLVED = "NAT_CONFIGURATION"
 PROCESSES_OF_A_TEXT = 8  # which share its preparation
+# variables by which a user's shell would decide about numbers or figures
+CHANGING_RESULTS = (
+    *("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "PYTHONOPTIMIZE"),
+    *("MATPLOTLIBRC", "MPLBACKEND"),
+)
 NUMBER = r"0|[1-9]\d*"  # a wildcard without leading zeros, so that no result has two paths
 
 
@@ -174,6 +179,8 @@ def settle(workflow: "Workflow") -> None:
     for name, first in own.items():
         given = os.environ.get(name, os.defpath if name == "PATH" else "")
         os.environ[name] = os.pathsep.join(filter(None, [str(first), given]))
+    for name in CHANGING_RESULTS:
+        os.environ.pop(name, None)
     os.environ.update(PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
 
 
