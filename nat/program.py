@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from nat.errors import UserError, refusal
+from nat.extras import extras_named
 
 
 def run(main: Callable[[], None]) -> None:
@@ -22,7 +23,8 @@ def run(main: Callable[[], None]) -> None:
     warnings.simplefilter("ignore")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        main()
+        with extras_named():
+            main()
         sys.stdout.flush()
     except UserError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -282,10 +282,13 @@ def effective(configuration: "Configuration", system: str) -> dict[str, Any]:
     decoding = None if validation is None else configuration.decoding(validation).as_json()
     return {
         "architecture": options_of(scale.sizes[its.size]),
-        "input": {"method": its.input.method, **options_of(methods.input)},
-        "target": {"method": its.target.method, **options_of(methods.target)},
+        "input": registry.completed("inputs", its.input).as_json(),
+        "target": registry.completed("targets", its.target).as_json(),
         "decoder": options_of(its.decoder),
-        "parts": {name: options_of(part) for name, part in methods.parts.items()},
+        "parts": {
+            name: {**options_of(part), **registry.version_of(name)}
+            for name, part in methods.parts.items()
+        },
         "length": its.length,
         "text": text.as_json(),
         "teacher": its.teacher and {"system": its.teacher, "seed": scale.seeds[0]},

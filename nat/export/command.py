@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import nat
 from nat.configuration import load
 from nat.program import run
 from nat.traits import ENGINES
@@ -31,12 +32,13 @@ def _main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="nat", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"nat {nat.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, do: str, help: str) -> Callable[..., object]:
         added = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         added.set_defaults(do=do)
-        if name != "doctor":
+        if name not in ("doctor", "completion"):
             help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
             added.add_argument("folder", type=Path, help=help)
         if name in ("pack", "export"):
@@ -88,6 +90,13 @@ def _parser() -> argparse.ArgumentParser:
         "config/cluster.yaml",
     )
     doctor("--scale", help="that is to run here (default: that of config/config.yaml)")
+
+    completion = command(
+        "completion",
+        f"{__name__}:completion",
+        "print a script that completes this command in a shell; put it where its completions are",
+    )
+    completion("shell", choices=("bash", "zsh", "tcsh"))
     return parser
 
 
@@ -102,6 +111,13 @@ def doctor(scale: str | None) -> None:
     from nat.workflow.doctor import doctor as look  # needs what is optional, Snakemake
 
     look(load(scale, Path().resolve()), lambda line: sys.stdout.write(f"{line}\n"))
+
+
+def completion(shell: str) -> None:
+    """Print the script for a shell."""
+    import shtab  # an extra
+
+    sys.stdout.write(shtab.complete(_parser(), shell) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
+from nat.errors import UserError
+
 STAND_INS = "nat.export.stand_ins"
 REPLACED = ("nat.checksums", "nat.files", "nat.registry", "nat.language_model.ngram")
 """Modules whose names `STAND_INS` has instead."""
@@ -27,6 +29,10 @@ def travelling(entry: str, decodings: Iterable[str], parts: Iterable[str]) -> di
     itself imports, and no more.
     """
     methods = [("decoding", name) for name in decodings] + [("parts", name) for name in parts]
+    for _, name in (each for each in methods if "." in each[1]):
+        raise UserError(
+            f"'{name}' is a method of another package, and does not travel with a model"
+        )
     code = flattened([*(f"nat.{family}.{name}" for family, name in methods), STAND_INS, entry])
     *others, last = code
     for name in (each.removesuffix(".py") for each in others):

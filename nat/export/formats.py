@@ -1,6 +1,7 @@
 """A trained model in the format of another program, with its subwords and its preprocessing."""
 
-from collections.abc import Mapping, Sequence
+import importlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +10,27 @@ from nat.artifacts import Converted
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError
-from nat.export.ctranslate2 import write_ctranslate2
 from nat.export.flat import travelling
 from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
-from nat.export.huggingface import write_huggingface
-from nat.export.onnx import write_onnx
 from nat.export.package import MODEL, Opened, check_output, open_folder
-from nat.fairseq_plugin.export import write_fairseq
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.job import Job
 from nat.training.model_file import CONVERTED, TrainedModel, checksum_of, load_model, matching_model
-from nat.traits import KINDS
+from nat.traits import ENGINES, KINDS
 from nat.transformer.model import Transformer
-
-WRITERS = {"ctranslate2": write_ctranslate2, "onnx": write_onnx}
-"""Functions that write the model for an engine."""
 
 CORPUS = "corpus.json"
 """File of languages and preprocessing in an export."""
 
 DECODINGS = "decodings"
 """Key of `CONVERTED` in an export for an engine: the options of its tuned decodings."""
+
+
+def writer(to: str) -> Callable[..., str]:
+    """Return the function that writes a model for a program; its packages may be an extra."""
+    module = "nat.fairseq_plugin.export" if to == "fairseq" else f"nat.export.{to}"
+    write: Callable[..., str] = getattr(importlib.import_module(module), f"write_{to}")
+    return write
 
 
 def convert_model(job: Job[Converted]) -> None:
@@ -43,7 +44,7 @@ def convert_model(job: Job[Converted]) -> None:
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     model = matching_model(inputs.model, job.configuration, vocabularies.sizes)
     weights = checksum_of(Path(inputs.model.path))
-    WRITERS[job.artifact.engine](model, vocabularies, job.path, weights)
+    writer(job.artifact.engine)(model, vocabularies, job.path, weights)
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> str:
@@ -62,7 +63,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             decodings, or the folder to make holds something else or what is read; nothing is
             written.
     """
-    engine = to if to in WRITERS else None
+    engine = to if to in ENGINES else None
     if decodings and engine:
         raise UserError(
             f"an export to {to} has no decodings, only the model; leave out --decodings"
@@ -87,19 +88,18 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
     with atomic_directory(output) as temporary:
         made = temporary / to
         if engine:
-            checked = WRITERS[to](
-                trained.model, vocabularies, made, checksum_of(opened.files[MODEL])
-            )
+            weights = checksum_of(opened.files[MODEL])
+            checked = writer(to)(trained.model, vocabularies, made, weights)
             usual = next(iter(package.decodings.values())).method
             added = {DECODINGS: methods, **search_of(usual, trained.model)}
             if to == "onnx":
                 added["vocabularies"] = [path.name for path in vocabulary_files(made, ".json")]
             write_json(made / CONVERTED, {**read_json(made / CONVERTED), **added})
         elif to == "fairseq":
-            checked = write_fairseq(trained, vocabularies, sides(package.text), methods, made)
+            checked = writer(to)(trained, vocabularies, sides(package.text), methods, made)
             _write_plugin(trained, methods, made / "nat_plugin")
         else:
-            checked = write_huggingface(trained, vocabularies, methods, made)
+            checked = writer(to)(trained, vocabularies, methods, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()

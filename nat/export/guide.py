@@ -11,10 +11,10 @@ from typing import Any
 
 import yaml
 
+from nat import registry
 from nat.data import raw_text
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
-from nat.decoding.ctranslate2_beam import CTranslate2Beam
 from nat.decoding.options import LeftToRight
 from nat.export.flat import requirements
 from nat.export.package import Opened, PackagedScore
@@ -24,7 +24,7 @@ from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.model import Transformer
 
 TEMPLATES = Path(__file__).with_name("templates")
-LICENCE = Path(__file__).resolve().parents[2] / "LICENSE"
+LICENCE = Path(__file__).resolve().parents[1] / "LICENSE"
 PROGRAMS = {
     "ctranslate2": "CTranslate2",
     "onnx": "ONNX Runtime",
@@ -108,7 +108,7 @@ def search_of(method: Method, model: Transformer) -> dict[str, Any]:
     given = method.options
     if model.length_predictor is None and model.decoder.upsample is None:
         kept = {key: given[key] for key in LeftToRight.model_fields if key in given}
-        search = CTranslate2Beam(**kept)
+        search = registry.build("decoding", Method(method="ctranslate2_beam", **kept))
         limit = {"ratio": search.longest_ratio, "margin": search.longest_margin}
         return {"translate_batch": search.arguments, "limit": limit}
     if model.decoder.upsample is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,7 +14,6 @@ from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode, records, translate
-from nat.decoding.engines.ctranslate2 import PROJECTION, EncoderEngine, SearchEngine, runs_on_gpu
 from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.known import Known
 from nat.errors import UserError
@@ -25,6 +24,9 @@ from nat.language_model.ngram import LanguageModel
 from nat.program import Progress
 from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
+
+if TYPE_CHECKING:
+    from nat.decoding.engines.ctranslate2 import EncoderEngine, SearchEngine
 
 
 class Methods:
@@ -101,7 +103,7 @@ class Methods:
 
 def matching_engine(
     path: Path, sizes: VocabularySizes, precision: str, device: torch.device, alone: bool = False
-) -> SearchEngine | EncoderEngine | OnnxEngine:
+) -> "SearchEngine | EncoderEngine | OnnxEngine":
     """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
     ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
@@ -110,13 +112,12 @@ def matching_engine(
         UserError: if it is of others.
     """
     engine: SearchEngine | EncoderEngine | OnnxEngine
-    where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
     if path.name == "onnx":
         engine = OnnxEngine(path, precision)
-    elif (path / PROJECTION).exists():
-        engine = EncoderEngine(path, precision, where)
     else:
-        engine = SearchEngine(path, precision, where, alone=alone)
+        from nat.decoding.engines.ctranslate2 import opened  # an extra
+
+        engine = opened(path, precision, device, alone=alone)
     source = None if sizes.source is None else len(engine.source_symbols)
     its = VocabularySizes(len(engine.symbols), source)
     if its != sizes:

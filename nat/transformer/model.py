@@ -127,7 +127,7 @@ class Transformer(nn.Module):
             self.length_predictor = LengthClassifier(dim, length)
         self.part_options = dict(parts or {})
         for name, part in self.part_options.items():
-            self.add_module(name, part(architecture, dropout))
+            self.add_module(name.replace(".", "_"), part(architecture, dropout))
         if architecture.initialisation == "bert":
             initialise_like_bert(self)
 
@@ -146,7 +146,7 @@ class Transformer(nn.Module):
     @property
     def parts(self) -> list[Part]:
         """The further parts, in the order in which the system names them."""
-        return [cast(Part, getattr(self, name)) for name in self.part_options]
+        return [cast(Part, getattr(self, name.replace(".", "_"))) for name in self.part_options]
 
     def part(self, kind: type[AnyPart]) -> AnyPart | None:
         """The part of a class; None if the system has none."""

@@ -22,7 +22,7 @@ from nat.decoding.network import never_chosen, silent
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
-from nat.export.formats import WRITERS
+from nat.export.formats import writer
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
 from nat.transformer import projection
@@ -214,7 +214,7 @@ def test_what_is_no_converted_model_is_told(
     name: str, options: dict[str, Any], file: str, tmp_path: Path
 ) -> None:
     folder, cpu = tmp_path / name, torch.device("cpu")
-    WRITERS[name](make_model(dtype=torch.float32, **options), VOCABULARIES, folder)
+    writer(name)(make_model(dtype=torch.float32, **options), VOCABULARIES, folder)
     with told(name, "29 symbols", "30"):
         matching_engine(folder, VocabularySizes(30), "int8", cpu)
     (folder / file).write_bytes(bytes((folder / file).stat().st_size))

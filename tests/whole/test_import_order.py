@@ -7,7 +7,17 @@ from pathlib import Path
 NAT = Path(__file__).resolve().parents[2] / "nat"
 
 PACKAGES_IN_ORDER = (
-    *("errors", "options", "checksums", "locks", "files", "traits", "machine", "randomness"),
+    *(
+        "errors",
+        "extras",
+        "options",
+        "checksums",
+        "locks",
+        "files",
+        "traits",
+        "machine",
+        "randomness",
+    ),
     "program",
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     *("objective", "parts", "decoding", "inputs", "targets", "distillation"),

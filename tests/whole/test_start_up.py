@@ -16,11 +16,8 @@ HEAVY = {
 """Packages that take as long to import as all that most programs need together."""
 NEEDED = {
     ("analyse", "import_checkpoint"): {"torch"},
-    (
-        *("translate", "translate_and_score", "tune_decoding", "trace_decoding"),
-        "measure_latency",
-    ): {"torch", "ctranslate2"},
-    ("convert",): {"torch", "ctranslate2", "onnxruntime"},
+    ("translate", "translate_and_score", "tune_decoding", "trace_decoding", "convert"): {"torch"},
+    ("measure_latency",): {"torch", "ctranslate2"},
     ("train",): {"torch", "fairseq"},
     ("fetch_checkpoint",): {"requests"},
     # the cells of papers are a frame of pandas

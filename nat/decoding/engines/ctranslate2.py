@@ -91,6 +91,16 @@ class EncoderEngine:
         return torch.from_numpy(np.array(last))
 
 
+def opened(
+    folder: Path, precision: str, device: torch.device, *, alone: bool = False
+) -> SearchEngine | EncoderEngine:
+    """Open a folder as what it holds, on a processor where the engine finds no GPU."""
+    where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
+    if (folder / PROJECTION).exists():
+        return EncoderEngine(folder, precision, where)
+    return SearchEngine(folder, precision, where, alone=alone)
+
+
 def _opened(
     kind: Any, folder: Path, precision: str, device: str, parts: int = 1
 ) -> tuple[Path, Any]:
