@@ -10,6 +10,7 @@ from types import ModuleType
 from zipfile import ZipFile
 
 import pytest
+import yaml
 
 from tests.messages import must_name
 from tests.repository import ROOT, python
@@ -153,6 +154,17 @@ def test_no_compiled_part_of_fairseq_is_needed() -> None:
     )
     status, _, errors = python("-c", program)
     assert status == 0, errors
+
+
+def test_a_forge_and_git_run_the_checks_of_this_project() -> None:
+    ci = (ROOT / ".github/workflows/ci.yml").read_text()
+    assert re.search(r"run: bash \.ci/run$", ci, re.MULTILINE)
+    assert all(re.fullmatch("[0-9a-f]{40}", version) for version in re.findall(r"@(\S+)", ci))
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for hook in local["hooks"]:
+        make, target = hook["entry"].split()
+        assert make == "make" and target in targets
 
 
 def test_what_the_project_depends_on_is_pinned() -> None:
