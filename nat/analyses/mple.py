@@ -105,11 +105,12 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
         )
     truth, weights = zip(*(references[number] for number in covered), strict=True)
     language, options = job.corpus.target, job.corpus.preprocessing
+    counted_as = job.corpus.counted_as
 
     def bleu(proxy: Proxy) -> np.ndarray:
         subwords = (vocabulary.decode(proxy.targets[number]) for number in covered)
         text = [text_of(each, language, options) for each in subwords]
-        return pairwise_bleu([text], truth, weights).references.mean()
+        return pairwise_bleu([text], truth, weights, counted_as).references.mean()
 
     tokens = max(sum(proxy.tokens for proxy in proxies), 1)
     l_nat = sum(proxy.nll for proxy in proxies) / tokens

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Found
@@ -23,6 +22,7 @@ from nat.data.references import references_path
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
+from nat.measures import bleu
 from nat.measures.score import read_weighted
 
 MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")
@@ -41,7 +41,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
             rows = read_in_order(translations, sentences=len(learned))
             learned = [row["text"] for row in rows]
         scores = {
-            sentence: distances(learned[sentence], *truth[sentence]) for sentence in sorted(truth)
+            sentence: distances(learned[sentence], *truth[sentence], job.corpus.counted_as)
+            for sentence in sorted(truth)
         }
         means = np.mean(list(scores.values()), axis=0)
         measures = analysis.measures(dict(zip(MEASURED, means, strict=True)))
@@ -53,12 +54,11 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
 
 def distances(
-    text: str, references: Sequence[str], weights: Sequence[float]
+    text: str, references: Sequence[str], weights: Sequence[float], tokeniser: str = bleu.WORDS
 ) -> tuple[float, float, float]:
     """Sentence BLEU against the nearest of the references, on average by weight, and the farthest.
 
-    Detokenised text is compared word by word as in `13a`.
+    Detokenised text is compared by words of a tokeniser of sacreBLEU.
     """
-    words = Tokenizer13a()
-    scores = sentence_bleu([words(text), *map(words, references)])[1:, 0]
+    scores = sentence_bleu(bleu.split([text, *references], tokeniser))[1:, 0]
     return float(scores.max()), float(np.average(scores, weights=weights)), float(scores.min())

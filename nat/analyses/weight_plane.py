@@ -69,7 +69,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
             start.load_state_dict(interpolated(corners, across, up))
             sums = losses(objective, pairs)
             likelihood = -sums.by_position["nll"] / max(sums.positions, 1)
-            values[across, up] = likelihood, _bleu(pairs, target)
+            values[across, up] = likelihood, _bleu(pairs, target, job.corpus.unit)
     measures = {
         "plane_log_likelihood": values[OWN][0],
         "plane_bleu": values[OWN][1],
@@ -105,11 +105,12 @@ def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weight
     }
 
 
-def _bleu(pairs: Pairs, target: Vocabulary) -> float:
-    """Tokenised BLEU of one pass over masks."""
+def _bleu(pairs: Pairs, target: Vocabulary, unit: str) -> float:
+    """Tokenised BLEU of one pass over masks, in the units of the corpus."""
     numbers = range(len(pairs.sources))
     translations = translate(pairs.model, OnePass(), pairs.sources, numbers, pairs.batch_tokens)
     texts = [merge(target.decode(each.hypothesis.tokens)) for each in translations]
-    references = [[merge(target.decode(pairs.targets[number].tolist()))] for number in numbers]
-    counts = bleu.tokenised_bleu(texts, references).sentences
+    references = [merge(target.decode(pairs.targets[number].tolist())) for number in numbers]
+    truth = [[line] for line in bleu.split(references, unit)]
+    counts = bleu.tokenised_bleu(bleu.split(texts, unit), truth).sentences
     return float(bleu.unsmoothed(counts.sum(0, keepdims=True))[0])

@@ -5,7 +5,7 @@ depend on the model, so it is computed once, before any training.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,18 @@ def _bleu(
 
 
 def compare_texts(
-    corpus: Corpus, folders: Sequence[Path], output: Path, shard: int = 1, shards: int = 1
+    corpus: Corpus,
+    folders: Sequence[Path],
+    output: Path,
+    shard: int = 1,
+    shards: int = 1,
+    in_units: Callable[[list[str]], list[str]] = list,
 ) -> None:
     """Write the pairwise BLEU of versions of a part of the training text, float32 [n, C, C].
 
-    The folders hold the versions of the target side, in subwords; words are compared. For the part
-    see `nat.data.translations.shard_of`, for the numbers `sentence_bleu`.
+    The folders hold the versions of the target side, in subwords; words are compared, `in_units`
+    of BLEU where they are none. For the part see `nat.data.translations.shard_of`, for the numbers
+    `sentence_bleu`.
 
     Raises:
         UserError: if the versions differ in their number of lines.
@@ -86,7 +92,7 @@ def compare_texts(
     lines = islice(zip(*map(read_lines, files), strict=True), part.start, part.stop)
     scores = np.zeros((len(part), len(files), len(files)), dtype=np.float32)
     for number, versions in enumerate(lines):
-        scores[number] = sentence_bleu([merge(version) for version in versions])
+        scores[number] = sentence_bleu(in_units([*map(merge, versions)]))
     with atomic_path(output) as temporary, temporary.open("wb") as file:
         np.save(file, scores)
 

@@ -277,8 +277,8 @@ class TrainingTask(FairseqTask):
     def _bleu_counts(self, batch: Batch) -> dict[str, float]:
         """Counts of the translations of a batch against its target.
 
-        Words are merged from subwords and compared without tokenisation or detokenisation, so this
-        BLEU is only for choosing checkpoints, not for reporting.
+        Words are merged from subwords and compared as they are, or in the corpus' units of BLEU, so
+        this BLEU is only for choosing checkpoints, not for reporting.
         """
         source = batch.source.to(next(self.transformer.parameters()).device)
         vocabulary = self.vocabularies.target
@@ -286,10 +286,12 @@ class TrainingTask(FairseqTask):
         hypotheses = [merge(vocabulary.decode(each.tokens)) for each in translations]
         references = [
             # no prediction of a model is the translation of an unknown word
-            [merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")]
+            merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
             for row in batch.target.tolist()
         ]
-        counts = bleu.tokenised_bleu(hypotheses, references).sentences.sum(0)
+        truth = [[line] for line in bleu.split(references, self.run.unit)]
+        translated = bleu.split(hypotheses, self.run.unit)
+        counts = bleu.tokenised_bleu(translated, truth).sentences.sum(0)
         return dict(zip(BLEU_COUNTS, map(float, counts), strict=True))
 
     def _write_finished(self) -> None:

@@ -1,5 +1,6 @@
 """Jobs that make text: the steps of a corpus, and what is made of the translations of teachers."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from nat.distillation import pairwise_bleu
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.language_model.ngram import estimate_from
-from nat.measures import perfect
+from nat.measures import bleu, perfect
 from nat.program import Progress
 
 Step = Job[CorpusStep]
@@ -140,7 +141,9 @@ def distil_text(job: Job[Distilled]) -> None:
 def compare_texts(job: Job[ComparisonShard]) -> None:
     """Compare versions of a shard of the training text."""
     shard, texts = job.artifact, [Path(text.path) for text in job.inputs.texts]
-    pairwise_bleu.compare_texts(job.corpus, texts, job.path, shard.shard, shard.shards)
+    in_units = partial(bleu.split, unit=job.corpus.unit)
+    place = job.path, shard.shard, shard.shards
+    pairwise_bleu.compare_texts(job.corpus, texts, *place, in_units)
 
 
 def merge_compared(job: Job[Comparison]) -> None:

@@ -126,7 +126,9 @@ def describe(job: Job[Model]) -> Run:
     read += [file for text in (*train, *valid) for file in files_of(text)]
     read += filter(None, (pairwise_bleu, start, teacher))
     checksums = [sha256_of(verified(path)) for path in read]
-    made_from = fingerprint([training.as_json(), seed, checksums, *tuned])
+    chooses = training.recipe.validation.metric == "bleu" and job.corpus.unit != "none"
+    unit = [job.corpus.unit] if chooses else []
+    made_from = fingerprint([training.as_json(), seed, checksums, *tuned, *unit])
 
     devices, on_gpu = world_size(), torch.cuda.is_available()
     bfloat16 = training.precision == "bf16"
@@ -160,6 +162,7 @@ def describe(job: Job[Model]) -> Run:
         teacher=teacher,
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
         events=str(job.path.with_name(EVENTS)) if settings.tensorboard else None,
+        unit=job.corpus.unit,
         corpus=prepared_as(job.corpus, TRAIN),
         bfloat16=bfloat16,
         devices=devices,

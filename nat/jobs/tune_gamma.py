@@ -38,7 +38,7 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
     covered = sorted(several)
     references, weights = zip(*(several[number] for number in covered), strict=True)
     versions = [[text[number] for number in covered] for text in texts]
-    scores = pairwise_bleu(versions, references, weights)
+    scores = pairwise_bleu(versions, references, weights, job.corpus.counted_as)
     gamma, best = tune(scores)
     choices = Counter(chosen(scores, gamma).tolist())
     columns = zip(names, scores.references.T, strict=True)

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.measures.bleu import WORDS, split
 
 GRID = tuple(round(0.5 + 0.1 * step, 1) for step in range(26))
 """Weights to try: the paper has 1 to 3 in steps of 0.1, but prints values down to 0.6."""
@@ -38,19 +38,20 @@ def pairwise_bleu(
     candidates: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     weights: Sequence[Sequence[float]],
+    tokeniser: str = WORDS,
 ) -> PairwiseBleu:
-    """Compare candidates with each other and with several references, words as in `13a`.
+    """Compare candidates with each other and with several references, by a tokeniser of sacreBLEU.
 
     Args:
         candidates: versions of a text, detokenised, [C][n].
         references: of each sentence, at least one.
         weights: of these references, such as their probabilities.
     """
-    words = Tokenizer13a()
     among, against = [], []
     for sentence, its_references in enumerate(references):
-        versions = [words(version[sentence]) for version in candidates]
-        scores = sentence_bleu([*versions, *map(words, its_references)])[:, : len(versions)]
+        versions = split([version[sentence] for version in candidates], tokeniser)
+        both = [*versions, *split(its_references, tokeniser)]
+        scores = sentence_bleu(both)[:, : len(versions)]
         among.append(scores[: len(versions)])
         against.append(np.average(scores[len(versions) :], axis=0, weights=weights[sentence]))
     return PairwiseBleu(np.array(among), np.array(against))

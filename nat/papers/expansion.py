@@ -316,6 +316,9 @@ class ExpandedTable(Expanded):
         for cell in self.cells:
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
-                source, target = sides(resolver.configuration.corpus(cell.corpus))
+                corpus = resolver.configuration.corpus(cell.corpus)
+                source, target = sides(corpus)
                 files = {"source": f"{stem}.{source}", "reference": f"{stem}.{target}"}
-                self.keys[cell.row] = files
+                # units are named where tokens are none
+                unit = {} if corpus.unit == "none" else {"unit": corpus.unit}
+                self.keys[cell.row] = files | unit

@@ -101,9 +101,12 @@ def _sentences(
             break
     else:
         return []
-    columns: Record = {name: list(read_lines(root / path)) for name, path in texts.items()}
+    unit, paths_of = texts.get("unit", bleu.NOTHING), {**texts}
+    paths_of.pop("unit", None)
+    columns: Record = {name: list(read_lines(root / path)) for name, path in paths_of.items()}
+    columns["reference"] = bleu.split(columns["reference"], unit)
     for side, path in zip((TEACHER, STUDENT), paths, strict=True):
-        columns[side] = [merge(row["tokens"]) for row in read_in_order(path)]
+        columns[side] = bleu.split([merge(row["tokens"]) for row in read_in_order(path)], unit)
     references = [[line] for line in columns["reference"]]
     for side in (TEACHER, STUDENT):
         counts = bleu.tokenised_bleu(columns[side], references).sentences

@@ -79,6 +79,7 @@ class Run(StrictModel):
     exact_fingerprint: str
     """Also of what else decides about every bit of the result; a training resumes from a
     checkpoint with the same one only."""
+    unit: str = "none"  # that validation counts by BLEU, see `nat.data.corpus.Corpus`
     corpus: dict[str, Any]  # how the training text is made and prepared, for the record
 
     @property

@@ -38,6 +38,7 @@ def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPa
     }
     corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
     job: Any = SimpleNamespace(inputs=corners, configuration=None, artifact=SimpleNamespace(seed=1))
+    job.corpus = SimpleNamespace(unit="none")
     words = Vocabulary(f"w{number}" for number in range(29 - len(SPECIALS)))
     symbols: Any = SimpleNamespace(target=words, sizes=None)
     pairs = Pairs(models["e"], *texts, 100, "valid")

@@ -251,6 +251,11 @@ def test_errors_name_file_and_key(
         ("a: {b: 1, b: 2}\n", ["line 1", "'b'", "twice"]),
         ("a: !python/object:os.system x\n", ["line 1", "tag"]),
         ("", ["nothing"]),
+        ("method:\u00a0one_pass\n", ["line 1", "NO-BREAK SPACE", "U+00A0"]),
+        ("method: one_pass\n\u00a0\u00a0steps: 4\n", ["line 2", "NO-BREAK SPACE"]),
+        ("method: one_pass\nb\u00a0:\n\u00a0c: {d\n", ["line 2", "NO-BREAK SPACE"]),
+        ("method: one_pass\u200b\n", ["line 1", "ZERO WIDTH SPACE", "U+200B"]),
+        ("a: {b:\u00a04}\n", ["line 1", "NO-BREAK SPACE"]),
         (b"method: \xff\n", ["UTF-8", "byte 8"]),
     ],
 )

@@ -57,3 +57,10 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     assert [row[1].split(",")[0] for row in made.rows[:4]] == [
         *("source", "reference", TEACHER, STUDENT),
     ]
+    # in the units of a text without spaces, these words are letters
+    part = reports.resolve_part(plain, "paper", "table 1")
+    assert all("unit" not in each for each in part.keys.values())
+    keys = {row: {**each, "unit": "char"} for row, each in part.keys.items()}
+    table = reports.resolve(plain, ("paper", "table", "1")).model_copy(update={"keys": keys})
+    in_letters = reports.make_table(table, tmp_path).records[0]
+    assert in_letters["reference"].split() == [*"".join(in_letters["reference"].split())]
