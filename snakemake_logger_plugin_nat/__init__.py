@@ -59,6 +59,9 @@ class LogHandler(LogHandlerBase):
         if event == "job_info" and (name := said["rule_msg"]):
             self.jobs[said["jobid"]] = name, record.created
             why = said["reason"].split("; ")[-1].split(":")[0].lower()
+            made = said.get("output", ())
+            if made and not any(Path(path).exists() for path in made):
+                why = "not made yet"  # Snakemake says that another job updates its inputs
             return f"{name}: {why}" if dry_run else self._line("start", name)
         if event == "job_finished":
             self.done += 1

@@ -13,6 +13,8 @@ from nat.traits import ENGINES
 
 FORMATS = (*ENGINES, "fairseq", "huggingface")
 """Programs that a model can be exported to."""
+MEASURES = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+"""Measures of translations that are compared."""
 
 PRECISIONS = ("float32", "float16", "bfloat16")
 
@@ -38,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, do: str, help: str) -> Callable[..., object]:
         added = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         added.set_defaults(do=do)
-        if name not in ("doctor", "completion"):
+        if name not in ("doctor", "completion", "compare"):
             help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
             added.add_argument("folder", type=Path, help=help)
         if name in ("pack", "export"):
@@ -82,6 +84,27 @@ def _parser() -> argparse.ArgumentParser:
     help += "fairseq-generate --user-dir nat/fairseq_plugin; huggingface: the same, for AutoModel "
     help += "of transformers"
     export("--to", required=True, choices=FORMATS, help=help)
+
+    compare = command(
+        "compare",
+        "nat.measures.comparison:compare",
+        "show how two translations of a test set differ, with intervals and tests",
+    )
+    help = (
+        "a system, RUN/scores/CORPUS/SYSTEM, a folder of a model, a run, a score file, or a file "
+    )
+    help += "with a number for each sentence"
+    compare("sides", metavar=("A", "B"), nargs=2, help=help)
+    compare("--run", help="folder of results for systems (default: the scale of config.yaml)")
+    compare("--corpus", help="default: all that both have")
+    compare("--split", default="test", help="default: test")
+    help = "of both, or of A and of B; default: all"
+    compare("--decoding", metavar="NAME", nargs="+", default=[], help=help)
+    compare("--measure", default="sacrebleu", choices=MEASURES, help="default: sacrebleu")
+    help = "a file for each side with a number for each sentence, compared in place of a measure"
+    compare("--scores", metavar=("FILE_A", "FILE_B"), type=Path, nargs=2, default=[], help=help)
+    help = "shown of those that differ most (default: 5)"
+    compare("--sentences", metavar="N", type=int, default=5, help=help)
 
     doctor = command(
         "doctor",

@@ -23,6 +23,7 @@ from nat.errors import UserError
 from nat.files import read_json
 
 DIGITS = 6  # decimal places of numbers in files
+COLLAPSED = "few distinct translations"  # the flag of a model that has learned nothing
 TRAINING = "training"  # the part of the record of a training
 NOT_AVAILABLE = "not available"  # the reason of a measure that is not defined for what was measured
 

@@ -33,7 +33,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures import bleu, statistics
-from nat.measures.results import NOT_AVAILABLE, check_names, missing
+from nat.measures.results import COLLAPSED, NOT_AVAILABLE, check_names, missing
 from nat.measures.statistics import MEASURED, PART, TranslatedText
 
 FEW_MARKED = 0.01
@@ -219,7 +219,7 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     reasons = []
     distinct, due = len(set(translations)), len(set(references))
     if distinct < FEW_DISTINCT * due:
-        reasons.append(f"few distinct translations: {distinct} for {due} distinct references")
+        reasons.append(f"{COLLAPSED}: {distinct} for {due} distinct references")
     for what, marks in (("unknown words", _UNKNOWN), ("marks of subwords", _MARKS)):
         number, usual = (sum(map(bool, map(marks.search, x))) for x in (translations, references))
         if number - usual > FEW_MARKED * len(translations):

@@ -70,7 +70,10 @@ class Mistake(UserError):
 def known(what: str, name: str, names: Collection[str]) -> str:
     """A name that must be known; else the error hints at the nearest that is."""
     if name not in names:
-        raise Mistake(f"unknown {what} '{name}'; {hint(name, names)}")
+        near = hint(name, names)
+        if what.startswith("measure") and near.startswith("known"):
+            near = "docs/measures.md lists the measures"
+        raise Mistake(f"unknown {what} '{name}'; {near}")
     return name
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
+from nat.measures.results import COLLAPSED
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
 from nat.papers.cells import QUOTED, Cell, Compared, shown
@@ -165,7 +166,8 @@ def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     text = signed(ours, digits) if is_difference else f"{ours:.{digits}f}"
     if given(record["spread"]):
         text += f" ± {record['spread']:.{digits}f}"
-    if given(record["p_value"]) and record["p_value"] < LEVEL:
+    collapsed = COLLAPSED in str(record["remark"])  # a significant difference means little
+    if given(record["p_value"]) and record["p_value"] < LEVEL and not collapsed:
         text += STAR
     text += mark
     return f"{text} {ends(record)}" if interval and given(record["low"]) else text
@@ -203,6 +205,8 @@ def _notes(
         how = "; ".join(dict.fromkeys(each["test"] for each in tested))
         pairs = dict.fromkeys(f"{each['row']} against {each['baseline']}" for each in tested)
         notes.append(f"{STAR} p < {LEVEL:g} ({how}). Tested: {'; '.join(pairs)}.")
+        if any(COLLAPSED in str(each["remark"]) for each in tested):
+            notes[-1] += f" Systems with {COLLAPSED} have no {STAR}."
     notes += _definitions(ran) + values.notes_on_times(ran)
     if any(each.get(values.UNSTEADY) for each in ran):
         notes.append(f"{DOUBLE_DAGGER} {values.NOT_STEADY}.")

@@ -379,6 +379,8 @@ SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
     ("text", "named"),
     [
         (f"{BETTER}, measure: null", ["measure"]),
+        (f"{BETTER}, measure: comet", ["comet", "docs/measures.md"]),
+        (f"{BETTER}, measure: sacreblue", ["sacreblue", "sacrebleu"]),
         (f"{BETTER}, measure: parameter_share", ["over"]),
         # unknown names
         (f"{BETTER}, where: {{student: {{system: cmlm-dk}}}}", ["cmlm-dk", "cmlm-kd"]),

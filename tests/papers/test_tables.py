@@ -139,6 +139,15 @@ def test_significant_differences_are_starred(scored: Path) -> None:
     assert own["p_value"] < 0.05 and "paired bootstrap" in own["test"]
     (note,) = (each for each in made.notes if each.startswith("*"))
     must_name(note, "DiMS against NAT", "paired bootstrap")
+    assert "few distinct" not in note
+    # a model that has learned nothing of its source gets no star
+    for path in sorted(scored.glob("results/demo/scores/*/dims*/*/*/test.json")):
+        made_up_run.collapse(path)
+    made = printed(scored)
+    assert by_cell(made)["DiMS", "En-De"]["p_value"] == own["p_value"]
+    assert "*" not in texts(made)["DiMS"]["En-De: ours"]
+    (note,) = (each for each in made.notes if each.startswith("*"))
+    assert note.endswith("Systems with few distinct translations have no *.")
 
 
 # Computed and relative numbers

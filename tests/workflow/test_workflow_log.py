@@ -54,6 +54,10 @@ def test_a_dry_run_lists_jobs_with_reasons() -> None:
     job = started(1, "train a", "Missing output files: x, y; Params have changed since: a")
     lines = ["train a: params have changed since", "1 to do: 1 train"]
     assert shown(stats, job, stats, dryrun=True) == lines
+    job |= {"reason": "Input files updated by another job: x", "output": ["x", "y"]}
+    assert shown(stats, job, stats, dryrun=True)[0] == "train a: not made yet"
+    job["output"] = ["x", __file__]
+    assert shown(stats, job, stats, dryrun=True)[0] == "train a: input files updated by another job"
 
 
 @pytest.mark.parametrize(
