@@ -83,7 +83,7 @@ class JobSettings(StrictModel):
     scale: str
     threads: Count
     mirror: str | None
-    tensorboard: bool
+    logger: str | None
     decoding_tokens: Count
     latency: LatencyOptions
     tuning: Tuning

@@ -64,7 +64,7 @@ class Settings(StrictModel):
     mirror: Text | None  # folder with files HOST/PATH that are used instead of downloads
     precision: Precision  # inputs of the linear layers in training; auto: bf16 if it is fast
     threads: Count  # of one training on CPU
-    tensorboard: bool = False  # whether trainings write event files, which show them as they go on
+    logger: Literal["tensorboard", "wandb", "mlflow"] | None = None  # shows trainings as they go on
     # what translates a training text by beam search
     distillation_engine: Literal["pytorch", "ctranslate2"] = "pytorch"
 

@@ -1,33 +1,13 @@
-"""A network that predicts in parallel, in PyTorch or in another engine."""
+"""A network that predicts in parallel, in PyTorch or in ONNX Runtime."""
 
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN
+from nat.decoding.engines.onnx import OnnxNetwork
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best, Output
 
-
-class EngineNetwork:
-    """A model whose encoder and decoder run elsewhere; its length predictor is PyTorch's."""
-
-    def __init__(self, model: Transformer) -> None:
-        self.architecture, self.decoder = model.architecture, model.decoder
-        self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
-        self.length_predictor, self.output = model.length_predictor, model.output
-        self.upsampled_padding = model.upsampled_padding
-
-    def encode(self, source: Tensor) -> Encoded:
-        """Encode source tokens [B, S], see `Transformer.encode`."""
-        raise NotImplementedError
-
-    def predict(
-        self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
-    ) -> Best:
-        """See `predict`."""
-        raise NotImplementedError
-
-
-Network = Transformer | EngineNetwork
+Network = Transformer | OnnxNetwork
 
 
 def never_chosen(network: Network) -> list[int]:
@@ -72,7 +52,7 @@ def predict(
     Returns:
         Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
     """
-    if isinstance(network, EngineNetwork):
+    if isinstance(network, OnnxNetwork):
         return network.predict(tokens, encoded, chosen, blank_penalty)
     states = network.decode(tokens, padding, encoded, causal=False)
     forbidden = tokens.new_tensor(never_chosen(network))

@@ -1,8 +1,8 @@
 """What code that travels with a model has in place of modules that only this project needs.
 
 Elsewhere no file has a recorded checksum, no other process writes beside it, and the only methods
-are those that came along. `nat.export.flat` replaces imports of `nat.checksums`, `nat.files`,
-`nat.registry` and `nat.language_model.ngram` with those of this module.
+are those that came along. `nat.export.flat` replaces imports from its `REPLACED` with those of this
+module.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 METHODS: dict[tuple[str, str], type] = {}
 """Classes of the methods by family and name; the file that opens the model fills it."""
 
-LanguageModel = Any  # for annotations: no decoding with a language model travels
+LanguageModel, OnnxNetwork = Any, type(None)  # neither language models nor engines travel
 
 
 def built(family: str, options: Mapping[str, Any]) -> Any:

@@ -127,7 +127,6 @@ def _options(run: Run) -> dict[str, dict[str, Any]]:
             "seed": run.seed,
             "cpu": not on_gpu,
             "log_format": "simple",
-            "tensorboard_logdir": run.events,
         },
         "dataset": {
             "max_tokens": run.tokens_per_batch,

@@ -29,6 +29,7 @@ from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import bleu
 from nat.program import Progress
+from nat.training import loggers
 from nat.training.learnable import Objectives, told
 from nat.training.model_file import write_tensors
 from nat.training.record import ROWS, Record, per_position
@@ -90,6 +91,7 @@ class TrainingTask(FairseqTask):
         self._validation: Counter[str] = Counter()
         self._kept_before: list[int] = []
         self._batches_per_epoch = 0
+        self._logger = loggers.TrainingLogger()
 
     # Model, objective and data.
 
@@ -194,6 +196,8 @@ class TrainingTask(FairseqTask):
         norm = float(metrics.get_meter("train", "gnorm").val)
         row_every = max(1, run.lengths.updates // ROWS)
         row = record.add_update(sums, self._learning_rate, norm, row_every)
+        if record.updates % row_every == 0:
+            self._show(row)
         if self._writes:
             speed = row["tokens_per_second"]
             shown = f"{speed / 1000:.0f}k" if speed >= 10_000 else f"{speed:,.0f}"
@@ -208,10 +212,12 @@ class TrainingTask(FairseqTask):
     # Validation, and the checkpoints that it chooses.
 
     def begin_epoch(self, epoch: int, model: SystemModel) -> None:
-        """Validate the initial weights if they are those of a model.
+        """Open the logger, and validate the initial weights if they are those of a model.
 
         Every device validates the whole set, so that they need not wait for each other.
         """
+        if self._writes:
+            self._logger = loggers.opened(self.run, self.record.updates)
         if self.run.init_from is None or self.record.updates:
             return
         sums: Counter[str] = Counter()
@@ -253,6 +259,7 @@ class TrainingTask(FairseqTask):
         if last or (tired and record.candidates):  # without any, there would be no model
             if self._writes:
                 self._write_finished()
+            self._logger.close()
             raise Finished
         stats.update(values)
         stats[NO_METRIC] = None
@@ -270,9 +277,15 @@ class TrainingTask(FairseqTask):
         keep = self.record.add_validation(
             values, self._metric, average.checkpoints, average.by, saved
         )
+        self._show(self.record.rows[-1])
         if self._writes:
             atomic_write_text(self.run.folder / CURVE, self.record.csv())
         return values, keep
+
+    def _show(self, row: Mapping[str, Any]) -> None:
+        """Tell the logger a row of the curve."""
+        values = {name: row[name] for name in row if name not in ("update", "split")}
+        self._logger.log({f"{row['split']}/{name}": values[name] for name in values}, row["update"])
 
     def _bleu_counts(self, batch: Batch) -> dict[str, float]:
         """Counts of the translations of a batch against its target.

@@ -161,7 +161,8 @@ def describe(job: Job[Model]) -> Run:
         init_from=start,
         teacher=teacher,
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
-        events=str(job.path.with_name(EVENTS)) if settings.tensorboard else None,
+        logger=settings.logger,
+        events=str(job.path.with_name(EVENTS)),
         unit=job.corpus.unit,
         corpus=prepared_as(job.corpus, TRAIN),
         bfloat16=bfloat16,
@@ -223,8 +224,8 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
         path.unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
     # of an earlier training; a link may lead to those of others
-    if run.events is not None and not Path(run.events).is_symlink():
-        for path in Path(run.events).glob("*/events.out.tfevents.*"):
+    if not Path(run.events).is_symlink():
+        for path in Path(run.events).rglob("events.out.tfevents.*"):
             path.unlink()
 
 

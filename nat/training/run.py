@@ -68,7 +68,8 @@ class Run(StrictModel):
     init_from: str | None  # model whose weights training starts from
     teacher: str | None  # model that the objective consults
     checkpoints: str  # folder that the training owns
-    events: str | None  # folder for TensorBoard's event files
+    logger: str | None  # see `nat.training.loggers`
+    events: str  # folder for TensorBoard's event files
     bfloat16: bool  # products take bfloat16 inputs
     devices: int  # that share an update
     accumulation: int  # batches of each device in an update

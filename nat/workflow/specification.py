@@ -142,7 +142,7 @@ def _settings(configuration: Configuration) -> JobSettings:
         scale=configuration.scale,
         threads=configuration.settings.threads,
         mirror=mirror and str(configuration.root / Path(mirror).expanduser()),
-        tensorboard=configuration.settings.tensorboard,
+        logger=configuration.settings.logger,
         decoding_tokens=scale.decoding_tokens,
         latency=scale.latency,
         tuning=scale.tuning,

@@ -742,14 +742,13 @@ def test_fairseq_is_told_what_the_recipe_says(
     values = SimpleNamespace(
         learning_rate=4e-4, schedule=schedule, clip_norm=6.5, **adam, **lengths
     )
-    folders = {"events": "events", "checkpoints": "run/checkpoints"}
+    folders = {"checkpoints": "run/checkpoints"}
     batches = {"tokens_per_batch": 321, "accumulation": 3, "devices": devices}
     files = {"saved": {12: Path("run/checkpoints/checkpoint_1_12.pt")}}
     run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders, **files)
     expected = {
         "common": {
             "seed": 4,
-            "tensorboard_logdir": "events",
             "cpu": not torch.cuda.is_available(),
         },
         "dataset": {"max_tokens": 321, "max_tokens_valid": 321, "validate_interval_updates": 9},

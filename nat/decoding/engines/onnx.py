@@ -9,7 +9,6 @@ from torch import Tensor
 from nat.checksums import verified_folder
 from nat.data.vocabulary import PAD, vocabulary_files
 from nat.decoding.engines.failures import running
-from nat.decoding.network import EngineNetwork
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best
@@ -57,11 +56,14 @@ class OnnxEngine:
             )
 
 
-class OnnxNetwork(EngineNetwork):
-    """A model whose encoder and decoder run in ONNX Runtime."""
+class OnnxNetwork:
+    """A model whose encoder and decoder run in ONNX Runtime; its length predictor is PyTorch's."""
 
     def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
-        super().__init__(model)
+        self.architecture, self.decoder = model.architecture, model.decoder
+        self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
+        self.length_predictor, self.output = model.length_predictor, model.output
+        self.upsampled_padding = model.upsampled_padding
         self._engine = engine
         self._outputs = [each.name for each in engine.encoder.get_outputs()]
         self._inputs = {each.name for each in engine.decoder.get_inputs()}
