@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from nat.data.corpus import Corpus, Corruption
-from nat.data.flags import FLAGS
-from nat.data.likeness import MOST_UNKNOWN, REPORT, TRAINING, Look, look_at, look_of
+from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
 from nat.data.lines import count_lines, in_order, read_lines, write_lines
-from nat.data.splits import TRAIN, check_expected, is_segmented, sides, split_names
+from nat.data.splits import TRAIN, check_expected, sides, split_names
 from nat.data.subwords import (
     CODES,
     PIECES,
@@ -33,7 +32,7 @@ from nat.data.subwords import (
 )
 from nat.data.vocabulary import SIDES, SPECIALS, Vocabularies, Vocabulary
 from nat.errors import UserError, told_of
-from nat.files import atomic_directory, copy, write_json
+from nat.files import atomic_directory, copy
 
 DICTIONARY = "dictionary.txt"
 """A vocabulary from elsewhere, in the folder of what a corpus is given."""
@@ -75,45 +74,16 @@ def bpe_folder(
         sizes = {"size": size} if source is None else {"source": source, "target": size}
         check_expected(corpus, "vocabulary", sizes, output)
         vocabularies.save(folder)
-        _write_flags(corpus, folder, vocabularies)
+        write_report(corpus, split_names(corpus), folder, vocabularies)
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
-    """Write the splits of a part of a corpus with the subwords that `bpe_folder` has `learned`.
-
-    Their text as it was given lies in the folder `text` beside the tokens, where there is one.
-    """
+    """Write the splits of a part of a corpus with the subwords that `bpe_folder` has `learned`."""
     with atomic_directory(output) as folder:
         _apply(corpus, tokens, learned, folder, threads=1)
         vocabularies = Vocabularies.load(learned)
         vocabularies.save(folder)
-        _write_flags(corpus, folder, vocabularies, look_of(learned), tokens.parent / "text")
-
-
-def _write_flags(
-    corpus: Corpus,
-    folder: Path,
-    vocabularies: Vocabularies,
-    training: Look | None = None,
-    text: Path | None = None,
-) -> None:
-    """Look at all splits, and write what it shows."""
-    flags = []
-    for split in split_names(corpus):
-        names = [f"{split}.{language}" for language in sides(corpus)]
-        looked, its_flags = look_at(
-            corpus,
-            split,
-            [folder / name for name in names],
-            vocabularies,
-            training,
-            is_segmented(corpus, split),
-            [text / name for name in names] if text is not None and text.exists() else (),
-        )
-        training = looked if split == TRAIN else training
-        flags += its_flags
-    report = {} if training is None else {TRAINING: vars(training)}
-    write_json(folder / REPORT, report | ({FLAGS: flags} if flags else {}))
+        write_report(corpus, split_names(corpus), folder, vocabularies, look_of(learned))
 
 
 def _learn(
@@ -147,7 +117,7 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str]) -> None:
         raise UserError(
             f"{DICTIONARY} lacks {unknown.total():,} of the {counts.total():,} subwords of the "
             f"training text, such as '{unknown.most_common(1)[0][0]}'; they must belong to each "
-            "other and to the tokeniser"
+            "other and to the keys 'tokeniser' and 'escaped' of 'preprocessing'"
         )
 
 

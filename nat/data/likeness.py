@@ -5,34 +5,32 @@ pairs of each are read, evenly spread.
 """
 
 import re
-import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import is_normalized
 
 import numpy as np
 
 from nat.data.corpus import Corpus
-from nat.data.flags import flag
+from nat.data.flags import FLAGS, flag
 from nat.data.lines import count_lines, read_lines
-from nat.data.splits import sides
+from nat.data.splits import is_segmented, sides
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies
-from nat.files import read_json
+from nat.files import read_json, write_json
 
 REPORT = "bpe.json"
-"""File of the folder `bpe`: flags of its splits, and the look at the training text."""
-
-TRAINING = "training"  # key of the latter
+"""File of the folder `bpe`: flags of its splits, and the look at the first of them."""
 
 MOST_UNKNOWN = 0.01
 """Share of the subwords of a text that a vocabulary may lack."""
 
 _MOST_PAIRS = 100_000
 _ENOUGH = 50  # pairs whose correlation is judged
-_LEAST = 0.3  # correlation in a training text with which others are compared
+_LEAST = 0.3  # correlation in the training text, and share of it, with which others are compared
+_AGREED = 0.6  # share of the agreement of numbers in the training text
 _UNKNOWN = 10  # subwords that are flagged
 _FEW = 30  # pairs with numbers, or lines with composed letters, of which shares are compared
 _ESCAPED = 0.01  # share of lines that is flagged
@@ -45,8 +43,7 @@ _SPACE = re.compile(r"\S [.,](?: |$)")
 _NO_SPACE = re.compile(r"\w[.,](?: |$)")
 
 
-@dataclass
-class Look:
+class Look(NamedTuple):
     """Counts of the pairs of a split, which those of another one should resemble.
 
     Attributes:
@@ -61,19 +58,30 @@ class Look:
     numbers: list[int]
     forms: list[list[int]]
 
-    @classmethod
-    def at(cls, sentences: Sequence[Sequence[str]]) -> "Look":
-        """Count the lines of two sides."""
-        lengths = np.log1p([[*map(len, lines)] for lines in sentences])
-        varied = lengths.size and lengths.std(1).all()
-        numbers = ([{*map(int, _NUMBER.findall(line))} for line in lines] for lines in sentences)
-        same = [bool(one & other) for one, other in zip(*numbers, strict=True) if one]
-        forms = []
-        for lines in sentences:
-            apart = [*map(_is_apart, lines)]
-            forms.append([sum(map(max, apart, map(_is_composed, lines))), sum(apart)])
-        correlation = round(float(np.corrcoef(lengths)[0, 1]), 6) if varied else 0.0
-        return cls(len(sentences[0]), correlation, [len(same), sum(same)], forms)
+
+def write_report(
+    corpus: Corpus,
+    splits: Iterable[str],
+    folder: Path,
+    vocabularies: Vocabularies,
+    training: Look | None = None,
+) -> None:
+    """Look at splits in a folder `bpe`; the first is the training text if no other is given."""
+    flags = []
+    for split in splits:
+        files = [folder / f"{split}.{language}" for language in sides(corpus)]
+        others = is_segmented(corpus, split)
+        looked, own = look_at(corpus, split, files, vocabularies, training, others)
+        training = training or looked
+        flags += own
+    report = {} if training is None else {"training": training._asdict()}
+    write_json(folder / REPORT, report | ({FLAGS: flags} if flags else {}))
+
+
+def look_of(bpe: Path) -> Look | None:
+    """The look at the training text; None if its folder was made before there was one."""
+    path = bpe / REPORT
+    return Look(**read_json(path)["training"]) if path.exists() else None
 
 
 def look_at(
@@ -83,24 +91,16 @@ def look_at(
     vocabularies: Vocabularies,
     training: Look | None,
     segmented: bool,
-    references: Sequence[Path] = (),
 ) -> tuple[Look, list[dict[str, Any]]]:
-    """Look at a split, and return its flags.
+    """Look at files of subwords of source and target, and return their flags.
 
-    Args:
-        files: subwords of source and target.
-        vocabularies: of both.
-        training: the look at the training text, with which this one is compared; None for itself.
-        segmented: whether others have prepared the text, see `nat.data.corpus.Split`.
-        references: files with the text of both sides of a test set as it was given.
+    They are compared with the `training` text, if it is not they. Others may have prepared them
+    (`segmented`, see `nat.data.corpus.Split`).
     """
     step = 1 + count_lines(files[0]) // _MOST_PAIRS
-    subwords, text = (
-        [[*islice(read_lines(path), 0, None, step)] for path in paths]
-        for paths in (files, references)
-    )
+    subwords = [[*islice(read_lines(path), 0, None, step)] for path in files]
     sentences = [[*map(merge, lines)] for lines in subwords]
-    looked, flags = Look.at(sentences), []
+    looked, flags = _look(sentences), []
 
     def add(kind: str, count: int, number: int, remedy: str, *sides: Sequence[str]) -> None:
         where = f"line {1 + step * number} of {split}"
@@ -113,31 +113,27 @@ def look_at(
         if numbers and len(numbers) >= share * len(lines):
             add(kind, len(numbers), numbers[0], remedy, lines)
 
-    of_sides = zip(
-        sides(corpus), (vocabularies.source, vocabularies.target), subwords, sentences, strict=True
-    )
-    for side, (language, vocabulary, its_subwords, lines) in enumerate(of_sides):
-        unknown = [sum(each not in vocabulary.ids for each in x.split()) for x in its_subwords]
-        share = sum(unknown) / max(1, sum(len(line.split()) for line in its_subwords))
+    both = vocabularies.source, vocabularies.target
+    for side, (language, vocabulary) in enumerate(zip(sides(corpus), both, strict=True)):
+        own, lines = subwords[side], sentences[side]
+        unknown = [sum(each not in vocabulary.ids for each in line.split()) for line in own]
+        share = sum(unknown) / max(1, sum(len(line.split()) for line in own))
         if share > MOST_UNKNOWN and sum(unknown) >= _UNKNOWN:
-            number = next(number for number, count in enumerate(unknown) if count)
             kind = f"subwords of '{language}' that the vocabulary lacks ({share:.1%} of all)"
             remedy = "they must belong to each other and to the tokeniser"
-            add(kind, sum(unknown), number, remedy, its_subwords)
+            add(kind, sum(unknown), int(np.argmax(unknown)), remedy, own)
         if segmented and not corpus.preprocessing.escaped:
             kind, remedy = f"lines of '{language}' with XML escapes", "set 'escaped: true'"
             add_lines(kind, lines, _ENTITY.search, _ESCAPED, f"{remedy} in 'preprocessing'")
         if training is not None and min(looked.forms[side][0], training.forms[side][0]) >= _FEW:
-            own, due = (its.forms[side][1] / its.forms[side][0] for its in (looked, training))
-            if abs(own - due) > _FORMS:
+            here, there = (each.forms[side][1] / each.forms[side][0] for each in (looked, training))
+            if abs(here - there) > _FORMS:
                 kind = f"lines of '{language}' in another Unicode form than the training text"
-                matches = _is_apart if own > due else _is_composed
+                matches = _is_apart if here > there else _is_composed
                 add_lines(kind, lines, matches, 0, "put all text into one form, such as NFC")
-        if references or corpus.preprocessing.tokeniser_of(language) == "none":
-            lines = text[side] if references else lines
-            if tokenised(lines):
-                kind = f"lines of '{language}' with spaces before punctuation, as if it was tokens"
-                add_lines(kind, lines, _SPACE.search, 0, "give text as it is written")
+        if corpus.preprocessing.tokeniser_of(language) == "none" and tokenised(lines):
+            kind = f"lines of '{language}' with spaces before punctuation, as if it was tokens"
+            add_lines(kind, lines, _SPACE.search, 0, "give text as it is written")
     if differs := _unlike(looked, training):
         one, other = (np.log1p([*map(len, lines)]) for lines in sentences)
         kind = f"pairs that seem not to belong together ({differs})"
@@ -146,19 +142,33 @@ def look_at(
     return looked, flags
 
 
+def _is_apart(line: str) -> bool:
+    return not is_normalized("NFC", line)
+
+
+def _is_composed(line: str) -> bool:
+    return not is_normalized("NFD", line)
+
+
+def _look(sentences: Sequence[Sequence[str]]) -> Look:
+    """Count the lines of two sides."""
+    lengths = np.log1p([[*map(len, lines)] for lines in sentences])
+    varied = lengths.size and lengths.std(1).all()
+    correlation = round(float(np.corrcoef(lengths)[0, 1]), 6) if varied else 0.0
+    numbers = ([{*_NUMBER.findall(line)} for line in lines] for lines in sentences)
+    same = [bool(one & other) for one, other in zip(*numbers, strict=True) if one]
+    forms = []
+    for lines in sentences:
+        apart = [*map(_is_apart, lines)]
+        forms.append([sum(map(max, apart, map(_is_composed, lines))), sum(apart)])
+    return Look(len(sentences[0]), correlation, [len(same), sum(same)], forms)
+
+
 def tokenised(lines: Sequence[str]) -> int:
     """The number of lines with a space before a full stop or comma, if most of these have one."""
     number = sum(bool(_SPACE.search(line)) for line in lines)
     others = sum(bool(_NO_SPACE.search(line)) for line in lines)
     return number if number > others and number >= _SPACED * len(lines) else 0
-
-
-def _is_apart(line: str) -> bool:
-    return not unicodedata.is_normalized("NFC", line)
-
-
-def _is_composed(line: str) -> bool:
-    return not unicodedata.is_normalized("NFD", line)
 
 
 def _unlike(looked: Look, training: Look | None) -> str:
@@ -169,17 +179,11 @@ def _unlike(looked: Look, training: Look | None) -> str:
         is_low = looked.pairs >= 4 * _ENOUGH and looked.correlation < error
         return told if is_low else ""
     due = training.correlation
-    is_low = looked.correlation < min(0.6 * due, due - error)
+    is_low = looked.correlation < min(_LEAST * due, due - error)
     if is_low and due > _LEAST and looked.pairs >= _ENOUGH:
         return f"{told}, those of the training text by {due:.2f}"
     if min(looked.numbers[0], training.numbers[0]) >= _FEW:
         own, due = (its.numbers[1] / its.numbers[0] for its in (looked, training))
-        if own < due / 2:
+        if own < _AGREED * due:
             return f"{own:.0%} of those with numbers share one, {due:.0%} in the training text"
     return ""
-
-
-def look_of(bpe: Path) -> Look | None:
-    """The look at the training text; None if its folder was made before there was one."""
-    path = bpe / REPORT
-    return Look(**read_json(path)[TRAINING]) if path.exists() else None

@@ -121,7 +121,7 @@ def told(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from sentences(summary["flags"])
     for split, own in summary["splits"].items():
         if own.get("perfect", {}).get("flags"):
-            yield f"{split}: {own['perfect']['note']}"
+            yield f"{split}: {'; '.join([own['perfect']['note'], *own['perfect']['flags']])}"
 
 
 def _range(quantiles: Mapping[str, float]) -> str:

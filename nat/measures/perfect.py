@@ -59,7 +59,8 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary, "perfect.jsonl")
         write_translations(path, rows)
-        measured = score(path, references)[0]["measures"]
+        scored, _ = score(path, references)
+    measured = scored["measures"]
     scores = {name: measured[name]["value"] for name in SCORES}
     truth = [*read_lines(references.files["reference"])]
     if corpus.preprocessing.lowercase:
@@ -81,7 +82,8 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
         "signatures": {name: measured[name]["signature"] for name in SCORES},
         "unknown": unknown,
         "differences": changed,
-        "flags": [f"a perfect translation scores less than {FLAGGED:g}"] * flagged,
+        "flags": [f"a perfect translation scores less than {FLAGGED:g}"] * flagged
+        + scored["flags"],
         "note": note,
     }
     write_json(folder / "tokens" / PERFECT, report)

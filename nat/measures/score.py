@@ -171,7 +171,7 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
     }
     if "perfect" in references.files:
         report["perfect"] = read_json(references.files["perfect"])
-        report["flags"] += report["perfect"]["flags"]
+        report["flags"] = [*dict.fromkeys(report["flags"] + report["perfect"]["flags"])]
     return report, arrays
 
 
