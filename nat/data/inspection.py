@@ -7,7 +7,7 @@ from typing import Any
 
 from nat.data.clean import Seen, compared, digest_of
 from nat.data.corpus import Corpus
-from nat.data.flags import FLAGS, TextFlags, shown
+from nat.data.flags import FLAGS, TextFlags, flag
 from nat.data.lines import count_lines, read_lines, read_pairs
 from nat.data.splits import TRAIN, folder_of, held_out, is_segmented, sides, split_names
 from nat.files import read_json
@@ -19,6 +19,7 @@ IN_TRAINING = "pairs that are in the training text"
 SOURCE_IN_TRAINING = "pairs whose source is in the training text, with another target"
 ENTITIES = "pairs with XML entities"
 NO_RULES = "pairs in '{}', a language that Moses has no rules for"
+_ENGLISH_RULES = "it gets those of English; 'tokeniser: unicode' restores any text"
 
 _REMEDIES = {
     REPEATED: "'preprocessing.drop_duplicates: true' leaves them out",
@@ -43,19 +44,13 @@ def _without_rules(corpus: Corpus, clean: Path) -> Iterator[dict[str, Any]]:
     """Flags of the languages for which Moses takes the rules of English."""
     from sacremoses.corpus import NonbreakingPrefixes  # takes long, and few programs need it
 
-    named = corpus.preprocessing.tokeniser
+    known = NonbreakingPrefixes().available_langs
     for language in sides(corpus):
-        name = named if isinstance(named, str) else named[language]
-        known = NonbreakingPrefixes().available_langs
+        name = corpus.preprocessing.tokeniser_of(language)
         if name.startswith("moses") and language.lower() not in known:
-            path = clean / f"{TRAIN}.{language}"
-            yield {
-                "kind": NO_RULES.format(language),
-                "split": TRAIN,
-                "count": count_lines(path),
-                "example": f"line 1 of {path}: {shown(next(read_lines(path), ''))}",
-                "remedy": "it gets those of English; 'tokeniser: unicode' restores any text",
-            }
+            path, kind = clean / f"{TRAIN}.{language}", NO_RULES.format(language)
+            first, where = next(read_lines(path), ""), f"line 1 of {path}"
+            yield flag(kind, TRAIN, count_lines(path), _ENGLISH_RULES, where, first)
 
 
 def _looked_at(corpus: Corpus, folders: Mapping[str, Path]) -> TextFlags:
