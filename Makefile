@@ -16,8 +16,9 @@
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
 # make speedrun   Multi30k from raw text to a one-pass student with a score, anew, on the device
 #                 that there is: wall time and score, and the log in results/speedruns;
-#                 SPEEDRUN="scale.seeds=[2]", for one, changes more keys
-# make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
+#                 SPEEDRUN="recipes.ctc.updates=2000", for one, changes keys
+# make bench-gpu   training speed, one pass beside beam search, a short chain and the tests of an
+#                  NVIDIA GPU, of each at most 8 minutes
 # make environment   .venv, from the lock files in envs/; made anew when these change; PYTHON= is the
 #                    Python that makes it, and WITHOUT_UV=1 installs with pip
 # make docs   the pages of docs/ as a site, results/site/index.html
@@ -131,7 +132,7 @@ bench: environment
 # The corpus has a name of its own, and its results and those of the scale are made anew each time.
 # Two threads are what two cores have; with CTranslate2 the text is distilled in half of the time.
 SPEEDRUN ?=
-STUDENT := scores/multi30k-speedrun/deployment-ctc-kd/seed1/ctc-tuned/test.json
+STUDENT := scores/multi30k-speedrun/ctc-2-kd/seed1/ctc-tuned/test.json
 speedrun: environment
 	@rm -rf results/speedrun@clock results/corpora/multi30k-speedrun
 	mkdir -p results/speedruns
@@ -141,8 +142,7 @@ speedrun: environment
 	$(BIN)/python -c "import json, sys; print('sacreBLEU', json.load(open(sys.argv[1]))['measures']['test']['sacrebleu']['value'], 'after', sys.argv[2], 's')" results/speedrun@clock/$(STUDENT) $$(( $$(date +%s) - begun )) | tee -a $$log
 
 bench-gpu: environment
-	$(BIN)/python benchmarks/gpu_training.py
-	$(BIN)/python benchmarks/one_pass.py --gpu --output results/bench/one_pass_gpu.json
+	$(BIN)/python benchmarks/on_a_gpu.py
 
 environment running:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }

@@ -8,6 +8,7 @@ that people deploy on processors; on the GPU, CTranslate2 is among the systems h
 """
 
 import argparse
+import importlib.util
 import os
 import sys
 import tempfile
@@ -43,7 +44,6 @@ def main() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.files import write_json
 
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -56,8 +56,8 @@ def main() -> None:
             sys.exit("error: no CUDA device")
         threads = torch.get_num_threads()
         settings = [(torch.cuda.get_device_name(), threads, batch) for batch in BATCHES]
-        if not runs_on_gpu():
-            console.print("CTranslate2 is left out, since there is no cuBLAS 12")
+        if not has_ctranslate2():
+            console.print("CTranslate2 is left out: it or cuBLAS 12 is not there")
     results = []
     for place, threads, batch in settings:
         torch.set_num_threads(threads)
@@ -117,7 +117,6 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.captured import Captured
     from nat.decoding.ctc import CtcDecoding
-    from nat.decoding.engines.ctranslate2 import runs_on_gpu
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
     from nat.transformer.architecture import Architecture
@@ -161,9 +160,18 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         frames = {"copy": "soft_upsampled", "upsample": 2.0}
         systems[f"NAT, one pass, {added}"] = system(graph, 6, 6, "constant", copy="soft")
         systems[f"CTC, 2 frames a token, {added}"] = system(graph, 6, 6, None, **frames)
-    for layers in ((12, 1), (6, 6)) if device == "cuda" and runs_on_gpu() else ():
+    for layers in ((12, 1), (6, 6)) if device == "cuda" and has_ctranslate2() else ():
         systems |= in_ctranslate2(build(*layers, None).cpu(), [tokens] * batch)
     return systems
+
+
+def has_ctranslate2() -> bool:
+    """Return True if CTranslate2 is there, with the library that it needs on a GPU."""
+    if importlib.util.find_spec("ctranslate2") is None:
+        return False
+    from nat.decoding.engines.ctranslate2 import runs_on_gpu
+
+    return runs_on_gpu()
 
 
 def in_ctranslate2(model: Any, sentences: Sequence[Any]) -> dict[str, Callable[[], Any]]:

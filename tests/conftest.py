@@ -2,6 +2,7 @@
 
 import compileall
 import gc
+import importlib.util
 import os
 import pickle
 import re
@@ -20,6 +21,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Hundreds of programs are started; none should have to compile what it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+if importlib.util.find_spec("ctranslate2") is None:  # others skip what needs it
+    of_engine = ["decoding/test_ctranslate2_beam", "decoding/test_encoder_only"]
+    of_engine += ["export/test_ctranslate2_export", "measures/test_latency"]
+    collect_ignore = [f"{each}.py" for each in of_engine]
 
 LONGEST = ["graph", "changes", "report_graph", "launch", "known_law"]
 """Files of tests that take longest, in order."""

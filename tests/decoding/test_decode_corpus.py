@@ -43,6 +43,8 @@ def of_configuration(name: str, seed: int = 0) -> tuple[Any, Any]:
     """A decoding of `config/decodings` (with its assistant, if it has one) and a model for it."""
     options = CONFIGURATION.decoding(name)
     traits = registry.describe("decoding", options)
+    if traits.converted == "ctranslate2":
+        pytest.importorskip(traits.converted)
     keywords: dict[str, Any] = {}
     if traits.upsampled:
         keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import on_a_gpu
 from nat.data.splits import local_files
 from nat.files import read_json
 from tests.graph.test_graph import copy_repository, counts, snakemake, write_yaml
 from tests.made_up_corpus import corpus_file
 from tests.messages import must_name
-from tests.repository import configured
+from tests.repository import ROOT, configured
 
 TARGETS = ["one_pass", "dims", "fully_nat", "hrt", "mple", "hints"]
 CORPUS = "multi30k-en-de"
-WORDS = {"dog": "hund", "ball": "ball", "child": "kind", "house": "haus", "water": "wasser"}
+WORDS = ["dog", "ball", "child", "house", "water"]
 OF_RECIPE = "updates=3 batch_tokens=512 warmup_updates=1 save_every=1 validate_every=1"
 SHORT = " ".join(
     f"recipes.{recipe}.{change}"
@@ -28,11 +29,10 @@ def write_local_text(repository: Path) -> None:
     """Put a tiny text of a user's own in the place of Multi30k."""
     drawn = random.Random(1)
     for split, pairs in {"train": 250, "valid": 8, "test": 6}.items():
-        sentences = [drawn.choices([*WORDS], k=drawn.randint(3, 9)) for _ in range(pairs)]
-        english, german = repository / f"{split}.en", repository / f"{split}.de"
-        english.write_text("".join(f"{' '.join(each)}\n" for each in sentences))
-        translated = (" ".join(map(WORDS.__getitem__, each)) for each in sentences)
-        german.write_text("".join(f"{each}\n" for each in translated))
+        sentences = [drawn.choices(WORDS, k=drawn.randint(3, 9)) for _ in range(pairs)]
+        for side, step in (("en", 1), ("de", -1)):
+            lines = (" ".join(each[::step]) for each in sentences)
+            (repository / f"{split}.{side}").write_text("".join(f"{line}\n" for line in lines))
     described = corpus_file("en", "de")
     described["preprocessing"]["bpe_merges"] = 20
     write_yaml(repository / f"config/corpora/{CORPUS}.yaml", described)
@@ -51,6 +51,9 @@ def test_six_papers_can_be_asked_for_and_the_plan_says_what_they_take(tmp_path: 
     assert {target: asked[target] for target in TARGETS} == dict.fromkeys(TARGETS, 1)
     for corpus in ("multi30k-en-de", "multi30k-de-en", "tatoeba-en-de", "iwslt14-de-en"):
         assert f" on {corpus} " in screen, corpus
+    chain = on_a_gpu.commands(Path(), rehearse=True)["chain"][2:]
+    status, screen = snakemake(repository, *chain, scale="")
+    assert status == 0 and "train dims-cmlm-kd on multi30k-en-de" in screen, screen
     status, screen = snakemake(repository, "plan", *TARGETS, scale="gpu", COLUMNS="200")
     assert status == 0, screen
     must_name(screen, "on 1 GPU", "the size of tatoeba-en-de is not known")
@@ -76,6 +79,16 @@ def test_one_pass_runs_on_a_processor(tmp_path: Path) -> None:
     assert (target["hidden_weight"], target["teacher_steps"], target["labels"]) == (0, 4, "last")
 
 
-def test_dims_has_the_settings_of_scale_demo() -> None:
-    demo, gpu = (configured(scale).scale_settings.targets for scale in ("demo", "gpu"))
-    assert gpu == demo
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_the_speed_run_ends_with_a_score(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    write_local_text(repository)
+    (student,) = re.findall(r"^STUDENT := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    changes = f"override={SHORT} config.distillation_engine=ctranslate2"
+    score = f"results/speedrun@short/{student}"
+    status, screen = snakemake(
+        repository, score, "--config", "scale=speedrun", "name=short", changes, scale=""
+    )
+    assert status == 0, screen[-3000:]
+    assert read_json(repository / score)["measures"]["test"]["sacrebleu"]["value"] >= 0

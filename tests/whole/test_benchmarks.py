@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import ctc_beam, decoding, deployment, growth
+from benchmarks import ctc_beam, decoding, deployment, growth, on_a_gpu
 from nat.configuration import load
+from nat.files import read_json
+from tests.repository import python
 
 pytestmark = pytest.mark.long
 
@@ -49,6 +51,16 @@ def test_a_student_is_held_against_an_engine() -> None:
     assert found[deployment.REFERENCE]["ratio"] == [1.0, 1.0, 1.0]
     for low, median, high in (times for each in found.values() for times in each.values()):
         assert 0 < low <= median <= high
+
+
+def test_what_only_a_gpu_can_tell_is_rehearsed_on_a_processor(tmp_path: Path) -> None:
+    only = ("--rehearse", "--only", "training", "tests", "--output", tmp_path)
+    status, printed, _ = python("benchmarks/on_a_gpu.py", *only)
+    parts = read_json(tmp_path / "summary.json")["parts"]
+    assert status == 0 and {each["ended"] for each in parts.values()} == {"well"}, printed
+    assert (tmp_path / "training.json").exists() and (tmp_path / "tests.log").stat().st_size
+    waiting = on_a_gpu.ran(["-c", "import time; time.sleep(60)"], tmp_path / "log", limit=1)
+    assert waiting["ended"] == "out of time" and waiting["seconds"] < 30
 
 
 def test_growth_has_time_and_memory_of_each_step(tmp_path: Path) -> None:
