@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nat.artifacts import Distilled, DistilledText, Model
+from nat.artifacts import CorpusStep, Distilled, DistilledText, Model
 from nat.configuration import read
 from nat.configuration.configuration import Configuration
 from nat.data.binarised import BinarisedText
@@ -18,11 +18,11 @@ from nat.data.subwords import joined, learn, learn_pieces, splitter_at
 from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
-from nat.jobs.prepare import distil_text
+from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set
 from nat.measures.perfect import SCORES
 from nat.workflow.specification import job
 from tests.made_up_corpus import corpus_file, prepare_corpus
-from tests.messages import told
+from tests.messages import must_name, told
 from tests.repository import configured
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,9 @@ def test_translations_are_prepared_like_the_text(folder: Path, segmented: bool) 
     assert distilled_lines()[7] == split(expected)
 
 
-def test_what_others_have_escaped_is_text_again_wherever_it_is_read(folder: Path) -> None:
+def test_what_others_have_escaped_is_text_again_wherever_it_is_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     raw = [f'{one} is "{other}" [&].' for one in WORDS[:6] for other in WORDS[:6]]
     escaped = [
         f"{one} is &quot; {other} &quot; &#91; &amp; &#93; ."
@@ -179,6 +181,14 @@ def test_what_others_have_escaped_is_text_again_wherever_it_is_read(folder: Path
     describe(least_perfect_score=70)
     with told("XML escapes", "'escaped: true'"):
         prepare()
+    # each job says what it has noticed, with an example
+    capsys.readouterr()
+    for step, split, work in (("bpe", "train", apply_bpe), ("binarised", "test", prepare_test_set)):
+        describe(least_perfect_score=0)
+        work(job(configuration(), CorpusStep(NAME, step, split)))
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == len({*lines}) > 1 and all("such as line 1 of" in x for x in lines)
+        must_name(" ".join(lines), "XML escapes" if split == "train" else "vocabulary lacks")
 
 
 def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
