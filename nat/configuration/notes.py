@@ -23,7 +23,8 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
     helpers = {name for _, folder, name in named if folder == "systems"}
     used |= _recipes(configuration, {(corpus, name) for corpus, _ in pairs for name in helpers})
     effective = {each for name in used for each in replacements(configuration, name)}
-    for recipe in overridden.keys() - effective:
+    ends = tuple(point.name for point in configuration.choice.points)
+    for recipe in (name for name in overridden.keys() - effective if not name.endswith(ends)):
         yield f"override: no system that reports show uses the recipe '{recipe}'"
 
 

@@ -56,10 +56,10 @@ class Compared(NamedTuple):
         alone = any(a.alone for a, _ in pairs)
         minus = Estimate(tuple(b.value - a.value for a, b in pairs), None if alone else samples)
         a, b = (sum(one.value for one in own) / len(own) for own in sides)
-        text = f"A {a:.4g}   B {b:.4g}   B - A {minus.value:+.4g}"
+        text = f"A {a:#.4g}   B {b:#.4g}   B - A {minus.value:+#.4g}"
         if (interval := minus.interval()) is None:
             return text, "no interval"
-        ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
+        ends = f"[{interval.low:#.4g}, {interval.high:#.4g}]"
         method = f"95% interval and test: {interval.method}; detects {interval.detectable:.2g}"
         return f"{text} {ends}   p = {minus.p_value:.2g}", method
 
@@ -188,11 +188,11 @@ def _parts(contents: Sequence[dict[str, Any]], compared: Compared, most: int) ->
             texts[name] = [row["text"] for row in rows]
         lines.append("sentences that differ most")
         for at in np.argsort(-np.abs(first[1] - first[0]), kind="stable")[:most]:
-            lines.append(f"   {at + 1}: A {first[0][at]:.4g}   B {first[1][at]:.4g}")
+            lines.append(f"   {at + 1}: A {first[0][at]:#.4g}   B {first[1][at]:#.4g}")
             lines += [f"      {name}: {text[at]}" for name, text in texts.items()]
     models = [Path(content.get("model", {}).get("path", "")) for content in contents]
     records = [model / "training.json" for model in models]
     if all(record.exists() for record in records):
-        settings = [read_json(record)["training"] for record in records]
+        settings = [read_json(record)["training"] | {"system": None} for record in records]
         lines += ["settings, from A to B", *(f"   {each}" for each in differences(*settings))]
     return lines

@@ -49,7 +49,8 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     (folder / "downloads" / paper).mkdir(parents=True)
     sections = [_claims(results, paper, folder)] if described.claims else []
     sections += [_table(results, paper, number, folder) for number in described.tables]
-    sections += [_figure(results, paper, number, folder) for number in described.figures]
+    figures_of = [number for of, kind, number in results.cells if (of, kind) == (paper, "figure")]
+    sections += [_figure(results, paper, number, folder) for number in figures_of]
     if settings := deviations(configuration, paper):
         text = "Where the configuration at the scale of the papers differs from what is stated."
         title = "Deviations from the paper’s settings"

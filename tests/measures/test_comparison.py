@@ -57,8 +57,8 @@ def test_two_systems_are_compared_as_tables_compare_them(
         ]
         wanted = difference(*(Compared(tuple(each)) for each in cells), Reader(folder))
         assert wanted is not None and wanted.interval is not None
-        ends = f"{wanted.interval.low:.4g}, {wanted.interval.high:.4g}"
-        assert f"B - A {wanted.value:+.4g} [{ends}]   p = {wanted.estimate.p_value:.2g}" in text
+        ends = f"{wanted.interval.low:#.4g}, {wanted.interval.high:#.4g}"
+        assert f"B - A {wanted.value:+#.4g} [{ends}]   p = {wanted.estimate.p_value:.2g}" in text
         assert "Student's t over 2 seeds and paired bootstrap" in text
 
 
@@ -113,10 +113,10 @@ def test_numbers_of_another_program(folder: Path, capsys: pytest.CaptureFixture[
     better = [n / SENTENCES + (0.1 if n % 2 else 0.2) for n in range(SENTENCES)]
     (folder / "b.json").write_text(json.dumps(better))
     alone = shown(capsys, "a.txt", "b.json")
-    assert "B - A +0.15 [0.1" in alone and "p = 0.002" in alone
+    assert "B - A +0.1500 [0.1" in alone and "p = 0.002" in alone
     files = [Path("a.txt"), Path("b.json")]
     text = shown(capsys, "nat-raw", "nat-kd", scores=files)
-    assert "B - A +0.15 [0.1" in text and "sentences that differ most\n   " in text
+    assert "B - A +0.1500 [0.1" in text and "sentences that differ most\n   " in text
     assert "by words of the reference\n   5 to " in text
     (folder / "a.txt").write_text("0.1\nnan\n")
     with told("a.txt", "number", "NaNs"):

@@ -8,8 +8,11 @@ import pytest
 
 from nat.configuration import Configuration, RunChoice, choice
 from nat.configuration.command_line import choice_of, hold_to_overrides
+from nat.configuration.notes import notes
 from nat.papers.relation import relation
 from nat.papers.reports import make_table, resolve_part, targets
+from nat.report.papers import page
+from nat.report.results import Results
 from nat.workflow.graph import Graph
 from tests.configuration.test_configuration import Folder
 from tests.messages import must_name, told
@@ -61,6 +64,11 @@ def test_a_value_copies_what_it_changes_and_nothing_else(folder: Folder) -> None
     assert found.canonical("own", f"nat{ends[2]}") == "nat"
     for name in plain.systems:
         assert found.training("own", name) == plain.training("own", name)
+
+
+def test_notes_are_about_no_copies(folder: Folder) -> None:
+    found = swept(folder, RATES)
+    assert not [note for note in notes(found, [("own", "at")]) if "override" in note]
 
 
 def test_copies_refer_to_copies(folder: Folder) -> None:
@@ -171,6 +179,14 @@ def test_what_a_target_of_a_sweep_makes(folder: Folder) -> None:
     assert made == {"table_1", "figure_sweep_1"}
     unswept = swept(folder, "systems.dims.recipe.dropout=0,0.1")  # in no table
     assert {Path(path).stem for path in Graph(unswept).reports_of("own")} == {"table_1", "table_2"}
+
+
+def test_the_page_of_a_paper_shows_its_sweep(folder: Folder) -> None:
+    folder.files["scales/paper"] = folder.files["scales/tiny"]
+    sections = [
+        each.name for each in page(Results(swept(folder, RATES)), "own", folder.root).sections
+    ]
+    assert sections == ["table-1", "figure-sweep_1"]
 
 
 def test_a_name_keeps_the_keys_of_its_sweep(folder: Folder) -> None:

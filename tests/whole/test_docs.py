@@ -41,8 +41,8 @@ def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in
     assert fixed.model_copy(update=but) == uniform.model_copy(update=but)
 
 
-def test_the_page_on_configuration_names_the_programs_that_have_no_scale() -> None:
-    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+def test_the_page_on_sweeps_names_the_programs_that_have_no_scale() -> None:
+    page = (ROOT / "docs/sweeps.md").read_text(encoding="utf-8")
     listed = page.split("programs that do not depend on them:")[1].split(".\n\n")[0]
     without = {
         program.name
