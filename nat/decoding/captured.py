@@ -20,8 +20,9 @@ from nat.transformer.model import Transformer
 class Captured(CapturedDecodingOptions):
     """The translations and scores of `one_pass` or, on an upsampled canvas, of `ctc`.
 
-    With float32 they are the same but for rounding. Batches that are too large for a graph, and
-    sentences with a predicted length that has no room, are translated by these methods themselves.
+    With float32 they are the same but for rounding. Batches that are too large for a graph, if the
+    precision is float32, and sentences with a predicted length that has no room, are translated by
+    these methods themselves.
     """
 
     _graphs: Graphs | None = PrivateAttr(default=None)
@@ -32,19 +33,21 @@ class Captured(CapturedDecodingOptions):
         if self._graphs is None or self._graphs.fixed.original is not model:
             options = self.precision, self.length_beam, self.length_factor, self.blank_penalty
             self._graphs = Graphs(FixedPass(model, *options))
-        padded = self._graphs.padded(source)
-        if padded is None:
+        made = self._translated(self._graphs, source)
+        if not self.deduplicate:
+            return made
+        once = ([token for token, _ in itertools.groupby(each.tokens)] for each in made)
+        return [replace(each, tokens=tokens) for each, tokens in zip(made, once, strict=True)]
+
+    def _translated(self, graphs: Graphs, source: Tensor) -> list[Hypothesis]:
+        model, padded = graphs.fixed.original, graphs.padded(source)
+        if padded is None and self.precision == "float32":
             return self._plain(model, source)
-        rows = read(self._graphs(padded))[: len(source)]
+        rows = read(graphs.fixed(source) if padded is None else graphs(padded))[: len(source)]
         made = [Hypothesis(tokens, score, 1) for tokens, score, _ in rows]
         if left := [number for number, (_, _, fits) in enumerate(rows) if not fits]:
             for number, hypothesis in zip(left, self._plain(model, source[left]), strict=True):
                 made[number] = hypothesis
-        if self.deduplicate:
-            made = [
-                replace(each, tokens=[t for t, _ in itertools.groupby(each.tokens)])
-                for each in made
-            ]
         return made
 
     def _plain(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
