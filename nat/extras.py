@@ -13,9 +13,12 @@ EXTRAS = {
     "ctranslate2": ("ctranslate2",),
     "huggingface": ("safetensors", "transformers"),
     "jieba": ("jieba",),
+    "mlflow": ("mlflow",),
     "onnx": ("onnx", "onnxruntime"),
     "report": ("adjustText", "jinja2", "matplotlib", "pandas", "tabulate"),
+    "tensorboard": ("tensorboard",),
     "training": ("fairseq", "fairseq_cli", "omegaconf"),
+    "wandb": ("wandb",),
     "workflow": (
         *("psutil", "requests", "rich", "sacrebleu", "scipy", "urllib3"),
         *("snakemake", "snakemake_executor_plugin_slurm"),

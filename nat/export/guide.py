@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from nat import registry
+from nat.configuration.models import Training
 from nat.data import raw_text
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
@@ -20,6 +21,7 @@ from nat.export.flat import requirements
 from nat.export.package import Opened, PackagedScore
 from nat.registry import Method
 from nat.training.model_file import TrainedModel
+from nat.traits import KINDS, Order
 from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.model import Transformer
 
@@ -64,7 +66,7 @@ def write_guide(
         "licence": _licence(corpus),
         "scores": _scores(opened.scores),
         "settings": json.dumps(training.as_json(), indent=2, ensure_ascii=False),
-        "header": _header(to, training.system, opened),
+        "header": _header(to, training, opened),
         "example": example,
     }
     description = Template((TEMPLATES / f"{description}.md").read_text("utf-8")).substitute(names)
@@ -142,9 +144,10 @@ def _scores(scores: Sequence[PackagedScore]) -> str:
     return "\n".join([*lines, "", "Intervals are from a bootstrap over the sentences."])
 
 
-def _header(to: str, system: str, opened: Opened) -> str:
+def _header(to: str, training: Training, opened: Opened) -> str:
     """The metadata of the model card, as the Hub of Hugging Face reads them."""
     package = opened.package
+    order: Order = registry.describe("inputs", training.input).decoding_order
     dataset = package.text.dataset or package.corpus
     results = [
         {
@@ -167,8 +170,8 @@ def _header(to: str, system: str, opened: Opened) -> str:
         **({"license": package.text.licence} if package.text.licence else {}),
         "datasets": [dataset],
         "metrics": ["sacrebleu"],
-        "tags": ["translation", "non-autoregressive"],
-        **({"model-index": [{"name": system, "results": results}]} if results else {}),
+        "tags": ["translation", KINDS[order]],
+        **({"model-index": [{"name": training.system, "results": results}]} if results else {}),
     }
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n"
 

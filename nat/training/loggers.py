@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from nat.errors import UserError
+from nat.extras import extras_named
 from nat.training.run import Run
 
 
@@ -52,11 +52,11 @@ def _mlflow(package: Any, run: Run, _updates: int) -> TrainingLogger:
 
 
 LOGGERS = {
-    "tensorboard": (_tensorboard, ("torch.utils.tensorboard", "tensorboardX")),
-    "wandb": (_wandb, ("wandb",)),
-    "mlflow": (_mlflow, ("mlflow",)),
+    "tensorboard": (_tensorboard, "torch.utils.tensorboard"),
+    "wandb": (_wandb, "wandb"),
+    "mlflow": (_mlflow, "mlflow"),
 }
-"""Functions that open a logger, and modules of which the first that is installed is imported."""
+"""Functions that open a logger, and the modules that they use."""
 
 
 def opened(run: Run, updates: int) -> TrainingLogger:
@@ -67,14 +67,6 @@ def opened(run: Run, updates: int) -> TrainingLogger:
     """
     if run.logger is None:
         return TrainingLogger()
-    open_logger, modules = LOGGERS[run.logger]
-    missing = ""
-    for module in modules:
-        try:
-            return open_logger(importlib.import_module(module), run, updates)
-        except ImportError as error:
-            missing = missing or str(error)
-    raise UserError(
-        f"config/config.yaml: 'logger: {run.logger}' needs a package that is not installed "
-        f"({missing}); run '.venv/bin/python -m pip install {run.logger}', or set 'logger: null'"
-    )
+    open_logger, module = LOGGERS[run.logger]
+    with extras_named():
+        return open_logger(importlib.import_module(module), run, updates)

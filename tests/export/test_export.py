@@ -541,6 +541,8 @@ def test_an_export_explains_itself_by_a_program(
         **home,
     )
     assert written.split("\n")[:-1] == load(model(system), decoding).translate(TEST)
+    kind = "autoregressive" if system == "at-base" else "non-autoregressive"
+    assert ModelCard.load(tmp_path / "made/README.md").data.tags == ["translation", kind]
     example = (tmp_path / "made/example.py").read_text()
     readme = (tmp_path / "made/README.md").read_text()
     assert example in readme and "$" not in readme.replace("$ref", "")
