@@ -72,7 +72,7 @@ class TextTranslator:
         )
         second = None if assistant is None else load_model(assistant, place, sizes=sizes).model
         method = registry.build("decoding", chosen.method)
-        if place.type == "cuda":
+        if device == "cuda":
             method = captured(method, precision)
         self.method = Methods(sizes, place).bind(method, second, *paths)
         self.raw_text = RawText(package.text.as_written(), splitter_at(files[package.subwords]))
@@ -152,8 +152,9 @@ def load(
         decoding: a name as in config/decodings; None for the usual one of the system, or the first
             of a package.
         batch_tokens: most source tokens of a batch, with padding; None for those of the run.
-        device: cpu or cuda; None for a GPU, if there is one.
-        precision: float32, float16 or bfloat16, of one pass on a GPU, which is a captured graph.
+        device: cpu or cuda, where one pass is a captured graph; None for a GPU, if there is one,
+            without graphs.
+        precision: float32, float16 or bfloat16, of such a graph.
 
     Raises:
         UserError: if something is missing, damaged or does not belong together.
