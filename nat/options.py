@@ -61,6 +61,8 @@ Unique = AfterValidator(_unique)
 Text = Annotated[str, Field(min_length=1)]
 LocalPath = Annotated[str, Field(pattern=r"^[^{}]+$")]  # Snakemake fills in braces
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", examples=["best", "10k"])]
+EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@=-]*$")]
+"""The same, also of what a sweep makes: `nat-kd@learning_rate=1e-3`."""
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]

@@ -28,19 +28,6 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def recipes_by_as(scales: Mapping[str, Content]) -> None:
-    """Read `like` of a recipe of a scale as `as`: both are another recipe with changed keys."""
-    for scale in scales.values():
-        recipes = mapping(scale.get("recipes"))
-        if any("like" in mapping(own) for own in recipes.values()):
-            scale["recipes"] = {
-                name: {"as" if key == "like" else key: own[key] for key in own}
-                if "like" in mapping(own)
-                else own
-                for name, own in recipes.items()
-            }
-
-
 def name_recipes(files: Files, origins: Origins) -> None:
     """Name the recipes that systems describe themselves: `recipe: {like: student, dropout: 0.2}`.
 

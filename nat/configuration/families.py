@@ -99,13 +99,19 @@ def _with_subwords_of(change: Content, corpus: Content) -> Content:
 
 
 def _merged_scale(base: Content, change: Content) -> Content:
-    """A scale with the keys of another; lengths of its recipes follow their `updates`."""
-    content = merged(base, change)
-    before, own = base.get("recipes"), change.get("recipes")
-    if isinstance(before, Mapping) and isinstance(own, Mapping):
-        for name in (each for each in own if "updates" in (before.get(each) or {})):
-            both = before[name], content["recipes"][name]
-            content["recipes"][name] = in_proportion(*both, own[name])
+    """A scale with the keys of another; lengths of its recipes follow their `updates`.
+
+    In a recipe of a scale `like` is the same as `as`: another recipe with changed keys.
+    """
+    before, own = base.get("recipes", {}), change.get("recipes")
+    if not isinstance(own, Mapping) or not all(isinstance(its, Mapping) for its in own.values()):
+        return merged(base, change)  # which is refused
+    own = {
+        name: {{"like": "as"}.get(key, key): its[key] for key in its} for name, its in own.items()
+    }
+    content = merged(base, {**change, "recipes": own})
+    for name in (each for each in before if each in own and "updates" in before[each]):
+        content["recipes"][name] = in_proportion(before[name], content["recipes"][name], own[name])
     return content
 
 

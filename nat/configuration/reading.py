@@ -38,10 +38,7 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     settings = read_model(Settings, of_file, SETTINGS)
     files, origins = {}, {}
     for folder in FOLDERS:
-        written = read_folder(root, folder)
-        if folder == "scales":
-            changes.recipes_by_as(written)
-        files[folder], origins[folder] = families.expanded(written, folder)
+        files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
     _drop_tasks(files["scales"])
     origin = "--config" if choice.scale else f"{SETTINGS}: key 'scale'"
     choice = replace(choice, scale=choice.scale or settings.scale)

@@ -27,7 +27,7 @@ from nat.errors import UserError, told_of
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json, writing
 from nat.jobs.translate import chosen_options
 from nat.measures.results import check_names, read_file
-from nat.options import Count, Name, Number, OrAbsent, StrictModel, hint, validated
+from nat.options import Count, EntryName, Number, OrAbsent, StrictModel, hint, validated
 from nat.registry import Method
 from nat.training.model_file import WEIGHTS, check_weights, read_training
 from nat.training.run import REPORT
@@ -82,8 +82,8 @@ class Package(StrictModel):
     of the model.
     """
 
-    corpus: Name
-    system: Name
+    corpus: EntryName
+    system: EntryName
     seed: Number
     text: Corpus
     subwords: FileName

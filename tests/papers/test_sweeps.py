@@ -9,6 +9,7 @@ import pytest
 from nat.configuration import Configuration, RunChoice, choice
 from nat.configuration.command_line import choice_of, hold_to_overrides
 from nat.configuration.notes import notes
+from nat.options import EntryName, validated
 from nat.papers.relation import relation
 from nat.papers.reports import make_table, resolve_part, targets
 from nat.report.papers import page
@@ -112,6 +113,7 @@ def test_every_kind_of_key_is_swept(
     for part in key:
         training = training[part]
     assert training == value
+    assert validated(EntryName, system) == system  # as packages demand
 
 
 def test_rows_of_a_table_are_those_of_the_values(folder: Folder) -> None:
