@@ -17,7 +17,7 @@ from nat.data.bpe import DICTIONARY
 from nat.data.clean import DIGEST, Seen, digest_of, usable_form
 from nat.data.corpus import Corpus, PairSource
 from nat.data.flags import TextFlags
-from nat.data.formats import REMEDIES, read_format
+from nat.data.formats import REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
 from nat.data.sources import FetchedSource, Place, fetch
@@ -246,7 +246,8 @@ def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
                         output.write_bytes(file.read())
                 else:
                     output = folder / f"{teacher}.{label}"
-                    write_lines(output, chain.from_iterable(map(read_lines, paths)))
+                    lines = (read_sentences("lines", path) for path in paths)
+                    write_lines(output, chain.from_iterable(lines))
                 read_from = fetched.read_from(label)
                 facts[output.name] = {"read_from": read_from, "sha256": sha256_of(output)}
     return facts

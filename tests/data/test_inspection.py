@@ -141,6 +141,11 @@ def test_line_ends_are_told_where_they_are_odd(tmp_path: Path) -> None:
         (tmp_path / "train.en").write_bytes(lines.encode())
         with refused("splits.train", "train.en", "carriage returns", "no line feed", r"tr '\r'"):
             make(tmp_path, content)
+    (tmp_path / "train.en").write_text(text)
+    content["distilled"] = {"at-base": {"files": {"de": "other.de"}}}
+    (tmp_path / "other.de").write_bytes(b"a\rb\rc")
+    with refused("distilled.at-base", "other.de", "carriage returns"):
+        make(tmp_path, content)
 
 
 def tsv(root: Path, lines: list[str], **keys: Any) -> dict[str, Any]:

@@ -9,11 +9,11 @@ import torch
 
 from nat.alignment.reveal import share_of
 from nat.data.batch import Batch
-from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.binarised import write_binarised
 from nat.data.vocabulary import SPECIALS, Vocabulary
 from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.targets.options import CmlmcOptions, HintsOptions
-from nat.training.learnable import Objectives, sums
+from nat.training.learnable import Objectives
 from nat.training.learnable import told as said
 from tests.messages import must_name, told
 from tests.tiny import VOCABULARY, make_batch, make_model, make_objective, make_training
@@ -100,13 +100,6 @@ def test_fewest_tokens_are_those_with_which_the_loss_exists() -> None:
         assert fewest == 1 + int(visible[replaced >= 1][0])
     assert HintsOptions().fewest_tokens == {"hidden_states": 2}
     assert HintsOptions(hidden_weight=0.0).fewest_tokens == {}
-
-
-def test_sums_of_sentences(tmp_path: Path) -> None:
-    for lines in (("", "w1 w2", "", "w3", ""), ("", ""), ("w1 w1",), ()):
-        text = BinarisedText(write(tmp_path, "x", *lines))
-        made = sums(text, np.ones(len(text.tokens), dtype=bool))
-        assert made.tolist() == text.lengths.tolist()
 
 
 def test_a_training_says_what_it_does_not_learn(
