@@ -13,6 +13,7 @@ from nat.errors import UserError
 from nat.export.flat import travelling
 from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
 from nat.export.package import MODEL, Opened, check_output, open_folder
+from nat.extras import extras_named
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.job import Job
 from nat.training.model_file import CONVERTED, TrainedModel, checksum_of, load_model, matching_model
@@ -29,7 +30,8 @@ DECODINGS = "decodings"
 def writer(to: str) -> Callable[..., str]:
     """Return the function that writes a model for a program; its packages may be an extra."""
     module = "nat.fairseq_plugin.export" if to == "fairseq" else f"nat.export.{to}"
-    write: Callable[..., str] = getattr(importlib.import_module(module), f"write_{to}")
+    with extras_named():
+        write: Callable[..., str] = getattr(importlib.import_module(module), f"write_{to}")
     return write
 
 

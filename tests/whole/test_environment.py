@@ -103,15 +103,14 @@ def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts
 
 def wheel(folder: Path) -> Path:
     """A wheel of a package `tiny`."""
-    metadata = {
-        "METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
-        "WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        "RECORD": "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\n",
-    }
     path = folder / "tiny-1.0-py3-none-any.whl"
     with ZipFile(path, "w") as file:
         file.writestr("tiny.py", "")
-        for name, text in metadata.items():
+        for name, text in {
+            "METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+            "WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            "RECORD": "tiny.py,,\n",
+        }.items():
             file.writestr(f"tiny-1.0.dist-info/{name}", text)
     return path
 

@@ -95,11 +95,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # the option is pip's, not that of its command
     subprocess.run([*pip, f"--python={python}", "install", *without, wheel], check=True)
     (site,) = (folder / "venv/lib").glob("python*/site-packages")
-    (own,) = site.glob("nat_reproduced-*.dist-info/METADATA")
-    required = [
-        line[15:] for line in own.read_text().splitlines() if line[:15] == "Requires-Dist: "
-    ]
-    for name in closure([each for each in required if "extra ==" not in each]):
+    for name in closure(PROJECT["dependencies"]):
         for file in distribution(name).files or []:
             place = site / file.parts[0]
             if file.parts[0] not in ("..", "__pycache__") and not place.is_symlink():
