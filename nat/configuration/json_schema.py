@@ -31,6 +31,9 @@ def json_schema(kind: str) -> dict[str, Any]:
         texts |= dict(_IN_DOCSTRING.findall(source))
         for key, described in part.get("properties", {}).items():
             described["description"] = " ".join(texts.get(key, "").replace("# ", "").split())
+            if kind in FOLDERS and isinstance(inner := described.get("additionalProperties"), dict):
+                # leaves out an entry that the other file has
+                described["additionalProperties"] = {"anyOf": [inner, {"type": "null"}]}
         if kind in FOLDERS and kind in MODELS:
             part.pop("required", None)
     if kind == "scales":
