@@ -26,7 +26,9 @@ class Objectives:
     """The needs of a training, of which pairs are counted that do not meet them."""
 
     def __init__(self, training: Training, model: Transformer) -> None:
-        self._model = model if model.decoder.upsample is not None else None
+        # fairseq's own models have decoders of their own
+        upsampled = isinstance(model, Transformer) and model.decoder.upsample is not None
+        self._model = model if upsampled else None
         self.fewest: Mapping[str, int] = describe("targets", training.target).fewest_tokens
 
     def fits(self, source: BinarisedText, target: BinarisedText) -> np.ndarray:

@@ -9,10 +9,16 @@ from drawn import Drawn, configuration, described, plot_of
 from nat.configuration import Configuration
 from nat.figures.points import Plot
 from nat.files import write_json
-from nat.papers import reports
+from nat.papers import coordinates, reports
 from tests.messages import told
 
 TARGET = ("paper", "figure", "2")
+
+
+@pytest.fixture(autouse=True)
+def several_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corpus has several references of a sentence, without which no latent is aligned."""
+    monkeypatch.setattr(coordinates, "has_references", lambda corpus, split: True)
 
 
 def write(plain: Configuration, *contents: dict[str, Any]) -> Path:
