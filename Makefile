@@ -154,7 +154,7 @@ docs: environment
 
 pictures:
 	@command -v $(CHROMIUM) > /dev/null || { echo "error: there is no $(CHROMIUM); install it (Debian: apt-get install chromium) or set CHROMIUM="; exit 1; }
-	for page in index papers/dims sentences; do
+	for page in index papers/one_pass sentences; do
 		test -f results/demo/report/$$page.html || { echo "error: results/demo/report/$$page.html does not exist; run 'snakemake report --config scale=demo'"; exit 1; }
 		$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1000 --virtual-time-budget=10000 --screenshot=docs/figures/report_$$(basename $$page).png "file://$$PWD/results/demo/report/$$page.html" > /dev/null 2>&1
 		echo "docs/figures/report_$$(basename $$page).png"
