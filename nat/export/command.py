@@ -90,17 +90,16 @@ def _parser() -> argparse.ArgumentParser:
         "nat.measures.comparison:compare",
         "show how two translations of a test set differ, with intervals and tests",
     )
-    help = (
-        "a system, RUN/scores/CORPUS/SYSTEM, a folder of a model, a run, a score file, or a file "
-    )
-    help += "with a number for each sentence"
-    compare("sides", metavar=("A", "B"), nargs=2, help=help)
+    help = "two, A and B, of: a system, RUN/scores/CORPUS/SYSTEM, a folder of a model, a run, a "
+    help += "score file, or a file with a number for each sentence"
+    compare("sides", metavar="SIDE", nargs=2, help=help)
     compare("--run", help="folder of results for systems (default: the scale of config.yaml)")
     compare("--corpus", help="default: all that both have")
     compare("--split", default="test", help="default: test")
     help = "of both, or of A and of B; default: all"
     compare("--decoding", metavar="NAME", nargs="+", default=[], help=help)
-    compare("--measure", default="sacrebleu", choices=MEASURES, help="default: sacrebleu")
+    help = "one of docs/measures.md (default: sacrebleu)"
+    compare("--measure", metavar="NAME", default="sacrebleu", choices=MEASURES, help=help)
     help = "a file for each side with a number for each sentence, compared in place of a measure"
     compare("--scores", metavar=("FILE_A", "FILE_B"), type=Path, nargs=2, default=[], help=help)
     help = "shown of those that differ most (default: 5)"
