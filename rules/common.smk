@@ -51,9 +51,7 @@ if DeploymentMethod.APPTAINER in deployed and not Path(IMAGE).exists():
         f"'apptainer build {IMAGE} envs/apptainer.def'"
     )
 if DeploymentMethod.CONDA in deployed and shutil.which("conda") is None:
-    sys.exit(
-        "error: '--sdm conda' needs the program conda, which is not there; install or load it"
-    )
+    sys.exit("error: '--sdm conda' needs the program conda; install or load it")
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, LogHandler):

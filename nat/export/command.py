@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, do: str, help: str) -> Callable[..., object]:
         added = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
         added.set_defaults(do=do)
-        if name not in ("doctor", "completion", "compare"):
+        if name in ("translate", "pack", "export"):
             help = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
             added.add_argument("folder", type=Path, help=help)
         if name in ("pack", "export"):
@@ -104,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     compare("--scores", metavar=("FILE_A", "FILE_B"), type=Path, nargs=2, default=[], help=help)
     help = "shown of those that differ most (default: 5)"
     compare("--sentences", metavar="N", type=int, default=5, help=help)
+
+    fairseq = command(
+        "fairseq-command",
+        "nat.jobs.train:fairseq_command",
+        "prepare a training for fairseq's own program, and print the command that starts it",
+    )
+    fairseq("specification", type=Path, help="the file that the log of the training names")
 
     doctor = command(
         "doctor",

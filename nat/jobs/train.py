@@ -10,6 +10,7 @@ may be a link to one on another disk, which holds nothing else.
 
 import importlib.metadata
 import platform
+import shlex
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -29,7 +30,7 @@ from nat.errors import UserError
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
-from nat.job import Job
+from nat.job import Job, read_jobs
 from nat.jobs.finished import are_intact, link_all
 from nat.jobs.launch import leads, process_group, threads, wait_for_all, world_size
 from nat.jobs.tune_gamma import tuned_gamma
@@ -174,15 +175,18 @@ def describe(job: Job[Model]) -> Run:
     )
 
 
-def fairseq_command(job: Job[Model]) -> list[str]:
+def fairseq_command(specification: Path) -> str:
     """Prepare the folder of checkpoints of a training for fairseq's own program.
 
-    Returns the words of its command. When it has ended, the job has only its outputs to write.
+    Returns its command. When it has ended, the job has only its outputs to write.
     """
+    (job,) = read_jobs(specification)
     run = describe(job)
     with alone(job.path.parent, f"training in {job.path.parent}"):
         prepare_checkpoints(run, Progress(f"train {run.name}", run.lengths.updates, "updates"))
-    return ["env", f"OMP_NUM_THREADS={threads(job.configuration)}", *launcher.command(run)]
+    return shlex.join(
+        ["env", f"OMP_NUM_THREADS={threads(job.configuration)}", *launcher.command(run)]
+    )
 
 
 def check_link(run: Run) -> None:

@@ -30,7 +30,7 @@ Place = tuple[str, str, str]
 """Corpus, system and decoding."""
 
 
-class Side(NamedTuple):
+class ScoredSystem(NamedTuple):
     """The scores of a system with a decoding, by seed."""
 
     name: str
@@ -42,7 +42,7 @@ class Side(NamedTuple):
         return str(read_file(next(iter(self.scores.values())))["files"]["tokens"]["sha256"])
 
 
-class Compared(NamedTuple):
+class PairedCounts(NamedTuple):
     """Counts of each sentence, of both sides by seed, and the measure that is made of them."""
 
     counts: list[list[np.ndarray]]
@@ -108,7 +108,7 @@ def compare(
 
 def _sides(
     word: str, run: str, corpus: str | None, split: str, decoding: Sequence[str]
-) -> dict[Place, Side]:
+) -> dict[Place, ScoredSystem]:
     """The scores that a word of the command line names."""
     path = Path(word) if Path(word).exists() else Path(RESULTS, word)
     if path.is_file():
@@ -118,12 +118,12 @@ def _sides(
         files = [*Path(str(folder).replace("/models/", "/scores/")).rglob("*.json")]
     else:
         files = [*Path(RESULTS, run, "scores").glob(f"*/{word}/seed*/*/*.json")]
-    sides: dict[Place, Side] = {}
+    sides: dict[Place, ScoredSystem] = {}
     for file in sorted(files):
         *_, of_run, _, name, system, seed, its, _ = file.absolute().parts
         if file.stem == split and corpus in (None, name) and (not decoding or its in decoding):
             text = f"{system}, {its} on {name}, {split} ({of_run})"
-            side = sides.setdefault((name, system, its), Side(text, {}))
+            side = sides.setdefault((name, system, its), ScoredSystem(text, {}))
             side.scores[int(seed.removeprefix("seed"))] = file
     if not sides and not path.exists():
         known = {each.name for each in Path(RESULTS, run, "scores").glob("*/*")}
@@ -131,7 +131,9 @@ def _sides(
     return sides
 
 
-def _pairs(left: dict[Place, Side], right: dict[Place, Side]) -> list[tuple[Side, Side]]:
+def _pairs(
+    left: dict[Place, ScoredSystem], right: dict[Place, ScoredSystem]
+) -> list[tuple[ScoredSystem, ScoredSystem]]:
     """What is compared: of two runs the same system, of two systems the same decoding, if any."""
     pairs = [
         (a, b)
@@ -145,7 +147,7 @@ def _pairs(left: dict[Place, Side], right: dict[Place, Side]) -> list[tuple[Side
     return [(left[a], right[b]) for a, b in pairs]
 
 
-def _measured(both: Sequence[Sequence[Path]], measure: str) -> Compared:
+def _measured(both: Sequence[Sequence[Path]], measure: str) -> PairedCounts:
     counts: list[list[np.ndarray]] = [[], []]
     for own, paths in zip(counts, both, strict=True):
         for path in paths:
@@ -153,10 +155,10 @@ def _measured(both: Sequence[Sequence[Path]], measure: str) -> Compared:
             own.append(
                 arrays[require(statistics.counted_as(measure), arrays, "measure", str(path))]
             )
-    return Compared(counts, statistics.MEASURED[measure].value)
+    return PairedCounts(counts, statistics.MEASURED[measure].value)
 
 
-def _numbers(paths: Sequence[Path], sentences: int | None = None) -> Compared:
+def _numbers(paths: Sequence[Path], sentences: int | None = None) -> PairedCounts:
     """One number a line, or a list in JSON, of each side, as counts whose ratio is their mean."""
     sides: list[list[np.ndarray]] = []
     for path in paths:
@@ -169,10 +171,10 @@ def _numbers(paths: Sequence[Path], sentences: int | None = None) -> Compared:
         except (OSError, ValueError, TypeError) as error:
             what = "expected a number for each sentence, in lines or in a list in JSON"
             raise UserError(f"{path}: {what} ({error})") from error
-    return Compared(sides, statistics.ratio)
+    return PairedCounts(sides, statistics.ratio)
 
 
-def _parts(contents: Sequence[dict[str, Any]], compared: Compared, most: int) -> list[str]:
+def _parts(contents: Sequence[dict[str, Any]], compared: PairedCounts, most: int) -> list[str]:
     """The difference by length, the sentences of the first seed that differ most, and settings."""
     files, lines = contents[0]["files"], []
     tokens = [*read_lines(Path(files["tokens"]["path"]))]

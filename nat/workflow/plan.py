@@ -52,8 +52,7 @@ class Estimates:
                 row = (configuration.root / job.benchmark).read_text().splitlines()[1]
                 seconds = float(row.split("\t")[0]) * self.devices(job)
                 ratios[self._kind(job)].append(seconds / self._assumed(job))
-        # How many times as long as assumed the measured jobs took, by rule and size. It is not the
-        # mean: a training that was stopped, or some decodings of several, took less.
+        # times as long as assumed, by rule and size; not the mean, since what was stopped took less
         self.factors = {kind: median(measured) for kind, measured in ratios.items()}
 
     def _kind(self, job: PendingJob) -> tuple[str, str]:

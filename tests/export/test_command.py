@@ -6,7 +6,7 @@ import pytest
 
 from nat.export import command
 
-COMMANDS = ("translate", "pack", "export", "compare", "doctor", "completion")
+COMMANDS = ("translate", "pack", "export", "compare", "fairseq-command", "doctor", "completion")
 
 
 @pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)])

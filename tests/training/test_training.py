@@ -779,8 +779,8 @@ def test_fairseqs_own_program_trains_the_same_model(
 ) -> None:
     prepare(system)
     expected, rows = undisturbed(system)
-    program, script, specification = command(system)
-    shown = [program, script.replace("train.py", "fairseq_command.py"), specification]
+    program, _, specification = command(system)
+    shown = [program, "-m", "nat.export.command", "fairseq-command", specification]
     words = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
     programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(REPOSITORY)}

@@ -248,7 +248,7 @@ def test_a_container_needs_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_conda_needs_its_program(tmp_path: Path) -> None:
     status, screen = snakemake(copy_repository(tmp_path, OVERVIEW), "corpora", "--sdm", "conda")
     assert status == 1
-    must_name(screen, "--sdm conda", "the program conda, which is not there")
+    must_name(screen, "--sdm conda", "the program conda; install")
     assert "Traceback" not in screen and "command not found" not in screen
 
 

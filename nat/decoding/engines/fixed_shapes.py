@@ -66,8 +66,8 @@ class FixedPass:
                 self.model.length_predictor = model.length_predictor
         self.length_beam, self.length_factor = length_beam, length_factor
         # made here, since a graph cannot wait for numbers of the processor
-        weight = self.model.embedding.weight
-        self._forbidden = torch.tensor(never_chosen(model), device=weight.device)
+        device = next(self.model.parameters()).device
+        self._forbidden = torch.tensor(never_chosen(model), device=device)
         self._penalties = dict.fromkeys(silent(model), blank_penalty)
 
     def __call__(self, source: Tensor) -> Tensor:
