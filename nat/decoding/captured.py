@@ -1,7 +1,5 @@
 """One parallel pass in fixed shapes, on a GPU as a captured graph: `one_pass` and `ctc`."""
 
-import itertools
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,7 +8,7 @@ from torch import Tensor
 
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.engines.fixed_shapes import FixedPass, Graphs, read
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import Hypothesis, deduplicated
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from nat.decoding.options import CapturedDecodingOptions
@@ -34,10 +32,7 @@ class Captured(CapturedDecodingOptions):
             options = self.precision, self.length_beam, self.length_factor, self.blank_penalty
             self._graphs = Graphs(FixedPass(model, *options))
         made = self._translated(self._graphs, source)
-        if not self.deduplicate:
-            return made
-        once = ([token for token, _ in itertools.groupby(each.tokens)] for each in made)
-        return [replace(each, tokens=tokens) for each, tokens in zip(made, once, strict=True)]
+        return deduplicated(made) if self.deduplicate else made
 
     def _translated(self, graphs: Graphs, source: Tensor) -> list[Hypothesis]:
         model, padded = graphs.fixed.original, graphs.padded(source)

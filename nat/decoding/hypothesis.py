@@ -1,8 +1,9 @@
 """The translation of a sentence, as every decoding method returns it."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from torch import Tensor
@@ -32,6 +33,11 @@ NOTHING = Hypothesis([], 0.0, 0)
 def most_probable(candidates: Sequence[Hypothesis]) -> Hypothesis:
     """That with the highest score, the first of equal ones; NaN counts as less than any score."""
     return max(candidates, key=lambda each: (not math.isnan(each.score), each.score))
+
+
+def deduplicated(made: Iterable[Hypothesis]) -> list[Hypothesis]:
+    """The same, with tokens that repeat the one before dropped."""
+    return [replace(each, tokens=[token for token, _ in groupby(each.tokens)]) for each in made]
 
 
 def hypotheses(

@@ -1,14 +1,12 @@
 """Parallel decoding of several lengths: what decoding methods on canvases have in common."""
 
 import copy
-import itertools
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from nat.decoding.canvas import Canvases, canvases_of
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import Hypothesis, deduplicated
 from nat.decoding.known import Known, once
 from nat.decoding.network import Network
 from nat.decoding.options import ParallelLengths
@@ -37,12 +35,7 @@ class LengthParallel(ParallelLengths):
         chosen = once(
             known, plain, source, lambda: self._decoded(model, source, known).best(self.length_beam)
         )
-        if not self.deduplicate:
-            return chosen
-        return [
-            replace(each, tokens=[token for token, _ in itertools.groupby(each.tokens)])
-            for each in chosen
-        ]
+        return deduplicated(chosen) if self.deduplicate else chosen
 
     @torch.inference_mode()
     def passes(self, model: Network, source: Tensor) -> list[list[Pass]]:
