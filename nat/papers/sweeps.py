@@ -68,9 +68,9 @@ class SweepFigure(Expanded):
         super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])
         table, points = tables[number.removeprefix(PREFIX)], resolver.configuration.choice.points
         over = {(cell.row, cell.column) for cell in table.cells if cell.role == OVER}
-        own = [e for e in table.cells if e.source and (e.row, e.column) not in over]
+        own = [cell for cell in table.cells if cell.source and (cell.row, cell.column) not in over]
         measure = next((cell.measure for cell in own if cell.row in table.swept), None)
-        below = next((at for at, e in enumerate(own) if e.row in table.swept), 0)
+        below = next((at for at, cell in enumerate(own) if cell.row in table.swept), 0)
         own = own[:below] + [cell for cell in own if cell.row in table.swept]
         own = [cell for cell in own if cell.measure == measure]
         self.columns = [each for each in table.columns if any(e.column == each.label for e in own)]
