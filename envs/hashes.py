@@ -1,8 +1,8 @@
-"""Write the SHA-256 of every file that PyPI has of the versions pinned in this folder.
+"""Write the SHA-256 of every file that the indexes have of the versions pinned in this folder.
 
-    python envs/hashes.py        after a version was changed, with `.venv` active
+    python envs/hashes.py INDEX        after a version was changed, with `.venv` active
 
-Comments stay; torch.txt has no hashes, for the reason it gives.
+INDEX is PyTorch's own, which has its builds for CPUs. Comments stay.
 """
 
 import re
@@ -11,25 +11,36 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LOCKS = [HERE / name for name in ("build.txt", "run.lock", "dev.lock", "gpu.lock", "fairseq.txt")]
+NAMES = ("build.txt", "torch.txt", "run.lock", "dev.lock", "gpu.lock", "fairseq.txt")
+LOCKS = [HERE / name for name in NAMES]
 COMMAND = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--generate-hashes"]
 COMMAND += ["--no-deps", "--universal", "--python-version", "3.11", "--no-header", "--no-annotate"]
 
 
-def with_hashes(lock: str) -> str:
-    """Text of a lock file, with the hashes of its versions."""
-    comments = [line for line in lock.splitlines() if line.startswith("#")]
-    pins = re.findall(r"^[\w.-]+==[\w.]+", lock, flags=re.MULTILINE)
-    command = [*COMMAND, "-"]
-    ended = subprocess.run(command, input="\n".join(pins), capture_output=True, text=True)
+def compiled(pins: str, *options: str) -> str:
+    """The pins with the hashes of their files."""
+    ended = subprocess.run([*COMMAND, *options, "-"], input=pins, capture_output=True, text=True)
     if ended.returncode:
         sys.exit(f"error: {ended.stderr.strip()}")
-    return "\n".join([*comments, ended.stdout])
+    return ended.stdout
+
+
+def with_hashes(lock: str, index: str) -> str:
+    """Text of a lock file, with the hashes of its versions; `index` has PyTorch for CPUs."""
+    comments = [line for line in lock.splitlines() if line.startswith("#")]
+    pins = re.findall(r"^[\w.-]+==[\w.]+", lock, flags=re.MULTILINE)
+    hashed = compiled("\n".join(pins))
+    for pin in pins:
+        if pin.startswith("torch=="):
+            _, builds_for_cpus = compiled(pin + "+cpu", "--index", index).split("\n", 1)
+            hashed = f"{hashed.rstrip()} \\\n{builds_for_cpus}"
+    return "\n".join([*comments, hashed])
 
 
 def main() -> None:
     """Rewrite the lock files."""
-    texts = {path: with_hashes(path.read_text()) for path in LOCKS}
+    (index,) = sys.argv[1:]
+    texts = {path: with_hashes(path.read_text(), index) for path in LOCKS}
     for path, text in texts.items():
         path.write_text(text)
 

@@ -32,20 +32,20 @@ DEV = HERE / "dev.lock"
 START = HERE / "start.py"
 WITH_UV = not os.environ.get("WITHOUT_UV")
 
-# One call of pip or uv each: what it is, what it installs. All but PyTorch by the hashes of their
-# files.
-FIRST = ("what installs the rest", ["--require-hashes", "--requirement", BUILD])
-STEPS = [
-    ("PyTorch", ["--no-deps", "--requirement", TORCH]),
-    ("all others", ["--require-hashes", "--requirement", RUN]),
+# One call of pip or uv each: what it is, what it installs. PyTorch has several builds of a version;
+# pip takes each whose hash is listed, uv would want the name of the build.
+BY_PIP = [
+    ("what installs the rest", ["--require-hashes", "--requirement", BUILD]),
+    ("PyTorch", ["--no-deps", "--require-hashes", "--requirement", TORCH]),
 ]
+OTHERS = ("all others", ["--require-hashes", "--requirement", RUN])
 FOR_GPUS = ("the CUDA libraries", ["--no-deps", "--require-hashes", "--requirement", GPU])
 # The reasons for the arguments and for READTHEDOCS stand in the file.
 LAST = [("fairseq", ["--no-deps", "--no-cache-dir", "--require-hashes", "--requirement", FAIRSEQ])]
 # Only into `.venv`: a conda environment or a container outlives this folder, so there the
 # workflow says where the project lies (rules/common.smk).
 PROJECT = ("this project", ["--no-deps", "--editable", HERE.parent])
-FOR_DEVELOPERS = ("what lints, tests and documents", [*STEPS[1][1], "--requirement", DEV])
+FOR_DEVELOPERS = ("what lints, tests and documents", [*OTHERS[1], "--requirement", DEV])
 
 # uv does not read the settings of pip, which may name a mirror or the folder with a PyTorch for
 # CPUs. Its own variables come first.
@@ -133,7 +133,7 @@ def install(python, steps, log=None):
     """
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
     environment = {**os.environ, "READTHEDOCS": "True"}
-    if WITH_UV and FIRST not in steps:
+    if WITH_UV and steps is not BY_PIP:
         command = [str(python), "-m", "uv", "pip", "install", "--python", str(python)]
         # as pip does: the best version of all indexes, for one of PyTorch's has old ones of others
         command += ["--index-strategy", "unsafe-best-match"]
@@ -155,8 +155,8 @@ def install(python, steps, log=None):
 
 def install_all(python, last, log=None):
     """Install everything; files of a package that are no Python do not matter."""
-    install(python, [FIRST], log)
-    install(python, STEPS, log)
+    install(python, BY_PIP, log)
+    install(python, [OTHERS], log)
     if subprocess.call([str(python), "-c", IS_FOR_GPUS]) == 0:
         install(python, [FOR_GPUS], log)
     install(python, last, log)

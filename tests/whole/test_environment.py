@@ -19,7 +19,6 @@ from tests.repository import ROOT, python
 NAMES = ["build.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt"]
 RUNNING = [ROOT / "envs" / name for name in NAMES]
 LOCKS = [*RUNNING, ROOT / "envs/dev.lock"]
-HASHED = [lock for lock in LOCKS if lock.name != "torch.txt"]
 
 
 def pins(lock: Path) -> dict[str, list[str]]:
@@ -56,7 +55,7 @@ def test_everything_is_pinned_once_without_a_local_suffix() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("lock", HASHED, ids=lambda lock: lock.name)
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
 def test_every_version_has_the_hashes_of_its_files(lock: Path) -> None:
     assert all(pins(lock).values())
 
@@ -78,7 +77,7 @@ def test_both_images_start_from_one_image_by_its_digest() -> None:
 
 
 @pytest.mark.parametrize("installs", ["uv", "pip"])
-def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts(
+def test_all_is_installed_by_hashes_and_fairseq_without_compiled_parts(
     installer: ModuleType, monkeypatch: pytest.MonkeyPatch, installs: str
 ) -> None:
     calls = []
@@ -92,26 +91,24 @@ def test_all_but_torch_is_installed_by_hashes_and_fairseq_without_compiled_parts
     installer.install_all(sys.executable, installer.LAST)
     calls = [(command, environment) for command, environment in calls if "install" in command]
     assert [Path(command[-1]).name for command, _ in calls] == NAMES
-    assert [command[2] for command, _ in calls] == ["pip", *[installs] * 4]
-    assert [command[-1] for command, _ in calls if "--require-hashes" not in command] == [
-        str(ROOT / "envs/torch.txt")
-    ]
+    assert [command[2] for command, _ in calls] == ["pip", "pip", *[installs] * 3]
+    assert all("--require-hashes" in command for command, _ in calls)
     fairseq, environment = calls[-1]
     assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
     assert environment["READTHEDOCS"]
 
 
-def wheel(folder: Path) -> Path:
+def wheel(folder: Path, version: str = "1.0") -> Path:
     """A wheel of a package `tiny`."""
-    path = folder / "tiny-1.0-py3-none-any.whl"
+    path = folder / f"tiny-{version}-py3-none-any.whl"
     with ZipFile(path, "w") as file:
         file.writestr("tiny.py", "")
         for name, text in {
-            "METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+            "METADATA": f"Metadata-Version: 2.1\nName: tiny\nVersion: {version}\n",
             "WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             "RECORD": "tiny.py,,\n",
         }.items():
-            file.writestr(f"tiny-1.0.dist-info/{name}", text)
+            file.writestr(f"tiny-{version}.dist-info/{name}", text)
     return path
 
 
@@ -142,6 +139,27 @@ def test_a_file_with_another_hash_is_refused(
     lock.write_text(f"tiny==1.0 --hash=sha256:{right}\n")
     installer.install(sys.executable, steps)
     assert (tmp_path / "installed/tiny.py").exists()
+
+
+def test_a_build_for_cpus_is_taken_by_its_hash_before_the_general_one(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of PyTorch: one lock has the hashes of both, and pip's settings choose."""
+    general, for_cpus = (wheel(tmp_path, version) for version in ("1.0", "1.0+cpu"))
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (general, for_cpus)]
+    lock = tmp_path / "tiny.lock"
+    lock.write_text(f"tiny==1.0 --hash=sha256:{hashes[0]} --hash=sha256:{hashes[1]}\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    what, arguments = installer.BY_PIP[1]
+    assert what == "PyTorch"
+    target = ["--target", tmp_path / "installed"]
+    installer.BY_PIP[:] = [(what, [*arguments[:-1], lock, *target])]
+    installer.install(sys.executable, installer.BY_PIP)
+    assert (tmp_path / "installed/tiny-1.0+cpu.dist-info").is_dir()
+    lock.write_text(f"tiny==1.0 --hash=sha256:{hashes[0]}\n")
+    with pytest.raises(SystemExit, match="could not be made"):
+        installer.install(sys.executable, installer.BY_PIP)
 
 
 def test_no_compiled_part_of_fairseq_is_needed() -> None:
