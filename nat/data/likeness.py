@@ -30,6 +30,9 @@ MOST_UNKNOWN = 0.01
 _MOST_PAIRS = 100_000
 _ENOUGH = 50  # pairs whose correlation is judged
 _LEAST = 0.3  # correlation in the training text, and share of it, with which others are compared
+_PART = 200  # pairs in a row, at least, that are compared with the others of a training text
+_PARTS = 20  # at most
+_VARIED = 0.5  # share of the deviation of lengths below which such pairs are not judged
 _AGREED = 0.6  # share of the agreement of numbers in the training text
 _UNKNOWN = 10  # subwords that are flagged
 _FEW = 30  # pairs with numbers, or lines with composed letters, of which shares are compared
@@ -134,11 +137,17 @@ def look_at(
         if corpus.preprocessing.tokeniser_of(language) == "none" and tokenised(lines):
             kind = f"lines of '{language}' with spaces before punctuation, as if it was tokens"
             add_lines(kind, lines, _SPACE.search, 0, "give text as it is written")
-    if differs := _unlike(looked, training):
-        one, other = (np.log1p([*map(len, lines)]) for lines in sentences)
+    lengths = _logarithms(sentences)
+    apart, differs = slice(looked.pairs), _unlike(looked, training)
+    if training is None and not differs:
+        apart, differs = unlike_others(lengths)
+        differs = differs and f"from line {1 + step * apart.start}: {differs}"
+    if differs:
         kind = f"pairs that seem not to belong together ({differs})"
         remedy = "look for lines that are missing, doubled or in another order"
-        add(kind, looked.pairs, int(np.argmax(abs(one - other))), remedy, *sentences)
+        difference = abs(lengths[0] - lengths[1])[apart]
+        number = apart.start or 0
+        add(kind, len(difference), number + int(np.argmax(difference)), remedy, *sentences)
     return looked, flags
 
 
@@ -152,9 +161,8 @@ def _is_composed(line: str) -> bool:
 
 def _look(sentences: Sequence[Sequence[str]]) -> Look:
     """Count the lines of two sides."""
-    lengths = np.log1p([[*map(len, lines)] for lines in sentences])
-    varied = lengths.size and lengths.std(1).all()
-    correlation = round(float(np.corrcoef(lengths)[0, 1]), 6) if varied else 0.0
+    lengths = _logarithms(sentences)
+    correlation = round(_correlation(lengths), 6)
     numbers = ([{*_NUMBER.findall(line)} for line in lines] for lines in sentences)
     same = [bool(one & other) for one, other in zip(*numbers, strict=True) if one]
     forms = []
@@ -164,11 +172,48 @@ def _look(sentences: Sequence[Sequence[str]]) -> Look:
     return Look(len(sentences[0]), correlation, [len(same), sum(same)], forms)
 
 
+def _logarithms(sentences: Sequence[Sequence[str]]) -> np.ndarray:
+    """Logarithms of the lengths of both sides, float64 [2, n]."""
+    return np.log1p([[*map(len, lines)] for lines in sentences])
+
+
+def _correlation(lengths: np.ndarray) -> float:
+    """Of the lengths of both sides [2, n]; 0 if all of a side are equal."""
+    varied = lengths.size and lengths.std(1).all()
+    return float(np.corrcoef(lengths)[0, 1]) if varied else 0.0
+
+
 def tokenised(lines: Sequence[str]) -> int:
     """The number of lines with a space before a full stop or comma, if most of these have one."""
     number = sum(bool(_SPACE.search(line)) for line in lines)
     others = sum(bool(_NO_SPACE.search(line)) for line in lines)
     return number if number > others and number >= _SPACED * len(lines) else 0
+
+
+def unlike_others(lengths: np.ndarray) -> tuple[slice, str]:
+    """Find pairs of a training text whose lengths do not correlate, while those of others do.
+
+    Args:
+        lengths: logarithms of the lengths of both sides, [2, n].
+
+    Returns:
+        From the first such pair to the last, and why they are suspected; "" if there are none.
+    """
+    size = max(_PART, -(-lengths.shape[1] // _PARTS))
+    parts = [slice(at, at + size) for at in range(0, lengths.shape[1] - size + 1, size)]
+    found = [_correlation(lengths[:, part]) for part in parts]
+    due, error = max(found, default=0.0), 3 / size**0.5
+    enough = _VARIED * lengths.std(1)
+    low = [
+        number
+        for number, part in enumerate(parts)
+        if found[number] < min(_LEAST * due, error) and (lengths[:, part].std(1) > enough).all()
+    ]
+    if due < 2 * error or not low:
+        return slice(0), ""
+    of_low = max(found[number] for number in low)
+    told = f"their lengths correlate by at most {of_low:.2f}, those of others by up to {due:.2f}"
+    return slice(parts[low[0]].start, parts[low[-1]].stop), told
 
 
 def _unlike(looked: Look, training: Look | None) -> str:

@@ -5,10 +5,12 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published
+from nat.data.likeness import unlike_others
 from nat.data.lines import read_lines, write_lines
 from nat.files import read_json
 from nat.measures.score import flags as flags_of_score
@@ -75,12 +77,28 @@ def test_sides_that_do_not_belong_together(tmp_path: Path, split: str, how: str)
     }
     write(tmp_path, **{split: (source, changed[how])})
     flags = flagged(tmp_path)
-    if split == "train" and how == "half":
-        return  # nothing is known with which it could be compared
     [flag] = flags.pop(split)
-    must_name(flag["kind"], "belong together", "numbers" if how == "half" else "correlate")
+    must_name(flag["kind"], "belong together")
     must_name(flag["example"], f"of {split}: '", "' | '")
-    assert flag["count"] == SPLITS[split][0] and not any(flags.values())
+    if (split, how) == ("train", "half"):  # the last 200 of its three parts are unlike the first
+        must_name(flag["kind"], "from line 401", "correlate by at most", "others")
+        assert flag["count"] == 200 and int(flag["example"].split()[1]) > 400
+    else:
+        must_name(flag["kind"], "numbers" if how == "half" else "correlate")
+        assert flag["count"] == SPLITS[split][0]
+    assert not any(flags.values())
+
+
+def test_parts_of_other_lengths_are_no_wrong_order() -> None:
+    draw = np.random.default_rng(1)
+    lengths = draw.normal(3, 0.5, (1, 4000)) + draw.normal(0, 0.1, (2, 4000))
+    assert unlike_others(lengths) == (slice(0), "")
+    short = lengths.copy()
+    short[:, 2000:2400] = 1 + draw.normal(0, 0.1, (2, 400))  # as of a list of words
+    assert unlike_others(short) == (slice(0), "")
+    wrong = lengths.copy()
+    wrong[1, 2000:2400] = draw.permutation(wrong[1, 2000:2400])
+    assert unlike_others(wrong)[0] == slice(2000, 2400)
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])

@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +62,27 @@ def test_only_scores_and_what_they_are_shown_beside_depend_on_the_tokeniser_of_b
         assert (depends_on(before, artifact) != depends_on(after, artifact)) == changed, artifact
 
 
+def contents_count(
+    paths: list[Path], found: Callable[[], list[str]], changes: Callable[[Path], list[bool]]
+) -> None:
+    """Of each file, the content changes fingerprints where it should; times and copies never do."""
+    first = found()
+    for path in paths:
+        content = path.read_text()
+        os.utime(path, (time.time() + 9000, time.time() + 9000))  # from the future
+        assert found() == first
+        path.unlink()
+        path.write_text(content)  # a copy
+        assert found() == first
+        times = path.stat()
+        path.write_text(content.swapcase())  # of the same size, and then of the same time
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        changed = [one != other for one, other in zip(found(), first, strict=True)]
+        assert changed == changes(path), path
+        path.write_text(content)
+        assert found() == first
+
+
 def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,24 +115,35 @@ def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
         steps = (CorpusStep("multi30k-en-de", step) for step in ("text", "references", "clean"))
         return [depends_on.__wrapped__(configuration, step) for step in steps]
 
-    first = found()
-    for path in paths.values():
-        content = path.read_text()
-        os.utime(path, (time.time() + 9000, time.time() + 9000))  # from the future
-        assert found() == first
-        path.unlink()
-        path.write_text(content)  # a copy
-        assert found() == first
-        times = path.stat()
-        path.write_text(content.swapcase())  # of the same size, and then of the same time
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        changed = [one != other for one, other in zip(found(), first, strict=True)]
-        assert changed == [path.name != "further.de", path.name == "further.de", False], path
-        path.write_text(content)
-        assert found() == first
+    def changes(path: Path) -> list[bool]:
+        return [path.name != "further.de", path.name == "further.de", False]
+
+    contents_count([*paths.values()], found, changes)
     for step in ("text", "references"):
         read = inputs_of(configuration, CorpusStep("multi30k-en-de", step))
         assert not {*map(str, paths.values())} & {*sum(read.values(), [])}
+
+
+def test_a_checkpoint_that_is_taken_over_counts_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".snakemake").mkdir()
+    monkeypatch.chdir(tmp_path)
+    paths = [tmp_path / "theirs.pt", tmp_path / "dictionary.txt"]
+    for path in paths:
+        path.write_text(path.name)
+    before = configured("micro")
+    imported = {"checkpoint": str(paths[0]), "dictionary": str(paths[1])}
+    system = {**before.files["systems"]["at-base"], "imported": imported}
+    systems = {**before.files["systems"], "at-base": system}
+    configuration = replace(before, files={**before.files, "systems": systems})
+    artifacts = [Model("micro", "toy-micro", name, 1) for name in ("at-base", "nat-raw")]
+
+    def found() -> list[str]:
+        return [depends_on.__wrapped__(configuration, each) for each in artifacts]
+
+    contents_count(paths, found, lambda _: [True, False])
+    assert not {*map(str, paths)} & {*sum(inputs_of(configuration, artifacts[0]).values(), [])}
 
 
 def test_files_are_read_again_only_if_they_have_changed(
