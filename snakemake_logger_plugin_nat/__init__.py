@@ -23,7 +23,7 @@ from nat.workflow.together import rule_kind
 
 ALSO_SHOWN = re.compile("Nothing to be|Lints for|Creating|Downloading|Pulling|Unlocked|Trying to")
 LOCKED = "another run is at work in this folder; if it was killed, run 'snakemake --unlock'"
-KILLED = "it was killed, by a signal or for want of memory; a training resumes when it runs again"
+KILLED = "it was killed by a signal, want of memory or a full disk; a training resumes if run again"
 RECORDS = Path(".snakemake/metadata")  # of Snakemake, how each result was made: JSON
 NOT_TAKEN = "it was not submitted, since Slurm refused it; run 'nat doctor' to see why"
 
