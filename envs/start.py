@@ -1,8 +1,8 @@
 """What each Python of the environment does first: refuse a PYTHONPATH with other packages.
 
 `install.py` copies this file to the installed packages, where a file `nat_start.pth` imports it.
-Otherwise Snakemake would end with a traceback before anything of this project runs, as it does
-where it cannot write its cache: that gets a place below `.snakemake`.
+Otherwise Snakemake would end with a traceback before anything of this project runs, as it does for
+targets after `--config`, and where it cannot write its cache: that gets a place below `.snakemake`.
 """
 
 import os
@@ -38,6 +38,16 @@ def refused(folder):
     return None
 
 
+def misplaced(words):
+    """The first word after `--config` that is no KEY=VALUE; None if there is none."""
+    in_values = False
+    for word in words:
+        if in_values and not word.startswith("-") and "=" not in word:
+            return word
+        in_values = word in ("--config", "-C") or (in_values and not word.startswith("-"))
+    return None
+
+
 def main():
     """Look at the variables of this process, before it imports anything else."""
     if given := os.environ.get("PYTHONPATH"):
@@ -55,6 +65,11 @@ def main():
         own = Path(".snakemake").absolute()
         if not all(own.with_name(name).exists() for name in OWN):
             return
+        if word := misplaced(sys.orig_argv):
+            end(
+                f"--config takes KEY=VALUE, but '{word}' has no '='; targets come before it: "
+                f"snakemake {word} --config KEY=VALUE"
+            )
         if error := refused(own):
             end(f"cannot write in {own}: {error.strerror}; make room there, or let it be written")
         usual = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

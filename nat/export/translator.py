@@ -27,6 +27,7 @@ from nat.decoding.captured import captured
 from nat.decoding.corpus import translate
 from nat.errors import UserError
 from nat.export.package import MODEL, Opened, open_folder
+from nat.extras import extras_named
 from nat.jobs.translate import Methods
 from nat.training.model_file import load_model
 
@@ -90,7 +91,7 @@ class TextTranslator:
             decoding finds no translation is empty. Both are logged as warnings.
 
         Raises:
-            UserError: if the memory of the GPU does not suffice for a batch.
+            UserError: if a batch does not fit the memory of the GPU, or an extra is missing.
         """
         if isinstance(lines, str):
             raise TypeError("translate() takes lines, not a string; pass a list: [line]")
@@ -98,8 +99,10 @@ class TextTranslator:
         line_of: list[int] = []
         encode, longest = self.vocabularies.source.encode, self.model.longest_source
         texts = list(lines)
-        for number, line in enumerate(texts):
-            cut = in_parts(self.raw_text.subwords(line).split(), longest)
+        with extras_named():  # text in Chinese needs one
+            subwords = [self.raw_text.subwords(line).split() for line in texts]
+        for number, each in enumerate(subwords):
+            cut = in_parts(each, longest)
             if len(cut) > 1:
                 message = "line %d is too long for the model and was cut in %d"
                 _LOG.warning(message, first + number, len(cut))

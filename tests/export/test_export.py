@@ -25,7 +25,9 @@ from benchmarks import exports
 from nat.artifacts import Shard
 from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import read
+from nat.data import raw_text
 from nat.data.lines import LONGEST_LINE
+from nat.data.raw_text import RawText
 from nat.data.splits import prepared_as
 from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
@@ -250,6 +252,18 @@ def test_a_long_line_is_cut_and_translated(caplog: pytest.LogCaptureFixture) -> 
     assert len(loaded.translate([sentence * limit])[0]) > 100
     must_name(caplog.text, "line 1", len(parts))
     assert loaded.translate(["bada" * 2 * limit])[0]
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load(model("ctc-kd"))
+    package = open_folder(model("ctc-kd"), ()).package
+    chinese = package.text.as_written()
+    chinese["preprocessing"]["tokeniser"] = "jieba"
+    loaded.raw_text = RawText(chinese, str)
+    monkeypatch.setitem(sys.modules, "jieba", None)
+    raw_text._jieba.cache_clear()
+    with told("jieba", "pip install 'nat-reproduced[jieba]'"):
+        loaded.translate(["bada"])
 
 
 def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) -> None:

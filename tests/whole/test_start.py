@@ -81,3 +81,12 @@ def test_jobs_inherit_nothing_that_decides_about_numbers() -> None:
         left = dict(os.environ)
     assert not {*CHANGING_RESULTS} & {*left} and left["PYTHONHASHSEED"] == "0"
     assert (left["HOME"], left["CUDA_VISIBLE_DEVICES"]) == ("/here", "3")
+
+
+def test_a_target_after_the_values_of_config_is_one_sentence(project: Path) -> None:
+    for words in (["--config", "scale=micro", "dims"], ["-n", "-C", "a=1", "b=2", "dims", "-q"]):
+        status, said = start(project, "/bin/snakemake", *words)
+        assert status == 1 and said.count("\n") == 0
+        must_name(said, "'dims'", "snakemake dims --config")
+    for words in (["dims", "--config", "scale=micro"], ["--config", "a=1", "--cores", "2", "dims"]):
+        assert start(project, "/bin/snakemake", *words)[0] == 0
