@@ -138,8 +138,8 @@ def _repeated_at(of: TranslatedText, place: int) -> Counts:
     return _by_place([own[: len(each)] for own, each in zip(pairs, words, strict=True)], place)
 
 
-def _wrong_at(of: TranslatedText, place: int) -> Counts:
-    """Words of a fifth of the sentence that the nearest reference lacks, and all of them.
+def _wrong(of: TranslatedText) -> list[list[bool]]:
+    """For each word of each translation, whether the nearest reference lacks it.
 
     The nearest reference has most words of the translation. From left to right, a word is right as
     often as the reference has it.
@@ -154,7 +154,23 @@ def _wrong_at(of: TranslatedText, place: int) -> Counts:
             wrong.append(left[word] <= 0)
             left[word] -= 1
         marked.append(wrong)
-    return _by_place(marked, place)
+    return marked
+
+
+def _wrong_at(of: TranslatedText, place: int) -> Counts:
+    """Words of a fifth of the sentence that the nearest reference lacks, and all of them."""
+    return _by_place(_wrong(of), place)
+
+
+def _wrong_of_confidence(of: TranslatedText, fifth: int) -> Counts:
+    """Such words of a fifth of the translations, of which the last has the highest scores.
+
+    The score is that of the decoding, nats; of equal ones, the order in the test set decides.
+    """
+    ranked = np.argsort([row["score"] for row in of.rows], kind="stable")
+    own = {*np.array_split(ranked, BUCKETS)[fifth - 1].tolist()}
+    marked = (each if number in own else [] for number, each in enumerate(_wrong(of)))
+    return Counts(np.array([[sum(each), len(each)] for each in marked]))
 
 
 def _passes(of: TranslatedText) -> Counts:
@@ -196,6 +212,12 @@ MEASURED = {
         f"{name}_place_{place}": Measured(partial(count, place=place), percent)
         for name, count in (("repeated_tokens", _repeated_at), ("wrong_tokens", _wrong_at))
         for place in range(1, BUCKETS + 1)
+    },
+    **{
+        f"wrong_tokens_confidence_{fifth}": Measured(
+            partial(_wrong_of_confidence, fifth=fifth), percent
+        )
+        for fifth in range(1, BUCKETS + 1)
     },
     "passes": Measured(_passes, ratio, lowest=1.0),
     **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},

@@ -97,3 +97,23 @@ def test_words_are_counted_by_their_place_in_the_translation() -> None:
         for place, counts in enumerate(counted[name]):
             expected = [[marked[n][place], words[n][place]] for n in range(3)]
             assert counts.sentences.tolist() == expected, (name, place)
+
+
+def test_wrong_words_are_counted_by_the_confidence_in_their_translation() -> None:
+    words = ["a b", "a x", "x", "", "a b c", "z z", "q"]
+    text = TranslatedText(
+        rows=[{"score": score} for score in (-1.0, -3.0, -2.0, 0.0, -1.0, -2.0, -9.0)],
+        words=words,
+        reference=[],
+        tokens=["a b c"] * 7,
+        several={},
+        several_tokens={},
+        lowercase=False,
+        tokeniser="13a",
+        unit="",
+    )
+    # by score 6, 1 | 2, 5 | 0 | 4 | 3: the first two fifths have one more
+    fifths = [{6: [1, 1], 1: [1, 2]}, {2: [1, 1], 5: [2, 2]}, {0: [0, 2]}, {4: [0, 3]}, {}]
+    for fifth, own in enumerate(fifths, 1):
+        counts = MEASURED[f"wrong_tokens_confidence_{fifth}"].counts(text)
+        assert counts.sentences.tolist() == [own.get(number, [0, 0]) for number in range(7)]
