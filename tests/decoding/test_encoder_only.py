@@ -13,7 +13,7 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
-from nat.decoding.engines.ctranslate2 import PROJECTION
+from nat.decoding.engines import PROJECTION
 from nat.export.ctranslate2 import write_ctranslate2
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
 from tests.tiny import make_model

@@ -17,7 +17,7 @@ HEAVY = {
 NEEDED = {
     ("analyse", "import_checkpoint"): {"torch"},
     ("translate", "translate_and_score", "tune_decoding", "trace_decoding", "convert"): {"torch"},
-    ("measure_latency",): {"torch", "ctranslate2"},
+    ("measure_latency",): {"torch"},
     ("train",): {"torch", "fairseq"},
     ("fetch_checkpoint",): {"requests"},
     # the cells of papers are a frame of pandas

@@ -13,15 +13,13 @@ from torch import Tensor
 
 from nat.checksums import verified_folder
 from nat.data.vocabulary import SIDES
+from nat.decoding.engines import PROJECTION
 from nat.decoding.engines.failures import running
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.linear import has_bfloat16_products
 
 NAME = "CTranslate2"
-
-PROJECTION = "projection.npy"
-"""In the folder of a model that is an encoder."""
 
 CUBLAS = "libcublas.so.12"
 """The library that the package from PyPI loads on a GPU; PyTorch may bring another version."""
