@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from nat.checksums import remedy, unreadable, verified
+from nat.data.flags import counted
 from nat.data.raw_text import single_line
 from nat.errors import UserError
 
@@ -142,9 +143,9 @@ def read_parallel(
     try:
         yield from zip(*map(reader, paths), strict=True)
     except ValueError as error:
-        counts = [sum(1 for _ in reader(path)) for path in paths]
+        one, other = (sum(1 for _ in reader(path)) for path in paths)
         raise UserError(
-            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; {advice}"
+            f"{paths[0]} has {counted(one, 'line')} but {paths[1]} has {other:,}; {advice}"
         ) from error
 
 

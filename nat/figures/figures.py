@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from nat.data.flags import counted
 from nat.figures import drawing, maps, panels, word_panels
 from nat.figures.drawing import CHARACTER, GREY, LABEL_SIZE, Panel
 from nat.figures.points import Plot
@@ -182,7 +183,7 @@ def notes(plot: Plot) -> list[str]:
     drawn = [panel.label for panel in shown if not panel.empty]  # others say so themselves
     lines += _missing(plot.frame[plot.frame["column"].isin(drawn)])
     if lost := sum(int(record["not_decoded"]) for record in ran):
-        lines.append(f"{lost} sentences were not decoded and scored as empty.")
+        lines.append(f"Not decoded and scored as empty: {counted(lost, 'sentence')}.")
     return lines + list(plot.figure.described.notes)
 
 

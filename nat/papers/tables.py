@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nat.data.flags import counted
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
@@ -219,7 +220,7 @@ def _notes(
     notes += [f"{NOT_RUN.capitalize()}: {each}" for each in values.with_places(reasons, records)]
     notes += [f"{label}: not available on this corpus." for label in unavailable]
     remarks = [
-        (each, f"{each['not_decoded']} sentences were not decoded, scored as empty")
+        (each, f"not decoded, scored as empty: {counted(each['not_decoded'], 'sentence')}")
         for each in ran
         if each["not_decoded"]
     ]
