@@ -11,30 +11,22 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("build.txt", "torch.txt", "run.lock", "dev.lock", "gpu.lock", "fairseq.txt")
-LOCKS = [HERE / name for name in NAMES]
+LOCKS = [HERE / name for name in ("build.txt", "torch.txt", "run.lock", "dev.lock", "gpu.lock")]
+LOCKS += [HERE / "fairseq.txt", HERE / "torch-cpu.txt"]
 COMMAND = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--generate-hashes"]
 COMMAND += ["--no-deps", "--universal", "--python-version", "3.11", "--no-header", "--no-annotate"]
 
 
-def compiled(pins: str, *options: str) -> str:
-    """The pins with the hashes of their files."""
-    ended = subprocess.run([*COMMAND, *options, "-"], input=pins, capture_output=True, text=True)
+def with_hashes(lock: str, index: str) -> str:
+    """Text of a lock file, with the hashes of its versions; `index` has those for CPUs."""
+    comments = [line for line in lock.splitlines() if line.startswith("#")]
+    pins = re.findall(r"^[\w.-]+==[\w.+]+", lock, flags=re.MULTILINE)
+    further = ["--index", index] if any("+cpu" in pin for pin in pins) else []
+    command = [*COMMAND, *further, "-"]
+    ended = subprocess.run(command, input="\n".join(pins), capture_output=True, text=True)
     if ended.returncode:
         sys.exit(f"error: {ended.stderr.strip()}")
-    return ended.stdout
-
-
-def with_hashes(lock: str, index: str) -> str:
-    """Text of a lock file, with the hashes of its versions; `index` has PyTorch for CPUs."""
-    comments = [line for line in lock.splitlines() if line.startswith("#")]
-    pins = re.findall(r"^[\w.-]+==[\w.]+", lock, flags=re.MULTILINE)
-    hashed = compiled("\n".join(pins))
-    for pin in pins:
-        if pin.startswith("torch=="):
-            _, builds_for_cpus = compiled(pin + "+cpu", "--index", index).split("\n", 1)
-            hashed = f"{hashed.rstrip()} \\\n{builds_for_cpus}"
-    return "\n".join([*comments, hashed])
+    return "\n".join([*comments, ended.stdout])
 
 
 def main() -> None:

@@ -24,19 +24,18 @@ STAMP = VENV / "made-from"
 LOG = VENV / "install.log"
 OLDEST = (3, 11)
 
-RUNNING = [
-    HERE / name for name in ("build.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt")
-]
-BUILD, TORCH, RUN, GPU, FAIRSEQ = RUNNING
+NAMES = ("build.txt", "torch-cpu.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt")
+RUNNING = [HERE / name for name in NAMES]
+BUILD, FOR_CPUS, TORCH, RUN, GPU, FAIRSEQ = RUNNING
 DEV = HERE / "dev.lock"
 START = HERE / "start.py"
 WITH_UV = not os.environ.get("WITHOUT_UV")
 
-# One call of pip or uv each: what it is, what it installs. PyTorch has several builds of a version;
-# pip takes each whose hash is listed, uv would want the name of the build.
-BY_PIP = [
-    ("what installs the rest", ["--require-hashes", "--requirement", BUILD]),
-    ("PyTorch", ["--no-deps", "--require-hashes", "--requirement", TORCH]),
+# One call of pip or uv each: what it is, what it installs.
+FIRST = ("what installs the rest", ["--require-hashes", "--requirement", BUILD])
+PYTORCH = [
+    (f"PyTorch for {kind}", ["--no-deps", "--require-hashes", "--requirement", lock])
+    for kind, lock in (("CPUs, if a build is found", FOR_CPUS), ("GPUs", TORCH))
 ]
 OTHERS = ("all others", ["--require-hashes", "--requirement", RUN])
 FOR_GPUS = ("the CUDA libraries", ["--no-deps", "--require-hashes", "--requirement", GPU])
@@ -127,35 +126,42 @@ def settings_of_pip(python):
 
 
 def install(python, steps, log=None):
-    """Install into the environment of `python`.
+    """Install into the environment of `python`, or end with the error.
 
     What pip or uv says goes to the screen, or to `log` and only if it fails to the screen.
     """
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
-    environment = {**os.environ, "READTHEDOCS": "True"}
-    if WITH_UV and steps is not BY_PIP:
-        command = [str(python), "-m", "uv", "pip", "install", "--python", str(python)]
-        # as pip does: the best version of all indexes, for one of PyTorch's has old ones of others
-        command += ["--index-strategy", "unsafe-best-match"]
-        environment = {**settings_of_pip(python), **environment}
-    command += ["--no-compile", "--no-build-isolation"]
-    for what, arguments in steps:
-        say("  " + what)
-        words = command + [str(argument) for argument in arguments]
-        if log is None:
-            if subprocess.call(words, env=environment):
+    for step in steps:
+        if not is_installed(python, step, log):
+            if log is None:
                 sys.exit("error: the environment could not be made, see above")
-            continue
-        with log.open("w") as file:
-            failed = subprocess.call(words, env=environment, stdout=file, stderr=subprocess.STDOUT)
-        if failed:
             say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:]))
             sys.exit(f"error: the environment could not be made, see above; all of it is in {log}")
 
 
+def is_installed(python, step, log=None):
+    """Try one step; whether it succeeded."""
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
+    environment = {**os.environ, "READTHEDOCS": "True"}
+    if WITH_UV and step is not FIRST:
+        command = [str(python), "-m", "uv", "pip", "install", "--python", str(python)]
+        # as pip does: the best version of all indexes, for one of PyTorch's has old ones of others
+        command += ["--index-strategy", "unsafe-best-match"]
+        environment = {**settings_of_pip(python), **environment}
+    what, arguments = step
+    say("  " + what)
+    command += ["--no-compile", "--no-build-isolation", *map(str, arguments)]
+    if log is None:
+        return subprocess.call(command, env=environment) == 0
+    with log.open("w") as file:
+        return subprocess.call(command, env=environment, stdout=file, stderr=file) == 0
+
+
 def install_all(python, last, log=None):
     """Install everything; files of a package that are no Python do not matter."""
-    install(python, BY_PIP, log)
+    install(python, [FIRST], log)
+    for_cpus, for_gpus = PYTORCH
+    if not is_installed(python, for_cpus, log or Path(os.devnull)):
+        install(python, [for_gpus], log)
     install(python, [OTHERS], log)
     if subprocess.call([str(python), "-c", IS_FOR_GPUS]) == 0:
         install(python, [FOR_GPUS], log)

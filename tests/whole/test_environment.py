@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import re
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -16,7 +17,7 @@ from nat.training.loggers import LOGGERS
 from tests.messages import must_name
 from tests.repository import ROOT, python
 
-NAMES = ["build.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt"]
+NAMES = ["build.txt", "torch-cpu.txt", "torch.txt", "run.lock", "gpu.lock", "fairseq.txt"]
 RUNNING = [ROOT / "envs" / name for name in NAMES]
 LOCKS = [*RUNNING, ROOT / "envs/dev.lock"]
 
@@ -26,7 +27,7 @@ def pins(lock: Path) -> dict[str, list[str]]:
     pinned = {}
     for entry in re.sub(r"#.*\n", "", lock.read_text()).replace("\\\n", "").splitlines():
         pin, *hashes = entry.split()
-        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+", pin), entry
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+(\+cpu)?", pin), entry
         assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", each) for each in hashes), entry
         pinned[pin.partition("==")[0]] = hashes
     return pinned
@@ -50,9 +51,11 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_everything_is_pinned_once_without_a_local_suffix() -> None:
-    names = [name for lock in LOCKS for name in pins(lock)]
+def test_everything_is_pinned_once() -> None:
+    names = [name for lock in LOCKS if lock.name != "torch-cpu.txt" for name in pins(lock)]
     assert len(names) == len(set(names))
+    versions = (re.search(r"^torch==([\d.]+)", text.read_text(), re.M) for text in RUNNING[1:3])
+    assert len({version[1] for version in versions if version}) == 1
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
@@ -76,22 +79,27 @@ def test_both_images_start_from_one_image_by_its_digest() -> None:
     assert docker == apptainer
 
 
+@pytest.mark.parametrize("for_cpus", [True, False])
 @pytest.mark.parametrize("installs", ["uv", "pip"])
 def test_all_is_installed_by_hashes_and_fairseq_without_compiled_parts(
-    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, installs: str
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, installs: str, for_cpus: bool
 ) -> None:
     calls = []
 
     def call(command: list[str], env: dict[str, str] | None = None, **_: object) -> int:
         calls.append((command, env))
-        return 0
+        if command[1] == "-c":  # whether it is a PyTorch for GPUs
+            return int(for_cpus)
+        return int(command[-1].endswith("torch-cpu.txt") and not for_cpus)
 
     monkeypatch.setattr(installer.subprocess, "call", call)
     monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
     installer.install_all(sys.executable, installer.LAST)
     calls = [(command, environment) for command, environment in calls if "install" in command]
-    assert [Path(command[-1]).name for command, _ in calls] == NAMES
-    assert [command[2] for command, _ in calls] == ["pip", "pip", *[installs] * 3]
+    names = [Path(command[command.index("--requirement") + 1]).name for command, _ in calls]
+    left_out = {"torch.txt", "gpu.lock"} if for_cpus else set()
+    assert names == [name for name in NAMES if name not in left_out]
+    assert [command[2] for command, _ in calls] == ["pip", *[installs] * (len(names) - 1)]
     assert all("--require-hashes" in command for command, _ in calls)
     fairseq, environment = calls[-1]
     assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
@@ -141,25 +149,26 @@ def test_a_file_with_another_hash_is_refused(
     assert (tmp_path / "installed/tiny.py").exists()
 
 
-def test_a_build_for_cpus_is_taken_by_its_hash_before_the_general_one(
-    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("installs", ["uv", "pip"])
+def test_a_build_for_cpus_is_taken_where_it_is_found(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installs: str
 ) -> None:
-    """As of PyTorch: one lock has the hashes of both, and pip's settings choose."""
-    general, for_cpus = (wheel(tmp_path, version) for version in ("1.0", "1.0+cpu"))
-    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (general, for_cpus)]
-    lock = tmp_path / "tiny.lock"
-    lock.write_text(f"tiny==1.0 --hash=sha256:{hashes[0]} --hash=sha256:{hashes[1]}\n")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    what, arguments = installer.BY_PIP[1]
-    assert what == "PyTorch"
-    target = ["--target", tmp_path / "installed"]
-    installer.BY_PIP[:] = [(what, [*arguments[:-1], lock, *target])]
-    installer.install(sys.executable, installer.BY_PIP)
+    monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
+    steps, target = [], ["--target", tmp_path / "installed"]
+    for (what, arguments), version in zip(installer.PYTORCH, ("1.0+cpu", "1.0"), strict=True):
+        lock = tmp_path / f"{version}.lock"
+        content = wheel(tmp_path, version).read_bytes()
+        lock.write_text(f"tiny=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n")
+        steps.append((what, [*arguments[:-1], lock, *target]))
+    assert installer.is_installed(sys.executable, steps[0])
     assert (tmp_path / "installed/tiny-1.0+cpu.dist-info").is_dir()
-    lock.write_text(f"tiny==1.0 --hash=sha256:{hashes[0]}\n")
-    with pytest.raises(SystemExit, match="could not be made"):
-        installer.install(sys.executable, installer.BY_PIP)
+    next(tmp_path.glob("*cpu-*.whl")).unlink()
+    shutil.rmtree(tmp_path / "installed")
+    assert not installer.is_installed(sys.executable, steps[0])
+    installer.install(sys.executable, steps[1:])
+    assert (tmp_path / "installed/tiny-1.0.dist-info").is_dir()
 
 
 def test_no_compiled_part_of_fairseq_is_needed() -> None:
