@@ -1,5 +1,6 @@
 """Parts that fairseq's trainer runs for any system: a model, a criterion, and Adam for GPUs."""
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -95,12 +96,14 @@ class Criterion(FairseqCriterion):
 
     Attributes:
         update: number of the update, from 0, that masks are drawn for.
+        value: the loss of the last training batch, nats.
     """
 
     def __init__(self, task: Any, objective: Objective) -> None:
         super().__init__(task)
         self.objective = objective
         self.update = 0
+        self.value = math.nan
 
     @classmethod
     def build_criterion(cls, _options: InRunFile, task: Any) -> "Criterion":
@@ -123,8 +126,10 @@ class Criterion(FairseqCriterion):
         # validation always uses the same masks, so that losses are comparable
         loss = model(self.objective, batch, self.update if self.training else 0)
         value, positions = loss.value.sum(), loss.positions.sum()
-        if self.training and not torch.isfinite(value):
-            raise Diverged
+        if self.training:
+            self.value = float(value)
+            if not math.isfinite(self.value):
+                raise Diverged
         log = {
             "loss": value.detach(),
             "positions": positions,

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,10 @@ checkpoints to further files. The task itself chooses among them."""
 
 BLEU_COUNTS = tuple(f"bleu_{number}" for number in range(10))
 """The counts that BLEU is a function of, see `nat.measures.bleu`, summed over batches."""
+
+
+MOST_REPLACED = 100
+"""Batches in a row without a gradient, after which a training ends."""
 
 
 class Finished(SystemExit):
@@ -90,7 +95,7 @@ class TrainingTask(FairseqTask):
         self._learning_rate = 0.0
         self._validation: Counter[str] = Counter()
         self._kept_before: list[int] = []
-        self._batches_per_epoch = 0
+        self._batches: list[np.ndarray] = []  # of a pass over the training text
         self._logger = loggers.TrainingLogger()
 
     # Model, objective and data.
@@ -139,7 +144,7 @@ class TrainingTask(FairseqTask):
         run = self.run
         batches = dataset.batches(run.tokens_per_batch, run.seed)
         if dataset is self.datasets.get("train"):
-            self._batches_per_epoch = len(batches)
+            self._batches = batches
             # one more update than needed, so that fairseq does not reach the end of its epoch
             needed = (run.lengths.updates + 1) * run.accumulation * num_shards
             batches = passes(batches, needed, run.seed)
@@ -166,14 +171,31 @@ class TrainingTask(FairseqTask):
         update_num: int,
         ignore_grad: bool = False,
     ) -> Any:
-        """Loss and gradient of one batch."""
+        """Loss and gradient of one batch; another batch takes the place of one without a gradient.
+
+        Raises:
+            UserError: if `MOST_REPLACED` batches in a row have none.
+        """
         if self._update_started is None:
             self._update_started = time.monotonic()
         self.criterion.update = update_num
-        try:
-            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
-        except torch.OutOfMemoryError as error:
-            raise BatchTooLarge from error
+        step = partial(super().train_step, model=model, criterion=criterion, optimizer=optimizer)
+        for attempt in range(MOST_REPLACED):
+            try:
+                result = step(sample, update_num=update_num, ignore_grad=ignore_grad)
+            except torch.OutOfMemoryError as error:
+                raise BatchTooLarge from error
+            if ignore_grad or self.criterion.value or _has_gradient(model):
+                return result
+            self.record.without_gradient += 1
+            draw = np.random.default_rng((self.run.seed, update_num, attempt))
+            pairs, drawn = self.datasets["train"], draw.integers(len(self._batches))
+            sample = pairs.collater([pairs[number] for number in self._batches[drawn]])
+        raise UserError(
+            f"{self.run.name}: nothing is learned from {MOST_REPLACED} batches in a row, update "
+            f"{update_num:,}; look at the options of the target, or start from a trained system "
+            "('init_from')"
+        )
 
     def optimizer_step(self, optimizer: Any, model: SystemModel, update_num: int) -> None:
         """Update the model, then its teacher."""
@@ -313,7 +335,7 @@ class TrainingTask(FairseqTask):
             "balance": None if balance is None else balance.found(),
             "record": asdict(self.record),
             "parameters": sum(each.numel() for each in self.transformer.parameters()),
-            "batches_per_epoch": self._batches_per_epoch,
+            "batches_per_epoch": len(self._batches),
             "pairs": {split: self.datasets[split].counts for split in ("train", "valid")},
         }
         write_json(self.run.folder / FINISHED, finished)
@@ -338,6 +360,10 @@ class TrainingTask(FairseqTask):
         self._kept_before = [update for update, _ in self.record.candidates]
         if self._writes:
             self._progress.say(f"resumes from its checkpoint of update {self.record.updates:,}")
+
+
+def _has_gradient(model: SystemModel) -> bool:
+    return any(each.grad is not None and each.grad.any() for each in model.parameters())
 
 
 def _regulariser(run: Run) -> np.ndarray:

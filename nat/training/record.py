@@ -40,7 +40,7 @@ class Record:
     best_update: int = 0
     since_best: int = 0  # validations since then
     validations: int = 0
-    without_gradient: int = 0  # updates
+    without_gradient: int = 0  # batches, which others have replaced
 
     def add_update(
         self, sums: Mapping[str, float], learning_rate: float, norm: float, row_every: int
@@ -51,7 +51,6 @@ class Record:
         targets and `training_seconds`; `norm` is that of the gradient, before clipping.
         """
         self.updates += 1
-        self.without_gradient += norm == 0
         self.tokens += round(sums["tokens"])
         self.training_seconds += sums["training_seconds"]
         total = Counter(self.open)
@@ -119,7 +118,9 @@ class Record:
                 "key 'pairs' of training.json"
             )
         if self.without_gradient:
-            flags.append(f"{self.without_gradient:,} of its updates had no gradient")
+            flags.append(
+                f"{self.without_gradient:,} of its batches had no gradient, so others came"
+            )
         if last.get("infeasible", 0.0) > MOST_INFEASIBLE:
             flags.append(
                 "targets of its text that do not fit their canvas are not learned from, in "

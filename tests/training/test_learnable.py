@@ -1,5 +1,6 @@
 """What a training leaves out or cannot learn is counted before its first update, and told."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nat.data.batch import Batch
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import SPECIALS, Vocabulary
 from nat.fairseq_plugin.dataset import TrainingPairs
+from nat.targets import oaxe
 from nat.targets.options import CmlmcOptions, HintsOptions
 from nat.training.learnable import Objectives
 from nat.training.learnable import told as said
@@ -124,3 +126,45 @@ def test_a_training_says_what_it_does_not_learn(
     assert made["updates"] == 12 and made["tokens"] > 0
     # batches of nothing but pairs that teach nothing are no updates
     assert made["epochs"] == 6 and not any("gradient" in each for each in made["flags"])
+
+
+ORDER_FREE = {
+    **SYSTEM,
+    "input": {"method": "full_mask"},
+    "target": {"method": "oaxe", "truncation_margin": 0.15},
+    "length": "constant",
+    "recipe": "cmlm",
+}
+
+
+@pytest.mark.parametrize("without", [set(), {0, 3, 4}, {2, 12}])
+def test_batches_without_a_gradient_are_no_updates(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, without: set[int]
+) -> None:
+    """As where all tokens of a batch are less probable than the margin of OaXE."""
+    write_yaml("config/systems/oaxe.yaml", ORDER_FREE)
+    looked = itertools.count()
+
+    def probable(chosen: torch.Tensor, margin: float) -> torch.Tensor:
+        assert margin == 0.15
+        in_training = chosen.requires_grad
+        return torch.full_like(chosen, not (in_training and next(looked) in without)).bool()
+
+    monkeypatch.setattr(oaxe, "probable", probable)
+    train("oaxe")
+    made = report("oaxe")
+    assert made["updates"] == 12 and next(looked) == 12 + len(without)
+    flags = [each for each in made["flags"] if "gradient" in each]
+    assert len(flags) == bool(without)
+    if without:
+        must_name(flags[0], f"{len(without)} of its batches")
+
+
+def test_a_training_without_any_gradient_ends(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_yaml("config/systems/oaxe.yaml", ORDER_FREE)
+    monkeypatch.setattr(oaxe, "probable", lambda chosen, _: torch.zeros_like(chosen).bool())
+    with told("oaxe", "nothing is learned from 100 batches", "update 0", "init_from"):
+        train("oaxe")
+    assert not list(folder.rglob("crash.pt"))
