@@ -66,7 +66,7 @@ def test_a_line_without_an_end_is_told_before_it_fills_the_memory(
 
 def test_lines(tmp_path: Path) -> None:
     assert read(tmp_path, {}, "eins\n\n", "one\ntwo\n") == [("eins", "one"), ("", "two")]
-    with told("1 lines", "2", "line n"):
+    with told("1 line", "2", "line n"):
         read(tmp_path, {}, "eins\n", "one\ntwo\n")
     with told("1 files", "de", "2", "en"):
         read(tmp_path, {}, "eins\n", "one\n", "two\n")

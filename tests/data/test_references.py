@@ -73,7 +73,7 @@ PAIR = {"de": "one", "en": "two"}
         ({"en": "one"}, {}, ["references[0].files.en", "one"]),
         (PAIR, {"one": ["ein Tiger"], "two": ["a tiger"]}, ["one", "two", "no reference"]),
         (PAIR, {"one": ["ein Haus ."], "two": [""]}, ["two"]),
-        (PAIR, {"one": ["a"], "two": ["a", "b"]}, ["one", "1 lines", "two", "2"]),
+        (PAIR, {"one": ["a"], "two": ["a", "b"]}, ["one", "1 line", "two", "2"]),
     ],
 )
 def test_references_that_do_not_fit(
