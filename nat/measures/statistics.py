@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,25 @@ class TranslatedText:
         """The translations, detokenised."""
         return [row["text"] for row in self.rows]
 
+    @cached_property
+    def wrong(self) -> list[list[bool]]:
+        """For each word of each translation, whether the nearest reference lacks it.
+
+        The nearest reference has most words of the translation. From left to right, a word is right
+        as often as the reference has it.
+        """
+        marked = []
+        for number, sentence in enumerate(self.words):
+            words = Counter(sentence.split())
+            references = [Counter(each.split()) for each in self.all_tokens(number)]
+            left = max(references, key=lambda each: (each & words).total())
+            wrong = []
+            for word in sentence.split():
+                wrong.append(left[word] <= 0)
+                left[word] -= 1
+            marked.append(wrong)
+        return marked
+
 
 def _sacrebleu(of: TranslatedText) -> Counts:
     references = [[line] for line in of.reference]
@@ -138,28 +157,9 @@ def _repeated_at(of: TranslatedText, place: int) -> Counts:
     return _by_place([own[: len(each)] for own, each in zip(pairs, words, strict=True)], place)
 
 
-def _wrong(of: TranslatedText) -> list[list[bool]]:
-    """For each word of each translation, whether the nearest reference lacks it.
-
-    The nearest reference has most words of the translation. From left to right, a word is right as
-    often as the reference has it.
-    """
-    marked = []
-    for number, sentence in enumerate(of.words):
-        words = Counter(sentence.split())
-        references = [Counter(each.split()) for each in of.all_tokens(number)]
-        left = max(references, key=lambda each: (each & words).total())
-        wrong = []
-        for word in sentence.split():
-            wrong.append(left[word] <= 0)
-            left[word] -= 1
-        marked.append(wrong)
-    return marked
-
-
 def _wrong_at(of: TranslatedText, place: int) -> Counts:
     """Words of a fifth of the sentence that the nearest reference lacks, and all of them."""
-    return _by_place(_wrong(of), place)
+    return _by_place(of.wrong, place)
 
 
 def _wrong_of_confidence(of: TranslatedText, fifth: int) -> Counts:
@@ -169,7 +169,7 @@ def _wrong_of_confidence(of: TranslatedText, fifth: int) -> Counts:
     """
     ranked = np.argsort([row["score"] for row in of.rows], kind="stable")
     own = {*np.array_split(ranked, BUCKETS)[fifth - 1].tolist()}
-    marked = (each if number in own else [] for number, each in enumerate(_wrong(of)))
+    marked = (each if number in own else [] for number, each in enumerate(of.wrong))
     return Counts(np.array([[sum(each), len(each)] for each in marked]))
 
 
