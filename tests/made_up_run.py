@@ -22,7 +22,7 @@ from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
 from nat.papers.relation import relation
 from nat.papers.table_formats import TableText
-from tests.made_up_corpus import corpus_file
+from tests.made_up_corpus import as_corpus, corpus_file
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -198,11 +198,11 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
     folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
     files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
-    references = score.References(files | ({"references": several} if several.exists() else {}))
+    references = files | ({"references": several} if several.exists() else {})
     files |= {"hypotheses": translations, "references": several}
     content = tuple(path.exists() and path.read_bytes() or None for path in files.values())
     if content not in SCORED:
-        SCORED[content] = score.score(translations, references)
+        SCORED[content] = score.score(translations, references, as_corpus(corpus_file("xx", "yy")))
     report_, counts = SCORED[content]
     of_these = {name: {**each, "path": str(files[name])} for name, each in report_["files"].items()}
     score.write(path, {**report_, "files": of_these}, counts)

@@ -4,6 +4,7 @@ A module of this package has a function `analyse` of a job, which returns by spl
 `nat.jobs.analyse` writes the file. Numbers are the key `measures` of a split.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -31,6 +32,9 @@ Texts = Sequence[np.ndarray] | BinarisedText
 
 Found = dict[str, Any]
 """The findings of an analysis on a split, JSON-able."""
+
+Terms = Mapping[int, tuple[float, float]]
+"""Both terms of a ratio of sums, such as nats and tokens, of each sentence by its number."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,11 @@ class Subject:
     vocabularies: Vocabularies
     splits: list[Pairs]
 
+    @property
+    def order(self) -> str:
+        """The order in which the system writes tokens."""
+        return self.job.configuration.systems[self.job.artifact.system].order
+
     def other(self, model: Model | None) -> Transformer | None:
         """Another model that the job reads, in evaluation mode."""
         if model is None:
@@ -155,8 +164,14 @@ def measures(values: Mapping[str, float]) -> dict[str, dict[str, Any]]:
     return {name: {"value": round(float(value), DIGITS)} for name, value in values.items()}
 
 
-def by_sentence(terms: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
-    """A sum and tokens of each sentence, by its number, so that their ratio can be resampled."""
+def ratio(terms: Terms) -> dict[str, Any]:
+    """A ratio of sums over sentences that can be resampled."""
+    sums = [math.fsum(each) for each in zip(*terms.values(), strict=True)]
+    return {"value": round(sums[0] / sums[1], DIGITS), "by_sentence": by_sentence(terms)}
+
+
+def by_sentence(terms: Terms) -> dict[str, list[float]]:
+    """Terms as files hold them."""
     numbers = sorted(terms)
     return {
         "numbers": [*numbers],

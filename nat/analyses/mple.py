@@ -112,27 +112,19 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
         text = [text_of(each, language, options) for each in subwords]
         return pairwise_bleu([text], truth, weights, counted_as).references.mean()
 
-    tokens = max(sum(proxy.tokens for proxy in proxies), 1)
-    l_nat = sum(proxy.nll for proxy in proxies) / tokens
-    l_input = sum(proxy.input_loss for proxy in proxies) / tokens
-    values = {
-        "l_nat": l_nat / math.log(2),
-        "l_input": l_input / math.log(2),
-        "target_bleu": float(np.mean([*map(bleu, proxies)])),
-    }
-    measures = analysis.measures(values)
-    sums = {
-        number: np.sum([proxy.of_sentences[number] for proxy in proxies], 0) for number in measured
-    }
-    measures["l_nat"]["by_sentence"] = analysis.by_sentence(
-        {number: (nats / math.log(2), int(tokens)) for number, (nats, tokens) in sums.items()}
-    )
+    tokens = sum(proxy.tokens for proxy in proxies)
+    bits = sum(proxy.input_loss for proxy in proxies) / math.log(2)
+    values = {"l_input": bits / tokens, "target_bleu": float(np.mean([*map(bleu, proxies)]))}
+    terms = {}
+    for number in measured:
+        nats, of_sentence = zip(*(proxy.of_sentences[number] for proxy in proxies), strict=True)
+        terms[number] = sum(nats) / math.log(2), sum(of_sentence)
     return {
         **pairs.counts(len(measured)),
         "sentences_with_references": len(covered),
         "tokens": proxies[0].tokens,
         "draws": len(proxies),
-        "measures": measures,
+        "measures": {"l_nat": analysis.ratio(terms), **analysis.measures(values)},
     }
 
 

@@ -41,14 +41,13 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
             rows = read_in_order(translations, sentences=len(learned))
             learned = [row["text"] for row in rows]
         scores = {
-            sentence: distances(learned[sentence], *truth[sentence], job.corpus.counted_as)
-            for sentence in sorted(truth)
+            sentence: distances(learned[sentence], *several, job.corpus.counted_as)
+            for sentence, several in truth.items()
         }
-        means = np.mean(list(scores.values()), axis=0)
-        measures = analysis.measures(dict(zip(MEASURED, means, strict=True)))
-        for place, name in enumerate(MEASURED):
-            terms = {sentence: (row[place], 1) for sentence, row in scores.items()}
-            measures[name]["by_sentence"] = analysis.by_sentence(terms)
+        measures = {
+            name: analysis.ratio({sentence: (row[place], 1) for sentence, row in scores.items()})
+            for place, name in enumerate(MEASURED)
+        }
         splits[split] = {"sentences": len(truth), "measures": measures}
     return splits
 

@@ -6,13 +6,18 @@ needs.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
-from nat import artifacts
-from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations
+from nat.artifacts import (
+    Analysis,
+    CorpusStep,
+    Inputs,
+    Model,
+    Translations,
+    references,
+    step_of,
+)
 from nat.configuration import Configuration
 from nat.data.corpus import Corpus
-from nat.data.references import has_references
 from nat.data.splits import held_out
 from nat.errors import UserError
 
@@ -114,8 +119,8 @@ def _subwords(configuration: Configuration, analysis: Analysis) -> Inputs:
 
 def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     """The references of each held-out split that has several."""
-    splits = filter(partial(has_references, description), held_out(description))
-    return {split: artifacts.step_of(corpus, split, "references") for split in splits}
+    steps = {split: references(description, corpus, split) for split in held_out(description)}
+    return {split: step for split, step in steps.items() if step is not None}
 
 
 def _subwords_and_references(configuration: Configuration, analysis: Analysis) -> Inputs:
@@ -142,7 +147,7 @@ def _texts_and_references(configuration: Configuration, analysis: Analysis) -> I
     """Of each split with several references: its raw text, the teacher's translation, and these."""
     splits = with_references(configuration.corpus(analysis.corpus), analysis.corpus)
     return Inputs(
-        texts=tuple(artifacts.step_of(analysis.corpus, split, "text") for split in splits),
+        texts=tuple(step_of(analysis.corpus, split, "text") for split in splits),
         translations=_translations(configuration, analysis, splits),
         references=tuple(splits.values()),
     )
@@ -150,8 +155,7 @@ def _texts_and_references(configuration: Configuration, analysis: Analysis) -> I
 
 def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
     """The references of a split, or its raw text where each sentence has one reference."""
-    step = "references" if has_references(description, split) else "text"
-    return artifacts.step_of(corpus, split, step)
+    return references(description, corpus, split) or step_of(corpus, split, "text")
 
 
 def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:

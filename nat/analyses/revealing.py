@@ -25,8 +25,10 @@ P is given as the list of all targets, so conditional laws are exact. The expect
 sums over all prefixes that occur, of which improbable ones are sampled (`prune`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +84,7 @@ class State:
         sentence: number of the source.
         law: of its targets, or of those of one length.
         rows: the targets that have these tokens, [n].
-        revealed: positions, [W].
+        revealed: True at the positions that are, [W].
         weight: probability of the prefix, or what it counts after pruning.
     """
 
@@ -129,8 +131,8 @@ class Choice(NamedTuple):
     log_probabilities: np.ndarray | None
 
 
-Decoding = Callable[[Sequence[State], int], Iterator[Choice]]
-"""The choice of a step, from 1, for each of several states that are not complete."""
+Decoding = Callable[[Sequence[State], int], Iterable[Choice]]
+"""The choice of a step, from 1, for each state of a batch; none of them is complete."""
 
 
 class Errors(NamedTuple):
@@ -142,12 +144,16 @@ class Errors(NamedTuple):
 
 
 def split(
-    roots: Sequence[State], decoding: Decoding, smallest: float = SMALLEST, seed: int = 0
+    roots: Sequence[State],
+    decoding: Decoding,
+    smallest: float = SMALLEST,
+    seed: int = 0,
+    batch_tokens: float = math.inf,
 ) -> dict[int, Errors]:
     """Learning and factorisation error of each source, sums over its roots by weight.
 
     A source has one or more roots, whose weights are probabilities. Expectations are exact if
-    `smallest` is 0, see `prune`.
+    `smallest` is 0, see `prune`. Batches have at most `batch_tokens` positions, padding included.
     """
     sums = {state.sentence: np.zeros(3) for state in roots}
     numbers = np.random.default_rng(seed)
@@ -156,7 +162,8 @@ def split(
     while states:
         step += 1
         following: list[State] = []
-        for state, choice in zip(states, decoding(states, step), strict=True):
+        choices = (decoding(batch, step) for batch in _batches(states, batch_tokens))
+        for state, choice in zip(states, chain.from_iterable(choices), strict=True):
             if not len(choice.positions):
                 following.append(state)
                 continue
@@ -165,11 +172,24 @@ def split(
             revealed = state.revealed.copy()
             revealed[choice.positions] = True
             following += [
-                State(state.sentence, state.law, rows, revealed, state.weight * p)
+                replace(state, rows=rows, revealed=revealed, weight=state.weight * p)
                 for rows, p in groups
             ]
         states = prune([state for state in following if not state.complete], smallest, numbers)
     return {sentence: Errors(*map(float, values)) for sentence, values in sums.items()}
+
+
+def _batches(states: Sequence[State], batch_tokens: float) -> Iterator[Sequence[State]]:
+    """States in order, in batches; one more position is for what a model reads first."""
+    batch: list[State] = []
+    width = 0
+    for state in states:
+        width = max(width, len(state.revealed) + 1)
+        if batch and width * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch, width = [], len(state.revealed) + 1
+        batch.append(state)
+    yield batch
 
 
 def _reveal(state: State, choice: Choice) -> tuple[float, float, list[tuple[np.ndarray, float]]]:

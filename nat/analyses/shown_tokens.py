@@ -34,7 +34,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
     the likeliest length. The `text` of an `order` has a letter for each token.
     """
-    order = subject.job.configuration.systems[subject.job.artifact.system].order
+    order = subject.order
     methods: dict[str, Traced] = {
         "hybrid": Hybrid(beam=BEAM),
         "semi-autoregressive": GroupBeamSearch(beam=BEAM),
@@ -100,13 +100,11 @@ def _shares(
         tokens = shown(sentence)[:end]
         hits = sum(right(tokens, references[number]))
         terms[number] = 100 * hits, sum(token != MASK for token in tokens)
-    percent, given = (sum(each) for each in zip(*terms.values(), strict=True))
+    given = sum(tokens for _, tokens in terms.values())
     if not given:
         return {}
-    values = {"shown_tokens": 100 * given / positions, "right_shown_tokens": percent / given}
-    measures = analysis.measures(values)
-    measures["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(terms)
-    return measures
+    share = analysis.measures({"shown_tokens": 100 * given / positions})
+    return share | {"right_shown_tokens": analysis.ratio(terms)}
 
 
 def marked(sentence: Sequence[Pass], reference: Sequence[int], vocabulary: Vocabulary) -> list[str]:

@@ -59,9 +59,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     Pairs of positions are pooled over a split; those of a position with itself do not count. `head`
     has the number, from 0, of the head that `alignment` shows.
     """
-    system = subject.job.artifact.system
-    causal = subject.job.configuration.systems[system].order == "autoregressive"
-    numbers = pairs.usable()
+    causal, numbers = subject.order == "autoregressive", pairs.usable()
     findings = {
         **pairs.counts(len(numbers)),
         "measures": analysis.measures(cosines(pairs, causal)),

@@ -21,7 +21,7 @@ KL(R(Y, H) || Q(Y, H)) = KL(P || Q), and the divergence of the completed laws is
   expectation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -55,39 +55,40 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     It is measured for each number of steps that the system is trained for.
     """
     known = known_law.sentences(job)
-    subject, laws = analysis.subject(job), known.laws
-    model, seed = subject.model, job.artifact.seed
-    tokens = job.configuration.settings.decoding_tokens
+    model, laws, seed = analysis.subject(job).model, known.laws, job.artifact.seed
     system = job.configuration.systems[job.artifact.system]
+    tokens = job.configuration.settings.decoding_tokens
     with torch.no_grad():
         source = source_tensor(known.sources).to(next(model.parameters()).device)
         encoded = model.encode(source)
-    errors: dict[int | str, dict[int, Errors]]
+
+    def of_steps(roots: Sequence[State], decoding: Decoding) -> Iterable[Errors]:
+        errors = revealing.split(roots, decoding, seed=seed, batch_tokens=tokens)
+        return [errors[number] for number in range(len(laws))]
+
+    errors: dict[int | str, Iterable[Errors]]
     lengths = np.zeros(len(laws))
+    latents = model.part(LatentVariables)
     if system.order != "parallel":
         chunk = model.decoder.chunk or 1 if system.order == "hybrid" else 1
-        decoding = left_to_right(model, encoded, chunk, tokens)
-        roots = [
-            revealing.root(number, revealing.ended(targets, chunk))
-            for number, targets in enumerate(laws)
-        ]
-        errors = {ALL: revealing.split(roots, decoding, seed=seed)}
+        ends = (revealing.ended(targets, chunk) for targets in laws)
+        roots = [revealing.root(number, law) for number, law in enumerate(ends)]
+        errors = {ALL: of_steps(roots, left_to_right(model, encoded, chunk))}
     elif model.decoder.upsample is not None:
-        errors = {1: dict(enumerate(of_alignments(model, encoded, laws)))}
+        errors = {1: of_alignments(model, encoded, laws)}
     else:
         lengths = length_errors(model, encoded, laws)
-        latents = model.part(LatentVariables)
         if latents is not None:
-            errors = {1: dict(enumerate(of_latents(model, latents, encoded, laws, seed)))}
+            errors = {1: of_latents(model, latents, encoded, laws, seed)}
         else:
             roots = revealing.roots_by_length(laws)
             errors = {
-                steps: revealing.split(roots, masked(model, encoded, steps, tokens), seed=seed)
+                steps: of_steps(roots, masked(model, encoded, steps))
                 for steps in (STEPS if system.refines else STEPS[:1])
             }
     values = {}
     for steps, of_sources in errors.items():
-        rows = np.array([of_sources[number] for number in range(len(laws))])
+        rows = np.array([*of_sources])
         learning = rows[:, 0] + lengths
         values[f"law_learning_{steps}"] = learning
         values[f"law_factorisation_{steps}"] = rows[:, 1]
@@ -96,38 +97,37 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     return known.result(values)
 
 
-def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) -> Decoding:
+def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
     """The steps of mask-predict on canvases as long as the target, without masking again."""
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
-        for batch in _batches(states, batch_tokens):
-            counts = [to_reveal(state, steps, step) for state in batch]
-            if not any(counts):
-                yield from (Choice(np.empty(0, dtype=np.int64), None) for _ in batch)
-                continue
-            tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in batch])
-            log_p = _log_probabilities(model, encoded, batch, tokens, causal=False)
-            confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
-            confidence = confidence.masked_fill(tokens.ne(MASK), -torch.inf)
-            chosen = most_confident(confidence, torch.tensor(counts))
-            for row in range(len(batch)):
-                positions = chosen[row].nonzero()[:, 0]
-                yield Choice(positions.numpy(), log_p[row, positions].numpy())
+        counts = [to_reveal(state, steps, step) for state in states]
+        if not any(counts):
+            yield from (Choice(np.empty(0, dtype=np.int64), None) for _ in states)
+            return
+        tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in states])
+        log_p = _log_probabilities(model, encoded, states, tokens, causal=False)
+        confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
+        confidence = confidence.masked_fill(tokens.ne(MASK), -torch.inf)
+        for row, chosen in zip(
+            log_p, most_confident(confidence, torch.tensor(counts)), strict=True
+        ):
+            positions = chosen.nonzero()[:, 0]
+            yield Choice(positions.numpy(), row[positions].numpy())
 
     return choose
 
 
-def left_to_right(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) -> Decoding:
+def left_to_right(model: Transformer, encoded: Encoded, chunk: int) -> Decoding:
     """Every k-th token from left to right until EOS, then all between at once; with k = 1 none."""
     begin = BOS if chunk == 1 else BEGIN_OF_CHUNKS
 
     def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
-        for batch in _batches(states, batch_tokens):
-            # generators, which compute nothing for no state
-            next_one = stage_one([state for state in batch if not ended(state)], step)
-            between = stage_two([state for state in batch if ended(state)])
-            for state in batch:
-                yield next(between if ended(state) else next_one)
+        # generators, which compute nothing for no state
+        next_one = stage_one([state for state in states if not ended(state)], step)
+        between = stage_two([state for state in states if ended(state)])
+        for state in states:
+            yield next(between if ended(state) else next_one)
 
     def ended(state: State) -> bool:
         return bool((state.tokens[state.revealed] == EOS).any())
@@ -151,20 +151,6 @@ def left_to_right(model: Transformer, encoded: Encoded, chunk: int, batch_tokens
             yield Choice(hidden, log_p[row, hidden].numpy())
 
     return choose
-
-
-def _batches(states: Sequence[State], batch_tokens: int) -> Iterator[Sequence[State]]:
-    """States in order, in batches of at most so many positions, padding included."""
-    batch: list[State] = []
-    width = 0
-    for state in states:
-        width = max(width, len(state.revealed) + 1)
-        if batch and width * (len(batch) + 1) > batch_tokens:
-            yield batch
-            batch, width = [], len(state.revealed) + 1
-        batch.append(state)
-    if batch:
-        yield batch
 
 
 @torch.no_grad()

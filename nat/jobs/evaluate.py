@@ -83,7 +83,7 @@ def fingerprints(job: Job[Score]) -> dict[str, str]:
     """Hashes of what a decoding and its score are made from, by their keys in the summary."""
     wanted, several = job.artifact, job.inputs.references is not None
     folder = folder_of(wanted.corpus, wanted.split)
-    references = score.reference_files(folder, job.corpus, wanted.split, several).files
+    references = score.reference_files(folder, job.corpus, wanted.split, several)
     record = Path(job.inputs.training.path)
     training = read_json(record)
     check_names(record, training, vars(wanted))

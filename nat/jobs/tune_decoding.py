@@ -25,8 +25,8 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     """Translate the validation set with every combination of values, and write which is best."""
     tuned, inputs, configuration = job.artifact, job.inputs, job.configuration
     translator = Translator(job, VALID, known={})
-    side = reference_files(folder_of(tuned.corpus, VALID), job.corpus, VALID, several=False)
-    references = list(read_lines(side.files["reference"]))
+    files = reference_files(folder_of(tuned.corpus, VALID), job.corpus, VALID, several=False)
+    references = list(read_lines(files["reference"]))
     ids = translator.ids[: configuration.settings.tuning.sentences]
     tried = configuration.decodings[tuned.decoding].tried
     grid = [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]
@@ -37,8 +37,8 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
         counts = bleu.sacrebleu(
             [row["text"] for row in translator.translate(method, ids, name)],
             [[references[number]] for number in ids],
-            side.lowercase,
-            side.tokeniser,
+            job.corpus.preprocessing.lowercase,
+            job.corpus.counted_as,
         )
         sums, signature = counts.sentences.sum(0), counts.signature
         parts = bleu.parts(sums, smooth=True)

@@ -6,7 +6,7 @@ which intervals and tests follow (`significance`). `references[i]` lists all ref
 `i`; their number may differ between sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -77,7 +77,7 @@ def tokenised_bleu(
     return _bleu_counts(metric, hypotheses, references, unit)
 
 
-def split(lines: Sequence[str], unit: str) -> list[str]:
+def split(lines: Iterable[str], unit: str) -> list[str]:
     """Lines split at spaces into the units of a tokeniser of sacreBLEU; raises as `sacrebleu`."""
     return [*map(_metric(unit).tokenizer, lines)]
 

@@ -8,6 +8,7 @@ another program or a person gives.
 import json
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +27,11 @@ from nat.measures.known import measure_of
 from nat.measures.results import read_file
 from nat.measures.significance import Estimate, Value, resample
 
-Place = tuple[str, str, str]
-"""Corpus, system and decoding."""
-
 
 class ScoredSystem(NamedTuple):
-    """The scores of a system with a decoding, by seed."""
+    """The scores of a system with a decoding on a corpus, by seed."""
 
+    place: tuple[str, str, str]
     name: str
     scores: dict[int, Path]
 
@@ -75,40 +74,35 @@ def compare(
     sentences: int,
 ) -> None:
     """Compare systems, models, runs, score files, or files of numbers, and write what differs."""
-    paths, write = [Path(each) for each in sides], sys.stdout.write
+    paths, lines = [Path(each) for each in sides], []
     if all(path.is_file() and not path.read_bytes().startswith(b"{") for path in paths):
-        write("\n".join([f"A: {sides[0]}", f"B: {sides[1]}", *_numbers(paths).line(), ""]))
-        return
-    run = run or str(read_yaml(Path(), SETTINGS)["scale"])
-    wanted = [decoding[at : at + 1] or decoding[-1:] for at in range(2)]
-    left, right = (
-        _sides(word, run, corpus, split, own) for word, own in zip(sides, wanted, strict=True)
-    )
-    pairs = _pairs(left, right)
-    if not pairs:
-        what = f"scores of one {split} set, with a seed in common and the same references"
-        raise UserError(f"{sides[0]} and {sides[1]} have no {what}")
-    for one, other in pairs:
-        both = [
-            [side.scores[seed] for seed in one.scores if seed in other.scores]
-            for side in (one, other)
+        lines = [f"A: {sides[0]}", f"B: {sides[1]}", *_numbers(paths).line()]
+    else:
+        run = run or str(read_yaml(Path(), SETTINGS)["scale"])
+        wanted = [decoding[at : at + 1] or decoding[-1:] for at in range(2)]
+        found = [
+            _sides(each, run, corpus, split, own) for each, own in zip(sides, wanted, strict=True)
         ]
-        contents = [read_file(each[0]) for each in both]
-        label = measure_of(measure).label if not scores else "mean"
-        compared = (
-            _numbers(scores, contents[0]["sentences"]) if scores else _measured(both, measure)
-        )
-        lines = [f"A: {one.name}", f"B: {other.name}", label, *compared.line()]
-        write(
-            "\n".join(
-                [*lines, *(_parts(contents, compared, sentences) if len(pairs) == 1 else ()), ""]
-            )
-        )
+        pairs = _pairs(*found)
+        if not pairs:
+            what = f"scores of one {split} set, with a seed in common and the same references"
+            raise UserError(f"{sides[0]} and {sides[1]} have no {what}")
+        for pair in pairs:
+            seeds = [seed for seed in pair[0].scores if seed in pair[1].scores]
+            both = [[side.scores[seed] for seed in seeds] for side in pair]
+            contents = [read_file(each[0]) for each in both]
+            if scores:
+                label, compared = "mean", _numbers(scores, contents[0]["sentences"])
+            else:
+                label, compared = measure_of(measure).label, _measured(both, measure)
+            lines += [f"A: {pair[0].name}", f"B: {pair[1].name}", label, *compared.line()]
+            lines += _parts(contents, compared, sentences) if len(pairs) == 1 else []
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def _sides(
     word: str, run: str, corpus: str | None, split: str, decoding: Sequence[str]
-) -> dict[Place, ScoredSystem]:
+) -> list[ScoredSystem]:
     """The scores that a word of the command line names."""
     path = Path(word) if Path(word).exists() else Path(RESULTS, word)
     if path.is_file():
@@ -118,44 +112,43 @@ def _sides(
         files = [*Path(str(folder).replace("/models/", "/scores/")).rglob("*.json")]
     else:
         files = [*Path(RESULTS, run, "scores").glob(f"*/{word}/seed*/*/*.json")]
-    sides: dict[Place, ScoredSystem] = {}
+    sides: dict[tuple[str, str, str], ScoredSystem] = {}
     for file in sorted(files):
         *_, of_run, _, name, system, seed, its, _ = file.absolute().parts
         if file.stem == split and corpus in (None, name) and (not decoding or its in decoding):
-            text = f"{system}, {its} on {name}, {split} ({of_run})"
-            side = sides.setdefault((name, system, its), ScoredSystem(text, {}))
+            place, text = (name, system, its), f"{system}, {its} on {name}, {split} ({of_run})"
+            side = sides.setdefault(place, ScoredSystem(place, text, {}))
             side.scores[int(seed.removeprefix("seed"))] = file
     if not sides and not path.exists():
         known = {each.name for each in Path(RESULTS, run, "scores").glob("*/*")}
         require(word, known, "system", f"{RESULTS}/{run}/scores")
-    return sides
+    return [*sides.values()]
 
 
 def _pairs(
-    left: dict[Place, ScoredSystem], right: dict[Place, ScoredSystem]
+    left: Sequence[ScoredSystem], right: Sequence[ScoredSystem]
 ) -> list[tuple[ScoredSystem, ScoredSystem]]:
     """What is compared: of two runs the same system, of two systems the same decoding, if any."""
     pairs = [
         (a, b)
-        for a in left
-        for b in right
-        if a[0] == b[0] and left[a] != right[b] and left[a].scores.keys() & right[b].scores.keys()
-        if left[a].references == right[b].references
+        for a, b in product(left, right)
+        if a.place[0] == b.place[0] and a != b and a.scores.keys() & b.scores.keys()
+        if a.references == b.references
     ]
     for alike in (slice(3), slice(2, 3)):
-        pairs = [(a, b) for a, b in pairs if a[alike] == b[alike]] or pairs
-    return [(left[a], right[b]) for a, b in pairs]
+        pairs = [(a, b) for a, b in pairs if a.place[alike] == b.place[alike]] or pairs
+    return pairs
 
 
 def _measured(both: Sequence[Sequence[Path]], measure: str) -> PairedCounts:
-    counts: list[list[np.ndarray]] = [[], []]
-    for own, paths in zip(counts, both, strict=True):
-        for path in paths:
-            arrays = statistics.read(path, read_file(path))
-            own.append(
-                arrays[require(statistics.counted_as(measure), arrays, "measure", str(path))]
-            )
-    return PairedCounts(counts, statistics.MEASURED[measure].value)
+    name = statistics.counted_as(measure)
+
+    def counts(path: Path) -> np.ndarray:
+        arrays = statistics.read(path, read_file(path))
+        return arrays[require(name, arrays, "measure", str(path))]
+
+    sides = [[counts(path) for path in paths] for paths in both]
+    return PairedCounts(sides, statistics.MEASURED[measure].value)
 
 
 def _numbers(paths: Sequence[Path], sentences: int | None = None) -> PairedCounts:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""
@@ -47,7 +48,7 @@ class Measure:
             L_target and L_MPLE is beta, the weight of BLEU (Huang et al. 2022, section 4).
         relative: whether the number is that of a cell over that of another.
         counted: whether it is counted in a training rather than estimated.
-        of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
+        any_corpus: whether no corpus is read for it, so that it has no stand-in.
         known_law: whether it is defined on invented languages alone, which then stand for no other.
         several_references: whether it needs several references of a sentence.
     """
@@ -60,7 +61,7 @@ class Measure:
     setting: str = ""
     relative: bool = False
     counted: bool = False
-    of_corpus: bool = True
+    any_corpus: bool = False
     known_law: bool = False
     several_references: bool = False
 
@@ -74,24 +75,14 @@ def _read() -> Iterator[tuple[str, Measure]]:
     with Path(__file__).with_name("known.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
-        names, choices = _VARIABLE.sub(r"{\1}", row["name"]), _VARIABLE.findall(row["name"])
-        traits = row["traits"].split()
+        choices = _VARIABLE.findall(row["name"])
+        traits = row.pop("traits").replace("-", "_").split()
+        texts = row | {"name": _VARIABLE.sub(r"{\1}", row["name"])}
         for values in product(*(each.split("|") for _, each in choices)):
             given = {name: value for (name, _), value in zip(choices, values, strict=True)}
-            measure = Measure(
-                label=row["label"].format(**given),
-                unit=row["unit"],
-                digits=int(row["digits"]),
-                definition=row["definition"].format(**given),
-                source=row["source"],
-                setting=row["setting"],
-                relative="relative" in traits,
-                counted="counted" in traits,
-                of_corpus="any-corpus" not in traits,
-                known_law="known-law" in traits,
-                several_references="several-references" in traits,
-            )
-            yield names.format(**given), measure
+            filled: dict[str, Any] = {key: text.format(**given) for key, text in texts.items()}
+            filled |= {"digits": int(filled["digits"]), **dict.fromkeys(traits, True)}
+            yield filled.pop("name"), Measure(**filled)
 
 
 MEASURES = dict(_read())
@@ -117,7 +108,7 @@ ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDI
 `nat.analyses.requirements` says what each of them reads.
 """
 
-TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}
+TOYS = {measure.source for measure in MEASURES.values() if measure.any_corpus}
 """Analyses that train a toy with the objective of a system; its model is not read."""
 
 

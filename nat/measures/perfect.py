@@ -55,14 +55,14 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
         {"id": number, "tokens": tokens, "text": text, "score": 0.0, "steps": 1, "status": OK}
         for number, (tokens, text) in enumerate(zip(translated, texts, strict=True))
     )
-    references = reference_files(folder, corpus, split, several=False)
+    files = reference_files(folder, corpus, split, several=False)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary, "perfect.jsonl")
         write_translations(path, rows)
-        scored, _ = score(path, references)
+        scored, _ = score(path, files, corpus)
     measured = scored["measures"]
     scores = {name: measured[name]["value"] for name in SCORES}
-    truth = [*read_lines(references.files["reference"])]
+    truth = [*read_lines(files["reference"])]
     if corpus.preprocessing.lowercase:
         truth = [*map(str.lower, truth)]
     changed = differences(truth, texts, str.split if corpus.has_spaces else list)

@@ -9,10 +9,7 @@ empty translation.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import chain, islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +21,10 @@ from nat.data.corpus import Corpus
 from nat.data.flags import counted
 from nat.data.likeness import tokenised
 from nat.data.lines import read_lines
+from nat.data.references import references_path
 from nat.data.splits import PERFECT, folder_of
 from nat.data.subwords import merge
-from nat.data.tokenise import target_tokens
+from nat.data.tokenise import tokens_of
 from nat.data.translations import OK, read_in_order
 from nat.data.vocabulary import SPECIALS, UNK
 from nat.errors import UserError
@@ -45,61 +43,35 @@ FEW_DISTINCT = 0.5
 """Distinct translations per distinct reference below which they count as few."""
 
 
-@dataclass(frozen=True)
-class References:
-    """The reference side of a test set.
+def reference_files(folder: Path, corpus: Corpus, split: str, several: bool) -> dict[str, Path]:
+    """The files of the reference side of a split in its folder.
 
-    Attributes:
-        files: the raw text, `reference`, and the same tokenised, `tokens`; where there are any,
-            several `references` per sentence, `source_tokens`, the tokenised source, by which
-            sentences count as long, and `perfect`, the score of a perfect translation.
-        lowercase: whether the corpus is lower-cased in preprocessing.
-        tokeniser: of sacreBLEU.
-        unit: that tokens are split into, see `Corpus.unit`.
-        tokenise: gives the tokens of raw lines; by default they are split already.
-    """
-
-    files: Mapping[str, Path]
-    lowercase: bool = False
-    tokeniser: str = bleu.WORDS
-    unit: str = bleu.NOTHING
-    tokenise: Callable[[Sequence[str]], list[str]] = list
-
-
-def reference_files(folder: Path, corpus: Corpus, split: str, several: bool) -> References:
-    """The reference files of a split in its folder.
-
-    Its sentences have `several` references; the score of a perfect translation may be missing.
+    They are the raw text, `reference`, the same in `tokens`, several `references` of its sentences,
+    if there are `several`, the tokenised source, by which sentences count as long, and the score of
+    a `perfect` translation, if it is there.
     """
     name, tokens = f"{split}.{corpus.target}", folder / "tokens"
     files = {"reference": folder / "text" / name, "tokens": tokens / name}
     if several:
-        files["references"] = folder / "references" / f"{name}.jsonl"
+        files["references"] = references_path(folder / "references", split, corpus.target)
     files["source_tokens"] = tokens / f"{split}.{corpus.source}"
     if (tokens / PERFECT).exists():
         files["perfect"] = tokens / PERFECT
-    return References(
-        files,
-        corpus.preprocessing.lowercase,
-        corpus.counted_as,
-        corpus.unit,
-        partial(target_tokens, corpus=corpus),
-    )
+    return files
 
 
 def score_translations(job: Job[artifacts.Score]) -> None:
     """Measure the translations of a split and write the score; raises as `score`."""
     artifact, inputs = job.artifact, job.inputs
-    several = inputs.references is not None
-    folder = folder_of(artifact.corpus, artifact.split)
-    references = reference_files(folder, job.corpus, artifact.split, several)
+    folder, several = folder_of(artifact.corpus, artifact.split), inputs.references is not None
+    files = reference_files(folder, job.corpus, artifact.split, several)
     record = Path(inputs.training.path)
     training = read_json(record)
     check_names(record, training, vars(artifact))
     names = ("corpus", "system", "seed", "decoding", "split")
     # the fingerprint of the training covers its configuration, seed and data
     model = {"path": str(record.parent), "fingerprint": str(training.get("fingerprint"))}
-    report, counts = score(Path(artifact.translations.path), references)
+    report, counts = score(Path(artifact.translations.path), files, job.corpus)
     report["flags"] += training.get("flags", [])
     origin = {name: getattr(artifact, name) for name in names} | {"model": model}
     write(job.path, origin | report, counts)
@@ -113,12 +85,13 @@ def write(path: Path, report: Mapping[str, Any], counts: Mapping[str, np.ndarray
     write_json(path, {**report, **more})
 
 
-def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def score(
+    hypotheses: Path, files: Mapping[str, Path], corpus: Corpus
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
 
-    `multi_reference_bleu` and `multi_reference_tokenised_bleu` are only measured if the corpus has
-    several references, `tokenised_bleu_long` if it has long sentences, `tokenised_bleu_bucket_1`
-    (short) to `_5` (long) if they can be filled. `passes` are those of the decoded sentences.
+    They are compared with `files`, see `reference_files`. Measures are only there if the corpus has
+    what they need: several references, long sentences, or enough of them to fill buckets.
 
     Returns:
         A report, JSON-able, whose `measures` have the number of each (`nat.measures.results`), for
@@ -129,7 +102,7 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
         UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
             names the file and the first wrong line.
     """
-    text = _translated(hypotheses, references)
+    text = _translated(hypotheses, files, corpus)
     counts = {
         name: counted
         for name, known in MEASURED.items()
@@ -137,8 +110,8 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
     }
     arrays = {name: each.sentences for name, each in counts.items()}
     source = None
-    if "source_tokens" in references.files:
-        source = _lines(references.files["source_tokens"], hypotheses, len(text.rows))
+    if "source_tokens" in files:
+        source = _lines(files["source_tokens"], hypotheses, len(text.rows))
     parts = statistics.sentences_by_length(text.tokens, source)
     arrays |= {PART + name: np.array(chosen) for name, chosen in parts.items()}
     numbers: dict[str, dict[str, Any]] = {}
@@ -162,37 +135,40 @@ def score(hypotheses: Path, references: References) -> tuple[dict[str, Any], dic
         "statuses": dict(sorted(statuses.items())),
         "distinct": {"translations": len({*text.text}), "references": len({*text.reference})},
         "flags": flags(text.text, text.reference),
-        "lowercase": references.lowercase,
+        "lowercase": text.lowercase,
         "measures": numbers,
         "files": {
             name: {"path": str(path), "sha256": sha256_of(path)}
-            for name, path in {"hypotheses": hypotheses, **references.files}.items()
+            for name, path in {"hypotheses": hypotheses, **files}.items()
         },
     }
-    if "perfect" in references.files:
-        report["perfect"] = read_json(references.files["perfect"])
+    if "perfect" in files:
+        report["perfect"] = read_json(files["perfect"])
         report["flags"] = [*dict.fromkeys(report["flags"] + report["perfect"]["flags"])]
     return report, arrays
 
 
-def _translated(hypotheses: Path, references: References) -> TranslatedText:
+def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> TranslatedText:
     """Read the translations and their references; raises as `score`."""
+
+    def split(tokens: Iterable[str]) -> list[str]:
+        return bleu.split(tokens, corpus.unit)
+
     rows = list(read_in_order(hypotheses))
     several: dict[int, list[str]] = {}
-    if "references" in references.files:
-        several = dict(sorted(read_references(references.files["references"], len(rows)).items()))
-    every, unit = [*chain.from_iterable(several.values())], references.unit
-    tokens = iter(bleu.split(references.tokenise(every), unit))
+    several_tokens: dict[int, list[str]] = {}
+    if "references" in files:
+        several = dict(sorted(read_references(files["references"], len(rows)).items()))
+        tokenise = tokens_of(corpus, corpus.target)
+        several_tokens = {number: split(map(tokenise, own)) for number, own in several.items()}
     return TranslatedText(
+        corpus=corpus,
         rows=rows,
-        words=bleu.split([merge(row["tokens"]) for row in rows], unit),
-        reference=_lines(references.files["reference"], hypotheses, len(rows)),
-        tokens=bleu.split(_lines(references.files["tokens"], hypotheses, len(rows)), unit),
+        words=split(merge(row["tokens"]) for row in rows),
+        reference=_lines(files["reference"], hypotheses, len(rows)),
+        tokens=split(_lines(files["tokens"], hypotheses, len(rows))),
         several=several,
-        several_tokens={number: [*islice(tokens, len(several[number]))] for number in several},
-        lowercase=references.lowercase,
-        tokeniser=references.tokeniser,
-        unit=unit,
+        several_tokens=several_tokens,
     )
 
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
+import scipy  # whose part `special` takes long to import, and is imported when it is first used
 from sacrebleu.significance import estimate_ci
 
 from nat.measures.results import DIGITS
@@ -149,7 +149,7 @@ class Estimate:
             error, freedom = self._error()
             if not error:
                 return float(self.value == 0)
-            return float(2 * _student().sf(abs(self.value) / error, freedom))
+            return float(2 * scipy.special.stdtr(freedom, -abs(self.value) / error))
         assert self.samples is not None
         fewer = min(int((self.samples <= 0).sum()), int((self.samples >= 0).sum()))
         return min(1.0, 2 * (fewer + 1) / (len(self.samples) + 1))
@@ -174,13 +174,7 @@ def _quantile(probability: float, freedom: float) -> float:
     """A quantile of Student's t; with infinite degrees of freedom of the normal distribution."""
     if math.isinf(freedom):
         return NormalDist().inv_cdf(probability)
-    return float(_student().ppf(probability, freedom))
-
-
-def _student() -> Any:
-    from scipy.stats import t  # takes half a second to import, and the graph needs nothing of it
-
-    return t
+    return float(scipy.special.stdtrit(freedom, probability))
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> float:

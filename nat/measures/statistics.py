@@ -8,10 +8,9 @@ own counts.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from nat.checksums import remedy, sha256_of
 from nat.data.arrays import read_arrays
+from nat.data.corpus import Corpus
 from nat.data.translations import OK
 from nat.errors import UserError
 from nat.files import atomic_path
@@ -61,37 +61,39 @@ HIGHEST: dict[Value, float] = {
 
 @dataclass(frozen=True)
 class TranslatedText:
-    """The translations of a test set and its references, as measures count them, by sentence.
+    """The translations of a test set of a corpus and its references, by sentence.
 
     Attributes:
         rows: lines of the file of translations, see `nat.data.translations`.
-        words: the translations, tokenised.
-        reference: one reference as it is, and tokenised in `tokens`.
-        several: all references of the sentences that have several, by number, and tokenised in
+        words: the translations, tokenised and split into the unit of the corpus.
+        reference: one reference as it is, and like `words` in `tokens`.
+        several: all references of the sentences that have several, by number, and like `words` in
             `several_tokens`.
-        lowercase: whether the corpus is lower-cased in preprocessing.
-        tokeniser: of sacreBLEU.
-        unit: that tokens were split into, see `Corpus.unit`.
     """
 
+    corpus: Corpus
     rows: Sequence[Mapping[str, Any]]
     words: Sequence[str]
     reference: Sequence[str]
     tokens: Sequence[str]
     several: Mapping[int, Sequence[str]]
     several_tokens: Mapping[int, Sequence[str]]
-    lowercase: bool
-    tokeniser: str
-    unit: str
 
-    def all_tokens(self, sentence: int) -> Sequence[str]:
-        """All references of a sentence, tokenised."""
-        return self.several_tokens.get(sentence, [self.tokens[sentence]])
+    @property
+    def lowercase(self) -> bool:
+        """True if the preprocessing lower-cases, so that case does not count."""
+        return self.corpus.preprocessing.lowercase
 
     @property
     def text(self) -> list[str]:
         """The translations, detokenised."""
         return [row["text"] for row in self.rows]
+
+    @cached_property
+    def repeated(self) -> list[list[bool]]:
+        """For each word of each translation, whether it equals the one before."""
+        rows = (sentence.split() for sentence in self.words)
+        return [[i > 0 and word == row[i - 1] for i, word in enumerate(row)] for row in rows]
 
     @cached_property
     def wrong(self) -> list[list[bool]]:
@@ -102,75 +104,57 @@ class TranslatedText:
         """
         marked = []
         for number, sentence in enumerate(self.words):
-            words = Counter(sentence.split())
-            references = [Counter(each.split()) for each in self.all_tokens(number)]
-            left = max(references, key=lambda each: (each & words).total())
+            words, several = sentence.split(), self.several_tokens.get(number)
+            references = [Counter(each.split()) for each in several or [self.tokens[number]]]
+            left = max(references, key=lambda each: (each & Counter(words)).total())
             wrong = []
-            for word in sentence.split():
+            for word in words:
                 wrong.append(left[word] <= 0)
                 left[word] -= 1
             marked.append(wrong)
         return marked
 
 
-def _sacrebleu(of: TranslatedText) -> Counts:
-    references = [[line] for line in of.reference]
-    return bleu.sacrebleu(of.text, references, of.lowercase, of.tokeniser)
+def _sacrebleu(of: TranslatedText, several: bool = False) -> Counts | None:
+    """Of detokenised text, with one reference or, where there are any, with several."""
+    text = of.text
+    references: Sequence[Sequence[str]] = [[line] for line in of.reference]
+    if several:
+        text, references = [text[number] for number in of.several], [*of.several.values()]
+    return bleu.sacrebleu(text, references, of.lowercase, of.corpus.counted_as) if text else None
 
 
-def _tokenised_bleu(of: TranslatedText) -> Counts:
-    return bleu.tokenised_bleu(of.words, [[line] for line in of.tokens], of.unit)
+def _tokenised_bleu(of: TranslatedText, several: bool = False) -> Counts | None:
+    """The same of tokens."""
+    words = of.words
+    references: Sequence[Sequence[str]] = [[line] for line in of.tokens]
+    if several:
+        words = [words[number] for number in of.several]
+        references = [*of.several_tokens.values()]
+    return bleu.tokenised_bleu(words, references, of.corpus.unit) if words else None
 
 
-def _multi_reference_bleu(of: TranslatedText) -> Counts | None:
-    text = [of.rows[number]["text"] for number in of.several]
-    references = [*of.several.values()]
-    return bleu.sacrebleu(text, references, of.lowercase, of.tokeniser) if text else None
+def _marked(marked: Iterable[Sequence[bool]]) -> Counts:
+    """Marked words and all words of each translation."""
+    return Counts(np.array([[sum(each), len(each)] for each in marked]))
 
 
-def _multi_reference_tokenised_bleu(of: TranslatedText) -> Counts | None:
-    words = [of.words[number] for number in of.several]
-    references = [*of.several_tokens.values()]
-    return bleu.tokenised_bleu(words, references, of.unit) if words else None
-
-
-def _repeated_tokens(of: TranslatedText) -> Counts:
-    """Words that equal the one before, and all words."""
-    words = [sentence.split() for sentence in of.words]
-    repeated = [sum(one == other for one, other in pairwise(each)) for each in words]
-    return Counts(np.array([*zip(repeated, map(len, words), strict=True)]))
-
-
-def _by_place(marked: Sequence[Sequence[bool]], place: int) -> Counts:
-    """Marked words, and all words, of a fifth of each sentence: word i of n is in fifth 5i / n."""
-    rows = []
-    for words in marked:
-        own = [each for i, each in enumerate(words) if i * BUCKETS // len(words) == place - 1]
-        rows.append([sum(own), len(own)])
-    return Counts(np.array(rows))
-
-
-def _repeated_at(of: TranslatedText, place: int) -> Counts:
-    """Words of a fifth of the sentence that equal the one before, and all of them."""
-    words = [sentence.split() for sentence in of.words]
-    pairs = ([False, *(one == other for one, other in pairwise(each))] for each in words)
-    return _by_place([own[: len(each)] for own, each in zip(pairs, words, strict=True)], place)
-
-
-def _wrong_at(of: TranslatedText, place: int) -> Counts:
-    """Words of a fifth of the sentence that the nearest reference lacks, and all of them."""
-    return _by_place(of.wrong, place)
+def _at(of: TranslatedText, kind: str, place: int) -> Counts:
+    """The same of a fifth of each translation: word i of n is in fifth 5i / n."""
+    return _marked(
+        [each for i, each in enumerate(words) if i * BUCKETS // len(words) == place - 1]
+        for words in getattr(of, kind)
+    )
 
 
 def _wrong_of_confidence(of: TranslatedText, fifth: int) -> Counts:
-    """Such words of a fifth of the translations, of which the last has the highest scores.
+    """Wrong words of a fifth of the translations, of which the last has the highest scores.
 
     The score is that of the decoding, nats; of equal ones, the order in the test set decides.
     """
     ranked = np.argsort([row["score"] for row in of.rows], kind="stable")
     own = {*np.array_split(ranked, BUCKETS)[fifth - 1].tolist()}
-    marked = (each if number in own else [] for number, each in enumerate(of.wrong))
-    return Counts(np.array([[sum(each), len(each)] for each in marked]))
+    return _marked(each if number in own else [] for number, each in enumerate(of.wrong))
 
 
 def _passes(of: TranslatedText) -> Counts:
@@ -198,26 +182,30 @@ class Measured:
     lowest: float = 0.0
 
 
+FIFTHS = range(1, BUCKETS + 1)
+
 MEASURED = {
     "sacrebleu": Measured(_sacrebleu, bleu.smoothed),
     "tokenised_bleu": Measured(_tokenised_bleu, bleu.unsmoothed),
-    "multi_reference_bleu": Measured(_multi_reference_bleu, bleu.smoothed),
-    "multi_reference_tokenised_bleu": Measured(_multi_reference_tokenised_bleu, bleu.unsmoothed),
+    "multi_reference_bleu": Measured(partial(_sacrebleu, several=True), bleu.smoothed),
+    "multi_reference_tokenised_bleu": Measured(
+        partial(_tokenised_bleu, several=True), bleu.unsmoothed
+    ),
     "chrf": Measured(lambda of: bleu.chrf(of.text, of.reference, of.lowercase), bleu.chrf_score),
     "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),
     "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),
     "length_ratio": Measured("tokenised_bleu", ratio),
-    "repeated_tokens": Measured(_repeated_tokens, percent),
+    "repeated_tokens": Measured(lambda of: _marked(of.repeated), percent),
     **{
-        f"{name}_place_{place}": Measured(partial(count, place=place), percent)
-        for name, count in (("repeated_tokens", _repeated_at), ("wrong_tokens", _wrong_at))
-        for place in range(1, BUCKETS + 1)
+        f"{kind}_tokens_place_{place}": Measured(partial(_at, kind=kind, place=place), percent)
+        for kind in ("repeated", "wrong")
+        for place in FIFTHS
     },
     **{
         f"wrong_tokens_confidence_{fifth}": Measured(
             partial(_wrong_of_confidence, fifth=fifth), percent
         )
-        for fifth in range(1, BUCKETS + 1)
+        for fifth in FIFTHS
     },
     "passes": Measured(_passes, ratio, lowest=1.0),
     **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},

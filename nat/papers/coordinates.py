@@ -256,7 +256,7 @@ class Resolver:
         cell = cell._replace(corpus=corpus, model=model, source=source, part=part)
         # what stands in for the corpus or the training of the paper
         scale, task = self.configuration.scale, cell.task
-        comparable = not measure.of_corpus or measure.known_law
+        comparable = measure.any_corpus or measure.known_law
         if comparable or (corpus == task and scale == PAPER_SCALE):
             return cell
         stand_in = f"corpus {corpus} at scale {scale}"
@@ -279,7 +279,7 @@ class Resolver:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
         known = held_out(configuration.corpus(corpus))
-        if cell.split and measure.of_corpus and cell.split not in known:
+        if cell.split and not measure.any_corpus and cell.split not in known:
             where = configuration.file_of("corpora", corpus)
             raise UserError(
                 f"'{cell.split}' is no held-out split of {where}; {hint(cell.split, known)}"

@@ -201,7 +201,7 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
     if len({*texts}) > 1 or any(cell.measure != measure for cell in cells):
         return []
     source = MEASURES[measure].source
-    if source == SCORE and measure in statistics.MEASURED:
+    if source == SCORE:
         references = []
         for cell in cells:
             files = reader.file(cell)["files"].items()

@@ -17,7 +17,6 @@ from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.lines import read_lines
 from nat.errors import UserError, told_of
-from nat.measures import statistics
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables
 from nat.papers.cells import OWN, Cell, shown, training_of
@@ -149,9 +148,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
 
 def _statistics(cell: Cell) -> Statistics | None:
     """The counts beside a score, from which intervals and tests are computed."""
-    if not isinstance(cell.source, Score) or cell.measure not in statistics.MEASURED:
-        return None
-    return cell.source.statistics
+    return cell.source.statistics if isinstance(cell.source, Score) else None
 
 
 # What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
@@ -173,7 +170,7 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
         for cell in part.cells
         if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
-        if MEASURES[cell.measure].of_corpus
+        if not MEASURES[cell.measure].any_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
     stated: list[Record] = []

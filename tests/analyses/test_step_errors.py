@@ -67,8 +67,8 @@ def test_masks(steps: int, number: int) -> None:
                 shown[place] = target[place]
         return total
 
-    decoding = step_errors.masked(model, encoded(model, number), steps, 20)
-    found = split([root(number, of)], decoding, smallest=0)[number]
+    decoding = step_errors.masked(model, encoded(model, number), steps)
+    found = split([root(number, of)], decoding, smallest=0, batch_tokens=20)[number]
     assert kl(found) == pytest.approx(divergence(targets, log_q))
     assert found.learning > 0 and found.factorisation > 0
     assert found.passes == pytest.approx(steps)
@@ -83,8 +83,8 @@ def test_left_to_right(number: int) -> None:
     scores = dict(
         zip(translations, forced_tokens(model, rows, translations).sum(1).tolist(), strict=True)
     )
-    decoding = step_errors.left_to_right(model, encoded(model, number), 1, 11)
-    found = split([root(number, ended(targets))], decoding, smallest=0)[number]
+    decoding = step_errors.left_to_right(model, encoded(model, number), 1)
+    found = split([root(number, ended(targets))], decoding, smallest=0, batch_tokens=11)[number]
     assert found.factorisation == pytest.approx(0, abs=1e-12)
     assert found.learning == pytest.approx(divergence(targets, scores.__getitem__))
 
@@ -111,8 +111,8 @@ def test_hybrid(chunk: int) -> None:
             + sum(two[i, whole[i]] for i in between)
         )
 
-    decoding = step_errors.left_to_right(model, encoded(model), chunk, 40)
-    found = split([root(0, ended(targets, chunk))], decoding, smallest=0)[0]
+    decoding = step_errors.left_to_right(model, encoded(model), chunk)
+    found = split([root(0, ended(targets, chunk))], decoding, smallest=0, batch_tokens=40)[0]
     assert kl(found) == pytest.approx(divergence(targets, log_q))
     assert found.learning > 0 and found.factorisation > 0
     expected = sum(p * (len(target) // chunk + 2) for target, p in targets.items())
@@ -205,7 +205,7 @@ def test_draws_of_latents_weigh_what_the_prior_does() -> None:
             model, model.latent, one, targets, np.random.default_rng(1)
         )
     [found] = step_errors.of_latents(model, model.latent, one, [targets], seed=1)
-    decoding = step_errors.masked(model, one, 1, 1000)
+    decoding = step_errors.masked(model, one, 1)
     roots = [root(0, of, share) for share, of in by_length(targets).values()]
     expected = split(roots, decoding, smallest=0)[0]
     off = math.log(np.exp(log_weights).mean())

@@ -98,7 +98,7 @@ def test_a_perfect_translation_scores_what_preparation_leaves(
     rows = records(ids, vocabulary, language, corpus.preprocessing)
     write_translations(tmp_path / "test.jsonl", rows)
     references = score.reference_files(folder, corpus, "test", several=False)
-    report, _ = score.score(tmp_path / "test.jsonl", references)
+    report, _ = score.score(tmp_path / "test.jsonl", references, corpus)
     for name in (*names, "chrf"):
         assert report["measures"][name]["value"] == found[name]
     assert (report["perfect"], report["flags"]) == (found, found["flags"])

@@ -12,8 +12,11 @@ from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, atomic_write_text, read_json
 from nat.measures import score, significance, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
+from tests.made_up_corpus import as_corpus
 from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told
+
+MADE_UP = as_corpus({"source": "xx", "target": "yy"})
 
 
 @pytest.fixture
@@ -22,15 +25,14 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def references(root: Path) -> score.References:
+def references(root: Path) -> dict[str, Path]:
     folder = root / "results/corpora" / CORPUS / "tests/test"
-    files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
-    return score.References(files)
+    return {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
 
 
 def scored(root: Path, path: Path) -> dict[str, Any]:
     """The report of translations that are compared with one reference each."""
-    return score.score(path, references(root))[0]
+    return score.score(path, references(root), MADE_UP)[0]
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -55,12 +57,10 @@ def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
     several = [["a dog, there", "one dog, here"], ["it ran.", "it ran."]]
     write_rows(folder / "several", ({"id": n, "references": r} for n, r in enumerate(several)))
 
-    def split(lines: Any) -> list[str]:
-        return [line.replace(",", " ,").replace(".", " .") for line in lines]
-
     files = {"reference": "raw", "tokens": "raw", "references": "several"}
     paths = {name: folder / file for name, file in files.items()}
-    _, arrays = score.score(path, score.References(paths, tokenise=split))
+    moses = as_corpus({"source": "de", "target": "en", "preprocessing": {"tokeniser": "moses"}})
+    _, arrays = score.score(path, paths, moses)
     # lengths, and of four orders the n-grams that match and all of them
     counts = arrays["multi_reference_tokenised_bleu"].tolist()
     assert counts == [[4, 4, 4, 3, 2, 0, 4, 3, 2, 1], [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]]
@@ -79,7 +79,7 @@ def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None
 def test_counts_of_another_score_are_told(root: Path) -> None:
     path, translations = root / "scores/test.json", root / "test.jsonl"
     made_up_run.write_translations_to(translations, 0.3)
-    report, counts = score.score(translations, references(root))
+    report, counts = score.score(translations, references(root), MADE_UP)
     score.write(path, report, counts)
     content = read_json(path)
     assert statistics.read(path, content).keys() == counts.keys()
@@ -169,11 +169,11 @@ def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool)
     path, several = root / "test.jsonl", root / "several.jsonl"
     made_up_run.write_translations_to(path, errors=0.0)
     change(path, lambda rows: [{**row, "text": row["text"].upper()} for row in rows])
-    files = references(root).files
+    files = {**references(root), "references": several}
     lines = read_lines(files["reference"])
     write_rows(several, ({"id": n, "references": [line]} for n, line in enumerate(lines)))
-    given = score.References({**files, "references": several}, lowercase)
-    measures = score.score(path, given)[0]["measures"]
+    corpus = as_corpus({**MADE_UP.as_written(), "preprocessing": {"lowercase": lowercase}})
+    measures = score.score(path, files, corpus)[0]["measures"]
     for name in ("sacrebleu", "chrf", "multi_reference_bleu"):
         assert (measures[name]["value"] == pytest.approx(100)) is lowercase, name
 

@@ -17,6 +17,9 @@ from nat.measures.statistics import (
     ratio,
     sentences_by_length,
 )
+from tests.made_up_corpus import as_corpus
+
+CORPUS = as_corpus({"source": "xx", "target": "yy"})
 
 
 def buckets(lengths: list[int]) -> list[list[int]]:
@@ -74,17 +77,7 @@ def test_intervals_end_where_measures_do(
 def test_words_are_counted_by_their_place_in_the_translation() -> None:
     translations = ["a b b c d e f g x a", "", "y y"]
     several = {0: ["q q q", "a b c d e f g h"], 2: ["z", "y z"]}
-    text = TranslatedText(
-        rows=[],
-        words=translations,
-        reference=[],
-        tokens=["q", "z", "z"],
-        several=several,
-        several_tokens=several,
-        lowercase=False,
-        tokeniser="13a",
-        unit="",
-    )
+    text = TranslatedText(CORPUS, [], translations, [], ["q", "z", "z"], several, several)
     counted = {
         name: [MEASURED[f"{name}_place_{place}"].counts(text) for place in range(1, 6)]
         for name in ("repeated_tokens", "wrong_tokens")
@@ -101,17 +94,8 @@ def test_words_are_counted_by_their_place_in_the_translation() -> None:
 
 def test_wrong_words_are_counted_by_the_confidence_in_their_translation() -> None:
     words = ["a b", "a x", "x", "", "a b c", "z z", "q"]
-    text = TranslatedText(
-        rows=[{"score": score} for score in (-1.0, -3.0, -2.0, 0.0, -1.0, -2.0, -9.0)],
-        words=words,
-        reference=[],
-        tokens=["a b c"] * 7,
-        several={},
-        several_tokens={},
-        lowercase=False,
-        tokeniser="13a",
-        unit="",
-    )
+    rows = [{"score": score} for score in (-1.0, -3.0, -2.0, 0.0, -1.0, -2.0, -9.0)]
+    text = TranslatedText(CORPUS, rows, words, [], ["a b c"] * 7, {}, {})
     # by score 6, 1 | 2, 5 | 0 | 4 | 3: the first two fifths have one more
     fifths = [{6: [1, 1], 1: [1, 2]}, {2: [1, 1], 5: [2, 2]}, {0: [0, 2]}, {4: [0, 3]}, {}]
     for fifth, own in enumerate(fifths, 1):

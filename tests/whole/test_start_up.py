@@ -10,7 +10,7 @@ from tests.graph.test_graph import copy_repository, counts
 from tests.repository import ROOT, python
 
 HEAVY = {
-    *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
+    *("torch", "fairseq", "scipy.special", "sklearn", "pandas", "matplotlib"),
     *("requests", "snakemake", "onnxruntime", "ctranslate2", "sacremoses", "jieba"),
 }
 """Packages that take as long to import as all that most programs need together."""
@@ -23,7 +23,7 @@ NEEDED = {
     # the cells of papers are a frame of pandas
     ("judge_claims", "make_table"): {"pandas"},
     # the names in scatter plots are placed by adjustText, with scipy
-    ("make_figure", "make_report"): {"matplotlib", "pandas", "scipy"},
+    ("make_figure", "make_report"): {"matplotlib", "pandas", "scipy.special"},
 }
 """What programs that need some of it import; all others need nothing of it."""
 
