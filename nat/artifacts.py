@@ -41,6 +41,11 @@ class OfSystem(Artifact):
 class OfTraining(OfSystem):
     """A file that a training makes, or that stands for one of a model that is taken over."""
 
+    @property
+    def weights(self) -> str:
+        """Path of the file that holds the weights."""
+        return self.path
+
     def inputs_of_training(self, configuration: Configuration) -> Inputs:
         """Target sides that it learns from, what it starts from, and whom its objective consults.
 
@@ -89,11 +94,6 @@ class PublishedCheckpoint(Artifact, path="results/checkpoints/{address}"):
 
 class Model(OfTraining, path=MODEL + "/model.pt"):
     """The weights of a trained system."""
-
-    @property
-    def weights(self) -> str:
-        """Path of the file that holds them."""
-        return self.path
 
 
 class KeptModel(OfTraining, path=MODEL + "/kept"):
@@ -222,7 +222,7 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
     def split(self, configuration: Configuration) -> str:
         """The first split with several references, of valid and tests."""
         description = configuration.corpus(self.corpus)
-        for split in sorted(held_out(description), key=lambda name: name != VALID):
+        for split in held_out(description):
             if has_references(description, split):
                 return split
         raise UserError(

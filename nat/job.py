@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar
 import nat.artifacts  # noqa: F401  (whose kinds `artifact_of` then knows)
 from nat.artifact import Artifact, Inputs, artifact_of
 from nat.checksums import JOBS, RESULTS, verified
-from nat.configuration.models import Training
-from nat.configuration.scales import GpuNodes, LatencyOptions, Tuning
+from nat.configuration.models import Settings, Training
+from nat.configuration.scales import GpuNodes, Scale
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.files import atomic_write_text
@@ -62,45 +62,20 @@ class JobDecoding(StrictModel):
         return bool(self.method.options.get("precision") == "float16")
 
 
-class Processes(StrictModel):
-    """The processes of a training: those of a node, `devices`, are None for as many as GPUs.
-
-    Each has so many `cores`; `gpus` says how to ask Slurm for the GPUs of a node.
-    """
-
-    nodes: Count
-    devices: Count | None
-    cores: Count
-    gpus: GpuNodes | None
-
-
-class JobSettings(StrictModel):
-    """Settings of all jobs of a run, as in `Settings` and `Scale`.
-
-    Each pass over the first sentences of a split, `traced`, is recorded.
-    """
-
-    scale: str
-    threads: Count
-    mirror: str | None
-    logger: str | None
-    decoding_tokens: Count
-    latency: LatencyOptions
-    tuning: Tuning
-    traced: Count
-    processes: Processes
-
-
 class JobConfiguration(StrictModel):
     """The part of a configuration that a job depends on: what it needs, by name.
 
     Attributes:
+        settings: with the scale that was chosen, and the path of the mirror.
+        gpus: how to ask Slurm for the GPUs of a node.
         published: the teacher whose published translations stand for those of a system.
         report: a table, a figure or claims, resolved, see `nat.papers.resolved`.
         whole: file with the whole configuration, for the job that makes pages of everything.
     """
 
-    settings: JobSettings
+    settings: Settings
+    scale: Scale
+    gpus: GpuNodes
     corpora: dict[str, Corpus] = {}
     systems: dict[str, JobSystem] = {}
     decodings: dict[str, JobDecoding] = {}

@@ -40,7 +40,7 @@ FAST = (
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
-ENVIRONMENT = f"../envs/{'gpu' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
+ENVIRONMENT = f"../envs/{'gpu' if needs(configuration.scale_settings, 'train').gpu else 'cpu'}.yaml"
 IMAGE = "envs/nat.sif"
 deployed = (
     workflow.deployment_settings.deployment_method if workflow.is_main_process else ()

@@ -159,7 +159,7 @@ rule clean:
     resources:
         **RESOURCES["prepare"],
     params:
-        **handed("clean", artifacts.CorpusStep, step="clean", shared=True),
+        **handed("clean", artifacts.CorpusStep, step="clean"),
     message:
         named("clean {corpus}")
     shell:
@@ -176,7 +176,7 @@ use rule clean as tokenise with:
     benchmark:
         "results/corpora/{corpus}/benchmarks/tokenise.tsv"
     params:
-        **handed("tokenise", artifacts.CorpusStep, step="tokens", shared=True),
+        **handed("tokenise", artifacts.CorpusStep, step="tokens"),
     message:
         named("tokenise {corpus}")
 
@@ -191,7 +191,7 @@ use rule clean as apply_bpe with:
     benchmark:
         "results/corpora/{corpus}/benchmarks/bpe.tsv"
     params:
-        **handed("apply_bpe", artifacts.CorpusStep, step="bpe", shared=True),
+        **handed("apply_bpe", artifacts.CorpusStep, step="bpe"),
     message:
         named("learn and apply BPE of {corpus}")
 

@@ -1,14 +1,17 @@
 """Make the report of a run, a folder of pages, from the results that exist."""
 
+from pathlib import Path
+
+from nat.configuration.reading import read_snapshot
 from nat.job import Job, run_job
 from nat.papers.reports import Site
 from nat.report import site
-from nat.workflow.specification import whole
 
 
 def main(job: Job[Site]) -> None:
     """Make the report of a run."""
-    site.write(whole(job), job.path.parent)
+    whole = read_snapshot(Path(str(job.configuration.whole)))
+    site.write(whole, job.path.parent)
 
 
 if __name__ == "__main__":

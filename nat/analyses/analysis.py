@@ -140,7 +140,7 @@ def subject(job: Job[Analysis]) -> Subject:
     for name in held_out(job.corpus):
         path = step_of(job.artifact.corpus, name, "binarised").path
         sources, targets = (BinarisedText(f"{path}/{name}.{side}") for side in languages)
-        tokens = configuration.settings.decoding_tokens
+        tokens = configuration.scale.decoding_tokens
         splits.append(Pairs(model, sources, targets, tokens, name))
     return Subject(job, model, configuration.training(job.artifact.system), vocabularies, splits)
 

@@ -57,7 +57,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     known = known_law.sentences(job)
     model, laws, seed = analysis.subject(job).model, known.laws, job.artifact.seed
     system = job.configuration.systems[job.artifact.system]
-    tokens = job.configuration.settings.decoding_tokens
+    tokens = job.configuration.scale.decoding_tokens
     with torch.no_grad():
         source = source_tensor(known.sources).to(next(model.parameters()).device)
         encoded = model.encode(source)

@@ -19,8 +19,10 @@ from datetime import timedelta
 import torch
 from torch import distributed
 
+from nat.configuration.files import file_of
 from nat.errors import UserError
-from nat.job import JobConfiguration, JobSettings
+from nat.job import JobConfiguration
+from nat.workflow.cluster import needs
 
 PATIENCE = timedelta(hours=2)
 """Time that a process waits for others: the first validation of a large corpus is slow."""
@@ -35,7 +37,7 @@ def threads(configuration: JobConfiguration) -> int:
     return int(given.partition(",")[0])
 
 
-def launch(settings: JobSettings, program: list[str]) -> None:
+def launch(configuration: JobConfiguration, program: list[str]) -> None:
     """Replace this process by a launcher, if the training is one of several processes.
 
     `program` is the training, without the Python that runs it. An error as of `launcher`.
@@ -44,10 +46,10 @@ def launch(settings: JobSettings, program: list[str]) -> None:
     if "WORLD_SIZE" in os.environ:  # one of the processes
         _end_with_the_launcher()
         return
-    command = launcher(settings, program, os.environ)
+    command = launcher(configuration, program, os.environ)
     if command:
-        os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
-        if settings.processes.nodes == 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(configuration.settings.threads))
+        if configuration.scale.nodes == 1:
             os.environ[_LAUNCHER] = str(os.getpid())  # torchrun replaces this process
         sys.stdout.flush()
         os.execvp(command[0], command)
@@ -66,15 +68,15 @@ def _end_with_the_launcher() -> None:
 
 
 def launcher(
-    settings: JobSettings, program: list[str], environment: Mapping[str, str]
+    configuration: JobConfiguration, program: list[str], environment: Mapping[str, str]
 ) -> list[str]:
     """The command that starts the processes of a training; empty for a single one.
 
     Raises:
         UserError: if it needs several nodes but is not in a Slurm job.
     """
-    processes = settings.processes
-    here, nodes = processes.devices, processes.nodes
+    scale, need = configuration.scale, needs(configuration.scale, "train")
+    here, nodes = scale.devices, scale.nodes
     if nodes == 1:
         here = torch.cuda.device_count() if here is None else here
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -83,14 +85,15 @@ def launcher(
     job = environment.get("SLURM_JOB_ID")
     if job is None or shutil.which("srun", path=environment.get("PATH")) is None:
         raise UserError(
-            f"config/scales/{settings.scale}.yaml: 'nodes' is {nodes}, but this is not a "
-            "Slurm job; use 'snakemake --profile slurm', or set 'nodes' to 1"
+            f"{file_of('scales', configuration.settings.scale)}: 'nodes' is {nodes}, but this is "
+            "not a Slurm job; use 'snakemake --profile slurm', or set 'nodes' to 1"
         )
     # the executor removes the resources from the environment, so pass them to srun again
     command = ["srun", f"--nodes={nodes}", f"--ntasks={here * nodes}"]
-    command += [f"--ntasks-per-node={here}", f"--cpus-per-task={processes.cores}"]
+    command += [f"--ntasks-per-node={here}", f"--cpus-per-task={need.cores}"]
     command += ["--kill-on-bad-exit=1"]
-    if (gpus := processes.gpus) is not None:
+    if need.gpu:
+        gpus = configuration.gpus
         gres = ":".join(filter(None, ["gpu", gpus.type, str(here)]))
         command += [f"--gres={gres}" if gpus.request == "gres" else f"--gpus-per-node={here}"]
     meeting_point = f"MASTER_ADDR={_first_node(job)},MASTER_PORT={20_000 + int(job) % 10_000}"

@@ -56,7 +56,7 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     the systems in their order.
     """
     job: Job[Latency] = jobs[0]
-    latency, options = job.artifact, job.configuration.settings.latency
+    latency, options = job.artifact, job.configuration.scale.latency
     assert options.threads is not None
     device, batch, threads = parse_setting(latency.setting)
     counts = [options.threads if threads is None else threads]

@@ -28,15 +28,15 @@ from nat.jobs.translate import Translator
 
 def trace_decoding(job: Job[Trace]) -> None:
     """Decode the first sentences of a split again and write every pass."""
-    trace, settings = job.artifact, job.configuration.settings
+    trace, scale = job.artifact, job.configuration.scale
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
     method: Any = translator.methods.of(trace.decoding, job.inputs)
-    ids = translator.ids[: settings.traced]
+    ids = translator.ids[: scale.browser.sentences]
     shown = [translator.text[number] for number in ids]
-    passes = Pairs(model, shown, (), settings.decoding_tokens).passes(method)
+    passes = Pairs(model, shown, (), scale.decoding_tokens).passes(method)
     text = ""
-    for each in translate(model, method, shown, ids, settings.decoding_tokens):
+    for each in translate(model, method, shown, ids, scale.decoding_tokens):
         if each.id in passes:
             line = {
                 "id": each.id,

@@ -144,7 +144,7 @@ class Translator:
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
         source, self._target = sides(job.corpus)
         self._options = job.corpus.preprocessing
-        self._batch_tokens = job.configuration.settings.decoding_tokens
+        self._batch_tokens = job.configuration.scale.decoding_tokens
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
         self.text = BinarisedText(folder / f"{split}.{source}")
         self.ids = range(len(self.text))

@@ -27,7 +27,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     translator = Translator(job, VALID, known={})
     files = reference_files(folder_of(tuned.corpus, VALID), job.corpus, VALID, several=False)
     references = list(read_lines(files["reference"]))
-    ids = translator.ids[: configuration.settings.tuning.sentences]
+    ids = translator.ids[: configuration.scale.tuning.sentences]
     tried = configuration.decodings[tuned.decoding].tried
     grid = [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]
     points, signature = [], ""

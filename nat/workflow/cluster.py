@@ -12,7 +12,7 @@ from typing import Any
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
-from nat.configuration.scales import Cluster, Needs, Stage
+from nat.configuration.scales import Cluster, Needs, Scale, Stage
 from nat.data.corpus import Step, number_of
 from nat.data.splits import TRAIN
 from nat.errors import UserError
@@ -40,9 +40,9 @@ IN_TURN: dict[Stage, int] = {"prepare": 5, "distil": 2, "score": 2}
 ATTEMPTS = 4  # of a job: the first, and the `retries` of slurm/config.yaml
 
 
-def needs(configuration: Configuration, stage: Stage) -> Needs:
-    """Needs of a job of a stage at the configuration's scale."""
-    own = configuration.scale_settings.stages.get(stage, Needs())
+def needs(scale: Scale, stage: Stage) -> Needs:
+    """Needs of a job of a stage at a scale."""
+    own = scale.stages.get(stage, Needs())
     return DEFAULT_NEEDS[stage].model_copy(update=own.model_dump(exclude_unset=True))
 
 
@@ -62,7 +62,8 @@ def resources(
     steps that share a job Snakemake sums up the minutes, so each may only request its share. The
     job takes several `times` the minutes of its stage.
     """
-    need, scale = needs(configuration, stage), configuration.scale_settings
+    scale = configuration.scale_settings
+    need = needs(scale, stage)
     kind = cluster.gpu if need.gpu else cluster.cpu
     most_minutes = kind.most_minutes and max(1, kind.most_minutes // IN_TURN.get(stage, 1))
     if scale.nodes > 1 and scale.devices is None:

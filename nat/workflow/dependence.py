@@ -63,13 +63,9 @@ def depends_on(configuration: Configuration, artifact: Artifact) -> str:
     Of files that a user keeps, the content counts, whatever their times say.
     """
     own = _depends_on(configuration, artifact)
-    if isinstance(artifact, CorpusStep | Model | Report):
-        kept = (
-            Path(configuration.root, each.path) for each in artifact.inputs(configuration).files
-        )
-        if contents := [content_of(path) for path in kept if path.is_file()]:
-            own = [own, contents]
-    return fingerprint(own)
+    kept = (configuration.root / each.path for each in artifact.inputs(configuration).files)
+    contents = [content_of(path) for path in kept if path.is_file()]
+    return fingerprint([own, contents] if contents else own)
 
 
 def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
@@ -93,15 +89,11 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
         return []
     there = configuration.on(artifact.corpus)
     parts: list[Any] = [there.decoding(artifact.decoding).as_json()]
-    if isinstance(artifact, Evaluated | TunedOptions) and (
-        own := _scored_as(configuration.corpus(artifact.corpus))
-    ):
-        parts.append(own)
+    if isinstance(artifact, Evaluated | TunedOptions):
+        parts += filter(None, [_scored_as(configuration.corpus(artifact.corpus))])
     if isinstance(artifact, TunedOptions):
-        parts += [
-            there.decoding_file(artifact.decoding).tuning,
-            there.scale_settings.tuning.model_dump(),
-        ]
+        tried, tuning = there.decoding_file(artifact.decoding).tuning, there.scale_settings.tuning
+        parts += [tried, tuning.model_dump()]
     if isinstance(artifact, Trace):
         parts.append(there.scale_settings.browser.sentences)
     return parts

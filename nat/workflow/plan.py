@@ -84,7 +84,7 @@ class Estimates:
             shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
             pairs = min(pairs, shown.sentences or pairs) * shown.repeats
-            if cluster.needs(there, "translate").gpu:
+            if cluster.needs(there.scale_settings, "translate").gpu:
                 pairs *= assumed.settings.get(names["setting"], assumed.settings["others"])
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
         return self.of_models.translate * pairs / 1e6 * sum(passes)
@@ -120,7 +120,8 @@ class Estimates:
 
     def on_gpu(self, job: PendingJob) -> bool:
         """Return True if the hours of a job are those of a GPU."""
-        return job.rule in STAGES and cluster.needs(self.configuration, STAGES[job.rule]).gpu
+        scale = self.configuration.scale_settings
+        return job.rule in STAGES and cluster.needs(scale, STAGES[job.rule]).gpu
 
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
@@ -169,7 +170,8 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
     trainings = (job for job in jobs if STAGES.get(job.rule) == "train")
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
-    need, limits = cluster.needs(configuration, "train"), cluster.read_cluster(configuration)
+    need = cluster.needs(configuration.scale_settings, "train")
+    limits = cluster.read_cluster(configuration)
     minutes = cluster.growing(need.minutes, (limits.gpu if need.gpu else limits.cpu).most_minutes)
     limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
     if (longest := max(hours, default=0)) > limit:

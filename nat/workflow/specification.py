@@ -15,20 +15,11 @@ from typing import Any
 from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
 from nat.configuration import Configuration
-from nat.configuration.reading import read_snapshot, write_snapshot
+from nat.configuration.reading import write_snapshot
 from nat.files import atomic_write_text
-from nat.job import (
-    FOLDER,
-    Job,
-    JobConfiguration,
-    JobDecoding,
-    JobSettings,
-    JobSystem,
-    Processes,
-    write_jobs,
-)
+from nat.job import FOLDER, Job, JobConfiguration, JobDecoding, JobSystem, write_jobs
 from nat.papers.reports import Report, Site, resolve
-from nat.workflow.cluster import needs, read_cluster
+from nat.workflow.cluster import read_cluster
 from nat.workflow.dependence import MADE_ALONE, identity
 
 
@@ -50,9 +41,6 @@ class Specification:
         if not path.exists():
             atomic_write_text(path, content)
         return str(path)
-
-    def __format__(self, form: str) -> str:
-        return str(self)
 
 
 def job(configuration: Configuration, artifact: Artifact, processes: int = 1) -> Job[Any]:
@@ -81,12 +69,12 @@ def jobs(
 
 def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:
     """The part of a configuration that says all about some results, or shows them."""
-    first, settings = artifacts[0], _settings(configuration)
+    first, shared = artifacts[0], _shared(configuration)
     if isinstance(first, Report):
         report = resolve(configuration, first.target).as_written()
-        return JobConfiguration(settings=settings, report=report)
+        return shared.model_copy(update={"report": report})
     if isinstance(first, Site):
-        return JobConfiguration(settings=settings, whole=str(_written(configuration)))
+        return shared.model_copy(update={"whole": str(write_snapshot(configuration))})
     corpora, systems, decodings, published = {}, {}, {}, None
     for artifact in dict.fromkeys(artifacts):
         names = vars(artifact)
@@ -96,25 +84,25 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
         corpora[corpus] = configuration.corpus(corpus)
         if isinstance(artifact, OfTraining | Analysis):
             systems[artifact.system] = _system(there, corpus, artifact.system)
-        if (decoding := names.get("decoding")) is not None:
-            decodings[decoding] = _decoding(there, decoding)
+        if (name := names.get("decoding")) is not None:
+            tried = there.decoding_file(name).tuning
+            decodings[name] = JobDecoding(method=there.decoding(name), tried=tried)
         if isinstance(artifact, DistilledText):
             published = published or published_by(configuration, corpus, artifact.system)
+    own = {"corpora": corpora, "systems": systems, "decodings": decodings, "published": published}
+    return shared.model_copy(update=own)
+
+
+@cache
+def _shared(configuration: Configuration) -> JobConfiguration:
+    """What all jobs of a run are told."""
+    settings, scale = configuration.settings, configuration.scale
+    mirror = settings.mirror and str(configuration.root / Path(settings.mirror).expanduser())
     return JobConfiguration(
-        settings=settings,
-        corpora=corpora,
-        systems=systems,
-        decodings=decodings,
-        published=published,
+        settings=settings.model_copy(update={"scale": scale, "mirror": mirror}),
+        scale=configuration.scale_settings,
+        gpus=read_cluster(configuration).gpu,
     )
-
-
-_written = cache(write_snapshot)
-
-
-def whole(job: Job[Any]) -> Configuration:
-    """The whole configuration of the run that a job belongs to."""
-    return read_snapshot(Path(str(job.configuration.whole)))
 
 
 @cache
@@ -125,32 +113,4 @@ def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem
         tokens_per_device=configuration.scale_settings.tokens_on_device(size),
         order=configuration.methods(system).order,
         refines=configuration.methods(system).refines,
-    )
-
-
-@cache
-def _decoding(configuration: Configuration, decoding: str) -> JobDecoding:
-    tried = configuration.decoding_file(decoding).tuning
-    return JobDecoding(method=configuration.decoding(decoding), tried=tried)
-
-
-@cache
-def _settings(configuration: Configuration) -> JobSettings:
-    scale, need = configuration.scale_settings, needs(configuration, "train")
-    mirror = configuration.settings.mirror
-    return JobSettings(
-        scale=configuration.scale,
-        threads=configuration.settings.threads,
-        mirror=mirror and str(configuration.root / Path(mirror).expanduser()),
-        logger=configuration.settings.logger,
-        decoding_tokens=scale.decoding_tokens,
-        latency=scale.latency,
-        tuning=scale.tuning,
-        traced=scale.browser.sentences,
-        processes=Processes(
-            nodes=scale.nodes,
-            devices=scale.devices,
-            cores=need.cores,
-            gpus=read_cluster(configuration).gpu if need.gpu else None,
-        ),
     )

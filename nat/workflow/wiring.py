@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nat
 from nat.artifact import Artifact, is_generated
@@ -25,9 +25,6 @@ from nat.workflow.dependence import depends_on, taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
 from nat.workflow.together import Together
-
-if TYPE_CHECKING:
-    from snakemake.workflow import Workflow
 
 # the variable that tells the jobs of a cluster the file with the configuration of their run
 RESOLVED = "NAT_CONFIGURATION"
@@ -69,7 +66,7 @@ class Wiring:
         self.whole = [split for split in splits if split not in self.sharded]
 
     @classmethod
-    def of(cls, workflow: "Workflow", config: Mapping[str, Any]) -> "Wiring":
+    def of(cls, workflow: Any, config: Mapping[str, Any]) -> "Wiring":
         """The wiring of a Snakemake that has just started; it refuses a wrong configuration.
 
         The main process reads `config/`. Snakemake runs again in each job of a cluster, and takes
@@ -125,15 +122,13 @@ class Wiring:
 
         return or_end(read)
 
-    def handed(
-        self, program: str, kind: type[Artifact] | Together, shared: bool = False, **names: Any
-    ) -> dict[str, Any]:
+    def handed(self, program: str, kind: type[Artifact] | Together, **names: Any) -> dict[str, Any]:
         """The parameters of a rule that makes results of a kind by a program.
 
         When the fingerprint `depends_on` changes, Snakemake runs the job again. `job` is what the
         program is called with, which Snakemake does not record, since it is a function of outputs.
-        The threads of the rule may be `shared` by the preparation of a text; `names` are those that
-        are no wildcard.
+        The threads of the rule share the preparation of a text; `names` are those that are no
+        wildcard.
         """
 
         def depends(wildcards: Any) -> str | list[str]:
@@ -142,8 +137,8 @@ class Wiring:
             return each if isinstance(kind, Together) else each[0]
 
         def job(wildcards: Any, output: Any, threads: int) -> Specification:
-            made, processes = self._made(kind, names, wildcards), threads if shared else 1
-            find = partial(jobs, self.configuration, made, processes)
+            made = self._made(kind, names, wildcards)
+            find = partial(jobs, self.configuration, made, threads)
             return Specification(program, None if self.dry else find)
 
         return {"program": program, "depends_on": or_end(depends), "job": job}
@@ -160,7 +155,7 @@ class Wiring:
         return [kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})]
 
 
-def settle(workflow: "Workflow") -> None:
+def settle(workflow: Any) -> None:
     """Prepare this process and the variables that every job inherits."""
     # The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
     # them took a fifth of the time of a start; `onstart` in start.smk looks again.

@@ -13,7 +13,7 @@ import torch
 
 from nat.artifacts import Model
 from nat.configuration import load
-from nat.job import JobSettings
+from nat.job import JobConfiguration
 from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
 from nat.workflow.specification import job
@@ -40,8 +40,8 @@ def scale(**changes: Any) -> None:
     write_yaml("config/scales/demo.yaml", {**SCALE, "recipes": WITHOUT_DROPOUT, **changes})
 
 
-def settings() -> JobSettings:
-    return job(load(), Model("demo", "toy", "at", 1)).configuration.settings
+def handed() -> JobConfiguration:
+    return job(load(), Model("demo", "toy", "at", 1)).configuration
 
 
 def train_together(system: str) -> str:
@@ -132,9 +132,9 @@ def test_the_batch_in_tokens_stays_what_it_is(
 
 def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
     scale(devices=1)
-    assert launcher(settings(), ["train.py"], {}) == []
+    assert launcher(handed(), ["train.py"], {}) == []
     scale(devices=8)
-    found = launcher(settings(), ["train.py", "--seed", "1"], {})
+    found = launcher(handed(), ["train.py", "--seed", "1"], {})
     assert found[1:4] == ["-m", "torch.distributed.run", "--standalone"]
     assert found[4:] == ["--nproc-per-node=8", "train.py", "--seed", "1"]
 
@@ -142,7 +142,7 @@ def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
 def test_several_nodes_need_slurm(folder: Path) -> None:
     scale(devices=2, nodes=2)
     with told("'nodes'", "--profile slurm"):
-        launcher(settings(), ["train.py"], {"PATH": os.environ["PATH"]})
+        launcher(handed(), ["train.py"], {"PATH": os.environ["PATH"]})
 
 
 def test_srun_starts_a_process_for_each_device_of_each_node(
@@ -161,7 +161,7 @@ def test_srun_starts_a_process_for_each_device_of_each_node(
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     scale(devices=4, nodes=2, stages={"train": {"gpu": True, "cores": 3}})
     environment = {"SLURM_JOB_ID": "123456", "PATH": os.environ["PATH"]}
-    found = " ".join(launcher(settings(), ["train.py"], environment))
+    found = " ".join(launcher(handed(), ["train.py"], environment))
     wanted = (
         "srun --nodes=2 --ntasks=8 --ntasks-per-node=4 --cpus-per-task=3 --kill-on-bad-exit=1 "
         "--gpus-per-node=4 --export=ALL,MASTER_ADDR=10.0.0.3,MASTER_PORT=23456,NAT_TASKS=8"
