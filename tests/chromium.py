@@ -102,7 +102,9 @@ class Browser:
     def press(self, key: str) -> None:
         """Press a key, by its name in JavaScript."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-        code = {"Enter": 13, "Escape": 27, "Tab": 9}.get(key, ord(key) if len(key) == 1 else 0)
+        code = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40}.get(
+            key, ord(key) if len(key) == 1 else 0
+        )
         for kind in ("keyDown", "keyUp"):
             typed = text if kind == "keyDown" else {}
             event = {"type": kind, "key": key, "windowsVirtualKeyCode": code, **typed}

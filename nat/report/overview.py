@@ -9,7 +9,7 @@ from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
 from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
-from nat.report.results import CONFIGURED, Results, stand_ins
+from nat.report.results import Results, stand_ins
 
 REPORTS = ("paper", "report", "title", "results")
 
@@ -50,11 +50,8 @@ def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
 
 def _share(results: Results, target: Target) -> float:
     """How much was run of a table or a figure, from 0 to 1; settings are not run."""
-    state, cells = results.state(target), results.cells[target]
-    if state.look == NOTHING or state == CONFIGURED:
-        return 0.0
-    paths = {cell.path for cell in cells}
-    return sum((results.root / path).exists() for path in paths) / len(paths)
+    there, of = results.counted(target)
+    return there / max(of, 1)
 
 
 def _most_complete(results: Results, of_papers: Mapping[str, Page]) -> list[Section]:

@@ -3,9 +3,11 @@
 All addresses are below the folder of the report; the templates say how a page gets there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from matplotlib.ticker import MaxNLocator
 
 OVERVIEW = "index.html"
 SYSTEMS = "systems/index.html"
@@ -26,11 +28,6 @@ def of_system(corpus: str, name: str) -> str:
     return f"systems/{corpus}/{name}.html"
 
 
-def root_of(path: str) -> str:
-    """Relative path from a page to the folder of the report."""
-    return "../" * path.count("/")
-
-
 @dataclass(frozen=True)
 class Entry:
     """An entry of a table, or how much of something exists."""
@@ -38,11 +35,17 @@ class Entry:
     text: str
     small: Sequence[str] = ()  # texts below it
     link: str = ""
-    details: Mapping[str, Any] | None = None  # said on demand, see `nat.report.papers`
     look: str = ""  # classes of the style sheet
+    title: str = ""  # of the details
+    details: Sequence[tuple[str, str, str]] = ()  # said on demand, see `nat.report.papers`
 
 
 Row = Sequence[Entry | str]
+Curves = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
+"""Updates and values of trainings, by the title of the chart and the name of the curve."""
+
+
+NOT_RUN = Entry("not run", look=NOTHING)
 
 
 def number(value: float | None, how: str) -> Entry:
@@ -54,7 +57,14 @@ def share(there: int, of: int, all_of_it: str = "complete", unit: str = "") -> E
     """Make an entry that says how much exists."""
     if there == of:
         return Entry(all_of_it, look=COMPLETE)
-    return Entry(f"{there} of {of}{unit}", look=PART) if there else Entry("not run", look=NOTHING)
+    return Entry(f"{there} of {of}{unit}", look=PART) if there else NOT_RUN
+
+
+def ticks(curves: Collection[Sequence[Sequence[float]]]) -> list[list[float]]:
+    """Round numbers for both axes of a chart, from 0 to beyond all points."""
+    points = [point for curve in curves for point in curve]
+    ends = (max(1.0, *(point[axis] for point in points)) for axis in (0, 1))
+    return [list(MaxNLocator(5).tick_values(0, end)) for end in ends]
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Section:
     rows: Sequence[Row] = ()
     folded: str = ""  # in place of the rows, which are shown on demand
     picture: str = ""
-    curves: Mapping[str, Any] = field(default_factory=dict)  # see `nat.report.systems`
+    curves: Curves = field(default_factory=dict)
     code: str = ""  # shown on demand
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # addresses by format

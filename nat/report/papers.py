@@ -114,9 +114,8 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
     made = reports.make_table(resolved, results.root)
     if section.files:
         table_formats.write(made, folder / "downloads" / paper / f"table_{number}.csv")
-    labels = made.labels
+    labels, notes = made.labels, made.notes
     numbers: Sequence[Row] = [row[labels:] for row in made.rows]
-    notes = made.notes
     if described.kind == "grid":
         numbers = _numbers(results, resolved, made)
         # a page shows the intervals of all columns
@@ -138,6 +137,15 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
     groups = {
         (own[0].row, own[0].column): (own, over) for own, over in shown(resolved.cells).values()
     }
+
+    def behind(at: tuple[str, str]) -> list[Cell]:
+        """The cells that a number rests on, those that it is compared with included."""
+        own, over = groups[at]
+        cells = [cell for cell in (*own, *over) if cell.source is not None]
+        for each in own[0].derived.of if own[0].derived is not None else ():
+            cells += behind(each)
+        return list(dict.fromkeys(cells))
+
     records = {(record["row"], record["column"]): record for record in table.records}
     rows = []
     for row, texts in zip(dict.fromkeys(row for row, _ in records), table.rows, strict=True):
@@ -146,22 +154,11 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
             [
                 Entry(text, look="number")
                 if part in (PUBLISHED, DIFFERENCE)
-                else _ours(results, records[row, column], text, _behind((row, column), groups))
+                else _ours(results, records[row, column], text, behind((row, column)))
                 for column, (_, part), text in list(places)[table.labels :]
             ]
         )
     return rows
-
-
-def _behind(
-    at: tuple[str, str], groups: Mapping[tuple[str, str], tuple[list[Cell], list[Cell]]]
-) -> list[Cell]:
-    """The cells that a number rests on, those that it is compared with included."""
-    own, over = groups[at]
-    cells = [cell for cell in (*own, *over) if cell.source is not None]
-    for each in own[0].derived.of if own[0].derived is not None else ():
-        cells += _behind(each, groups)
-    return list(dict.fromkeys(cells))
 
 
 def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Cell]) -> Entry:
@@ -174,15 +171,15 @@ def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Ce
         if (seeds := len(str(record["seeds"]).split())) > 1:
             small.append(f"{seeds} seeds")
     older = bool(results.older(cells))
-    title = ", ".join(filter(None, (record["row"], record["column"])))
     measure = measure_of(record["measure"])
     said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
     said |= {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
     return Entry(
         text,
         small=small + [OLDER] * older,
-        details=details(results, title, said, cells) if cells else None,
         look="number older" if older else "number",
+        title=", ".join(filter(None, (record["row"], record["column"]))),
+        details=_details(results, said, cells) if cells else (),
     )
 
 
@@ -216,7 +213,7 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
             **{key: record[key] for key in ("numbers", "reason", "seeds")},
         }
         title = f"{check.text} ({check.case})" if check.case else check.text
-        row["ours"] = replace(row["ours"], details=details(results, title, said, cells))
+        row["ours"] = replace(row["ours"], title=title, details=_details(results, said, cells))
         verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
         look = f"badge {record['verdict'].replace(' ', '-')}"
         row["verdict"] = Entry(verdict, small=[OLDER] * bool(results.older(cells)), look=look)
@@ -240,9 +237,9 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
 # Origins of numbers
 
 
-def details(
-    results: Results, title: str, said: Mapping[str, Any], cells: Sequence[Cell]
-) -> dict[str, Any]:
+def _details(
+    results: Results, said: Mapping[str, Any], cells: Sequence[Cell]
+) -> list[tuple[str, str, str]]:
     """Collect what the page says of a number that rests on cells, first of the number alone.
 
     A line is a term, its text, and `CODE`, the address that it leads to, or nothing.
@@ -272,7 +269,7 @@ def details(
         if isinstance(cell.source, Latency):
             setting = json.dumps(configured.scale_settings.latency.model_dump(mode="json"))
             lines.append(("latency", f"{cell.setting}: {setting}", CODE))
-    return {"title": title, "lines": list(dict.fromkeys(lines))}
+    return list(dict.fromkeys(lines))
 
 
 def made_again(configuration: Configuration, cells: Sequence[Cell]) -> str:

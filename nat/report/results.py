@@ -24,9 +24,6 @@ from nat.papers.resolved import Check
 from nat.papers.values import Record
 from nat.report.page import COMPLETE, NOTHING, Entry, share
 
-CONFIGURED = Entry("configuration", look=COMPLETE)
-"""The state of a table of settings, which needs no results."""
-
 
 class Results:
     """The results of a run that exist; `root` is the folder of `config` and `results`."""
@@ -53,16 +50,21 @@ class Results:
         return {target: reports.cells(self.configuration, target) for target in targets}
 
     @cached_method
-    def state(self, target: Target) -> Entry:
-        """Count what exists of the results behind a table, a figure or the claims of a paper."""
-        paper, *part = target
+    def counted(self, target: Target) -> tuple[int, int]:
+        """Count the results behind a report that exist, and all of them."""
         paths = {cell.path for cell in self.cells[target]}
-        if not paths:
-            described = self.configuration.paper(paper).parts.get(" ".join(part))
-            stated = described is not None and described.kind == "settings"
-            return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
-        there = sum((self.root / path).exists() for path in paths)
-        return share(there, len(paths))
+        return sum((self.root / path).exists() for path in paths), len(paths)
+
+    def state(self, target: Target) -> Entry:
+        """Say how much exists of a table, a figure or the claims of a paper."""
+        paper, *part = target
+        there, of = self.counted(target)
+        if of:
+            return share(there, of)
+        described = self.configuration.paper(paper).parts.get(" ".join(part))
+        if described is not None and described.kind == "settings":
+            return Entry("configuration", look=COMPLETE)
+        return Entry("no corpus", look=NOTHING)
 
     def shown(self, paper: str | None = None) -> list[Cell]:
         """Cells that exist of tables, figures and claims, all or those of a paper."""

@@ -7,7 +7,7 @@ when its steps are looked at.
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -39,8 +39,7 @@ def page(results: Results, folder: Path) -> Page:
     (folder / FOLDER).mkdir()
     configuration, test_sets = results.configuration, []
     for place, scores in sorted(translated(results).items(), key=lambda each: -len(each[1])):
-        file = f"{FOLDER}/{'.'.join(place)}.js"
-        _write(folder, file, _test_set(configuration, *place, scores, folder))
+        file = _write(folder, ".".join(place), _test_set(configuration, *place, scores, folder))
         label = f"{', '.join(place)}: {len(scores)} translations"
         test_sets.append({"name": "/".join(place), "file": file, "label": label})
     lead = (
@@ -66,7 +65,7 @@ def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
 
 
 def _test_set(
-    configuration: Configuration, corpus: str, split: str, scores: Iterable[Score], folder: Path
+    configuration: Configuration, corpus: str, split: str, scores: Sequence[Score], folder: Path
 ) -> dict[str, Any]:
     """Sources, references and translations of the sentences that are shown.
 
@@ -74,45 +73,27 @@ def _test_set(
     need not be one of them, and stands before them even then, since other measures are against it.
     """
     root, shown = Path(configuration.root), configuration.scale_settings.browser.sentences
-    source, target = sides(configuration.corpus(corpus))
+    languages = sides(configuration.corpus(corpus))
     text = root / step_of(corpus, split, "text").path
-    sources = list(read_lines(text / f"{split}.{source}"))
-    correct = [[line] for line in read_lines(text / f"{split}.{target}")]
+    sources, single = (list(read_lines(text / f"{split}.{each}")) for each in languages)
     several: dict[int, list[str]] = {}
     if artifact := references(configuration.corpus(corpus), corpus, split):
-        path = root / artifact.path / f"{split}.{target}.jsonl"
+        path = root / artifact.path / f"{split}.{languages[1]}.jsonl"
         several = read_references(path, len(sources))
-    uncounted = []  # sentences whose single reference is none of the several ones
-    for sentence, texts in several.items():
-        if sentence < shown and correct[sentence][0] not in texts:
-            uncounted.append(sentence)
-        correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
-    systems = []
-    for score in scores:
-        counts = statistics.read(root / score.path, read_file(root / score.path))
-        if len(counts["sacrebleu"]) != len(sources):
-            raise UserError(
-                f"{score.statistics.path} is of {len(counts['sacrebleu'])} sentences but the test "
-                f"set has {len(sources)}; remove it and run again"
-            )
-        of_bleu = counts["sacrebleu"].copy()
-        if several:
-            of_bleu[sorted(several)] = counts["multi_reference_bleu"]
-        rows = list(itertools.islice(read_in_order(root / score.translations.path), shown))
-        numbers = {
-            "bleu": bleu.of_sentences(of_bleu[:shown]).round(1).tolist(),
-            "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
-            "ratio": statistics.ratio(of_bleu[:shown]).round(2).tolist(),
-            "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
-        }
-        systems.append(_translations(configuration, score, rows, folder) | numbers)
+    systems = [
+        _translations(configuration, score, len(sources), several, folder) for score in scores
+    ]
     return {
         "chosen": _chosen(systems),
-        "languages": [source, target],
+        "languages": languages,
         "sentences": len(sources),
         "sources": sources[:shown],
-        "references": correct[:shown],
-        "uncounted": uncounted,
+        "references": [
+            list(dict.fromkeys([line, *several.get(number, [])]))
+            for number, line in enumerate(single[:shown])
+        ],
+        # sentences whose single reference is none of the several ones
+        "uncounted": [each for each, texts in several.items() if single[each] not in texts],
         "systems": systems,
     }
 
@@ -129,19 +110,43 @@ def _chosen(systems: list[dict[str, Any]]) -> list[str]:
     others = [each for each in ranked if each["system"] != best["system"]]
     once = [each for each in others if each["parallel"] and mean(each["passes"]) <= 1]
     first = (once or others or ranked)[0]
-    return [f"{each['system']}/{each['decoding']}" for each in (first, best)]
+    return [first["name"], best["name"]]
 
 
 def _translations(
-    configuration: Configuration, score: Score, rows: list[dict[str, Any]], folder: Path
+    configuration: Configuration,
+    score: Score,
+    sentences: int,
+    several: Mapping[int, list[str]],
+    folder: Path,
 ) -> dict[str, Any]:
-    """The translations of the sentences that are shown, and how they were made."""
+    """The translations of the sentences that are shown, how they were made, and their numbers."""
+    root, shown = Path(configuration.root), configuration.scale_settings.browser.sentences
+    counts = statistics.read(root / score.path, read_file(root / score.path))
+    of_bleu = counts["sacrebleu"].copy()
+    if len(of_bleu) != sentences:
+        raise UserError(
+            f"{score.statistics.path} is of {len(of_bleu)} sentences but the test set has "
+            f"{sentences}; remove it and run again"
+        )
+    if several:
+        of_bleu[sorted(several)] = counts["multi_reference_bleu"]
+    rows = list(itertools.islice(read_in_order(root / score.translations.path), shown))
     there = configuration.on(score.corpus)
-    traits = there.decoding_traits(score.decoding)
+    traits, trace = there.decoding_traits(score.decoding), Trace(**vars(score))
     helped = traits.assistant or traits.converted or traits.starts_from_assistant
-    traced, trace = is_traced(there, score.decoding), Trace(**vars(score))
-    steps = _steps(Path(configuration.root), trace, rows, folder) if traced else None
+    steps, command = None, ""
+    if is_traced(there, score.decoding):
+        command = snakemake(configuration, trace.path, "report")
+        if (root / trace.path).exists():
+            lines = [json.loads(line) for line in read_lines(root / trace.path)]
+            traced = {line["id"]: line for line in lines if line["id"] < len(rows)}
+            for number, line in traced.items():
+                line["differs"] = line["tokens"] != rows[number]["tokens"]
+            names = trace.corpus, trace.split, trace.system, trace.decoding
+            steps = _write(folder, ".".join(names), traced)
     return {
+        "name": f"{score.system}/{score.decoding}",
         "system": score.system,
         "decoding": score.decoding,
         "seed": score.seed,
@@ -149,40 +154,21 @@ def _translations(
         "parallel": traits.decoding_order == "parallel" and not helped,
         "frames": traits.upsampled is True,
         "steps": steps,
-        "command": snakemake(configuration, trace.path, "report") if traced and not steps else "",
+        "command": command,
         "outputs": [row["text"] for row in rows],
         "passes": [row["steps"] for row in rows],
         "lost": {row["id"]: row["status"] for row in rows if row["status"] != OK},
+        "bleu": bleu.of_sentences(of_bleu[:shown]).round(1).tolist(),
+        "chrf": bleu.chrf_score(counts["chrf"][:shown]).round(1).tolist(),
+        "ratio": statistics.ratio(of_bleu[:shown]).round(2).tolist(),
+        "repeated": counts["repeated_tokens"][:shown, 0].tolist(),
     }
 
 
-def _steps(root: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
-    """Write the passes of a traced decoding as the page reads them; returns the file, if any.
-
-    A sentence is written as [positions, whether its translation differs from the one in `rows`,
-    passes], and a pass as its positions, tokens, percentages and, if these are other positions,
-    those that were masked.
-    """
-    if not (root / trace.path).exists():
-        return None
-    sentences = {}
-    for line in map(json.loads, read_lines(root / trace.path)):
-        if line["id"] >= len(rows):
-            continue
-        passes = []
-        for each in line["passes"]:
-            percentages = [round(100 * probability) for probability in each["probabilities"]]
-            masked = [each["masked"]] * (each["masked"] != each["chosen"])
-            passes.append([each["chosen"], each["tokens"], percentages, *masked])
-        differs = line["tokens"] != rows[line["id"]]["tokens"]
-        sentences[line["id"]] = [line["positions"], int(differs), passes]
-    file = f"{FOLDER}/{trace.corpus}.{trace.split}.{trace.system}.{trace.decoding}.js"
-    _write(folder, file, sentences)
-    return file
-
-
-def _write(folder: Path, file: str, content: Any) -> None:
-    """Write a script that hands its content to the page."""
+def _write(folder: Path, name: str, content: Any) -> str:
+    """Write a script that hands its content to the page; returns the file."""
+    file = f"{FOLDER}/{name}.js"
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     text = f"sentenceBrowser.add({json.dumps(file)},{data});\n"
     (folder / file).write_text(text, encoding="utf-8")
+    return file

@@ -13,7 +13,7 @@ from nat.configuration import Configuration
 from nat.files import atomic_directory
 from nat.papers.reports import snakemake
 from nat.report import overview, papers, sentences, systems
-from nat.report.page import OVERVIEW, SENTENCES, SYSTEMS, of_paper, root_of
+from nat.report.page import OVERVIEW, SENTENCES, SYSTEMS, of_paper, ticks
 from nat.report.results import Results
 
 ASSETS = ("report.css", "report.js", "sentences.js")
@@ -46,10 +46,11 @@ def write(configuration: Configuration, folder: Path) -> None:
         for page in pages:
             text = environment.get_template(page.template).render(
                 page=page,
-                root=root_of(page.path),
+                root="../" * page.path.count("/"),
                 navigation=navigation,
                 run=configuration.run,
                 made_by=snakemake(configuration, "report"),
+                ticks=ticks,
                 **page.content,
             )
             path = temporary / page.path

@@ -16,10 +16,11 @@ from nat.measures.results import read
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
 from nat.report.page import (
-    NOTHING,
+    NOT_RUN,
     OLDER,
     SENTENCES,
     SYSTEMS,
+    Curves,
     Entry,
     Page,
     Row,
@@ -51,6 +52,10 @@ WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
 )
+LEAD = (
+    "Every system that a table, figure or claim asks for, and those that it learns or starts from. "
+    "The best sacreBLEU is the highest on the test set among the decodings of a system."
+)
 BLEU = "validation BLEU"
 NEEDS = {"text": "translations", "init_from": "weights, to start from", "teacher": "distributions"}
 
@@ -69,53 +74,37 @@ def pages(results: Results) -> Iterator[Page]:
                 waiting.append((corpus, name))
     browsed = {score for scores in translated(results).values() for score in scores}
     rows: dict[bool, list[Row]] = {True: [], False: []}  # by whether it was trained
-    best: dict[str, dict[str, float]] = {}
+    best: dict[str, dict[str, Entry]] = {}
     curves: dict[str, dict[str, Any]] = {}
     for (corpus, system), seeds in sorted(shown.items()):
-        page, row, score = _page(results, corpus, system, sorted(seeds), browsed)
-        trained = page.state is not None and page.state.look != NOTHING
-        rows[trained].append(row)
-        if score is not None:
-            best.setdefault(system, {})[corpus] = score
-        own = _curves(results, corpus, system, sorted(seeds)).get(BLEU, {})
-        curves.setdefault(corpus, {}).update(
-            {f"{system}, {name}": points for name, points in own.items()}
-        )
+        page, row, bleu = _page(results, corpus, system, sorted(seeds), browsed)
+        rows[page.state != NOT_RUN].append(row)
+        if bleu.text:
+            best.setdefault(system, {})[corpus] = bleu
+        for section in page.sections:
+            for name, points in section.curves.get(BLEU, {}).items():
+                curves.setdefault(corpus, {})[f"{system}, {name}"] = points
         yield page
-    lead = (
-        "Every system that a table, figure or claim asks for, and those that it learns or starts "
-        "from. The best sacreBLEU is the highest on the test set among the decodings of a system."
-    )
-    sections = [
-        _matrix(best),
-        Section("curves", BLEU, curves={corpus: own for corpus, own in curves.items() if own}),
-        Section("systems", "Trained systems", columns=COLUMNS, rows=rows[True]),
-        Section(
-            "untrained",
-            "Not trained",
-            columns=COLUMNS,
-            rows=rows[False],
-            folded=f"Systems that were not trained: {len(rows[False])}",
-        ),
-    ]
-    full = [section for section in sections if section.rows or section.curves]
-    yield Page(SYSTEMS, "Systems", lead, full)
-
-
-def _matrix(best: Mapping[str, Mapping[str, float]]) -> Section:
-    """The best sacreBLEU of each system on each corpus."""
     corpora = sorted({corpus for own in best.values() for corpus in own})
-    rows: list[Row] = [
-        [Entry(system, look="label"), *(number(own.get(corpus), ".2f") for corpus in corpora)]
+    matrix: list[Row] = [
+        [Entry(system, look="label"), *(own.get(corpus, "") for corpus in corpora)]
         for system, own in best.items()
     ]
     title = "Best sacreBLEU on the test set, by corpus"
-    return Section("matrix", title, columns=["system", *corpora], rows=rows)
+    folded = f"Systems that were not trained: {len(rows[False])}"
+    sections = [
+        Section("matrix", title, columns=["system", *corpora], rows=matrix),
+        Section("curves", BLEU, curves=curves),
+        Section("systems", "Trained systems", columns=COLUMNS, rows=rows[True]),
+        Section("untrained", "Not trained", columns=COLUMNS, rows=rows[False], folded=folded),
+    ]
+    full = [section for section in sections if section.rows or section.curves]
+    yield Page(SYSTEMS, "Systems", LEAD, full)
 
 
 def _page(
     results: Results, corpus: str, system: str, seeds: list[int], browsed: set[Score]
-) -> tuple[Page, Row, float | None]:
+) -> tuple[Page, Row, Entry]:
     """The page of a system, its row in the list, and its best sacreBLEU on the test set."""
     configuration, path = results.configuration, of_system(corpus, system)
     described = configuration.files["systems"][system].get("description", "")
@@ -133,11 +122,10 @@ def _page(
     if older:
         title = "What has changed in the configuration since it was trained"
         sections.append(Section("older", title, notes=list(dict.fromkeys(older))))
-    sections += [_training(results, system, seed, record) for seed, record in records.items()]
+    sections += [_training(seed, record) for seed, record in records.items()]
     if not records:
         sections.append(Section("training", "Training", "Not run."))
-    curves = _curves(results, corpus, system, seeds)
-    if curves:
+    if curves := _curves(results, corpus, system, seeds):
         target = configuration.methods(system).target
         notes = [WITH_TEACHER] if target.distils or target.teacher else []
         sections.append(Section("curves", "Learning curves", curves=curves, notes=notes))
@@ -151,16 +139,12 @@ def _page(
     same = [name for name in others if configuration.canonical(corpus, name) == system]
     facts += [f"The same on this corpus, and trained once: {', '.join(same)}."] if same else []
     first: dict[str, Any] = next(iter(records.values()), {})
-    seconds = first.get("seconds")
+    minutes = first["seconds"] / 60 if "seconds" in first else None
     row = [
         Entry(system, link=path, look="label"),
-        corpus,
-        state,
-        effective["input"]["method"],
-        effective["target"]["method"],
-        number(best, ".2f"),
+        *(corpus, state, effective["input"]["method"], effective["target"]["method"], best),
         number(first.get("parameters"), ",d"),
-        number(seconds and seconds / 60, ".1f"),
+        number(minutes, ".1f"),
         described,
     ]
     models = (Model(configuration.run, corpus, system, seed).path for seed in seeds)
@@ -169,7 +153,7 @@ def _page(
     return page, row, best
 
 
-def _training(results: Results, system: str, seed: int, record: dict[str, Any]) -> Section:
+def _training(seed: int, record: Mapping[str, Any]) -> Section:
     """The facts of a training."""
     facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
     validation = record.get("validation") or {}
@@ -180,10 +164,8 @@ def _training(results: Results, system: str, seed: int, record: dict[str, Any]) 
     return Section(f"training-{seed}", f"Training, seed {seed}", f"{', '.join(facts)}.")
 
 
-def _curves(
-    results: Results, corpus: str, system: str, seeds: Sequence[int]
-) -> dict[str, dict[str, list[list[float]]]]:
-    """Updates and values of trainings, by what they are of, and by the name of the curve."""
+def _curves(results: Results, corpus: str, system: str, seeds: Sequence[int]) -> Curves:
+    """Validation BLEU and losses of trainings."""
     curves: dict[str, dict[str, list[list[float]]]] = {}
     for seed in seeds:
         csv = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
@@ -201,7 +183,7 @@ def _curves(
 
 def _scores(
     results: Results, corpus: str, system: str, browsed: set[Score]
-) -> tuple[Section, float | None]:
+) -> tuple[Section, Entry]:
     """Every score of a system, whatever asked for it, and the best one on the test set."""
     run = results.configuration.run
     folder = Path(Score(run, corpus, system, 0, "decoding", "split").path).parents[2]
@@ -216,8 +198,7 @@ def _scores(
         numbers = read(path, path.stem)
         if score.split == TEST:
             of_test.append(numbers["sacrebleu"].value or 0.0)
-        for name in MEASURED:
-            own = numbers.get(name)
+        for own in map(numbers.get, MEASURED):
             entry = number(own.value if own else None, ".2f")
             if own and own.low is not None:
                 entry = replace(entry, small=[f"[{own.low:.1f}, {own.high:.1f}]"])
@@ -227,6 +208,5 @@ def _scores(
         rows.append([*row, number(passes, ".2f")])
     columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED), "passes"]
     text = "With 95% intervals. A decoding leads to its translations." if rows else "Not run."
-    title = "Scores under every decoding"
-    section = Section("scores", title, text, columns=columns, rows=rows)
-    return section, max(of_test, default=None)
+    section = Section("scores", "Scores under every decoding", text, columns=columns, rows=rows)
+    return section, number(max(of_test, default=None), ".2f")

@@ -89,16 +89,16 @@ def test_headings_sort_by_number(folder: Path, browser: Browser) -> None:
 def test_a_reader_chooses_the_learning_curves_of_a_chart(folder: Path, browser: Browser) -> None:
     browser.open(folder / "systems/index.html")
     drawn = (
-        "[...document.querySelectorAll('.chart polyline title')].map((each) => each.textContent)"
+        "[...document.querySelectorAll('polyline:not([hidden])')].map((each) => each.textContent)"
     )
     assert browser.run(drawn) == ["nat-kd, seed 1"]
-    browser.run("document.querySelector('.chart input').click()")
+    browser.run("document.querySelector('figure input').click()")
     assert browser.run(drawn) == [] and browser.problems == []
 
 
 def test_a_command_is_selected_and_copied_by_a_button(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
-    button = "document.querySelector('#content code.command + button')"
+    button = "document.querySelector('#content code + button')"
     browser.run(f"{button}.click()")
     browser.wait_for(f"['copied', 'selected'].includes({button}.textContent)")
     assert browser.problems == []
@@ -118,14 +118,13 @@ def test_search_filters_rows(folder: Path, browser: Browser) -> None:
 def test_a_number_says_where_it_comes_from_by_keyboard(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
     assert "older configuration" in browser.run("document.querySelector('td.older').textContent")
-    browser.run("document.querySelector('#table-1-rows button[data-details]').focus()")
+    browser.run("document.querySelector('#table-1-rows button[popovertarget]').focus()")
     browser.press("Enter")
-    assert browser.run("document.getElementById('details').open")
-    text = browser.run("document.getElementById('details').textContent")
+    text = browser.run("document.querySelector(':popover-open').textContent")
     assert f"scores/{CORPUS}/nat-kd/seed1/one-pass/test.json" in text
     assert "recipe.dropout: 0.45 is now" in text
     browser.press("Escape")
-    assert not browser.run("document.getElementById('details').open")
+    assert browser.run("document.querySelector(':popover-open')") is None
     assert browser.run("document.activeElement.closest('table').id") == "table-1-rows"
 
 

@@ -134,10 +134,9 @@ def test_steps_are_shown_where_they_were_traced(root: Path) -> None:
     assert systems["nat-kd"]["steps"] is None
     assert "results/demo/traces/" in systems["nat-kd"]["command"]
     steps = called(root / "page" / systems[DIMS[0]]["steps"])
-    positions, differs, passes = steps["5"]
-    assert len(passes) == 2 and passes[0][0] == list(range(positions)) and not differs
-    assert passes[1][1:] == [[passes[1][1][0]], [75]]
-    assert steps["2"][1] == 0 and steps["0"][1] == 1  # says another translation
+    assert steps.keys() == {str(number) for number in range(7)}
+    assert [each["chosen"] for each in steps["5"]["passes"]][0] == [*range(steps["5"]["positions"])]
+    assert not steps["2"]["differs"] and steps["0"]["differs"]  # says another translation
 
 
 def test_the_lowest_seed_that_exists_is_shown(root: Path) -> None:
@@ -204,12 +203,12 @@ def test_a_trace_is_what_each_pass_chose(root: Path, monkeypatch: pytest.MonkeyP
         assert " ".join(map(str, tokens)) == line["tokens"]
 
 
-CHOOSE = """(id, value) => {
-  const field = document.getElementById(id);
+CHOOSE = """(name, value) => {
+  const field = document.forms.choice.elements[name];
   field.value = value;
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }"""
-LISTED = "[...document.querySelectorAll('#list li')].map(l => +l.dataset.number)"
+LISTED = "[...document.forms.choice.elements.sentence.options].map((option) => option.value - 1)"
 
 
 @needs_chromium
@@ -243,19 +242,19 @@ def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
         found = choose(order="number", query=word)
         assert 4 in found and hits <= set(found) and len(found) < SENTENCES
         assert choose(query="no such word") == []
-        assert "No sentence" in browser.run("summary.textContent")
+        assert "No sentence" in browser.run("document.forms.choice.elements.summary.value")
         choose(query="")
 
-        browser.run("document.getElementById('list').focus()")
-        browser.press("j")
-        browser.press("j")
+        browser.run("document.forms.choice.elements.sentence.focus()")
+        for key in ("j", "ArrowDown"):
+            browser.press(key)
         assert chosen() == f"Sentence 3 of {SENTENCES}"
 
         steps = f"document.querySelector('[data-system=\"{'/'.join(DIMS)}\"]')"
         rows = f"[...{steps}.querySelectorAll('tr')].map(row => row.cells.length)"
         (file,) = (each["steps"] for each in data["systems"] if each["steps"])
-        width = called(folder / file)["2"][0] + 1
-        browser.wait_for("document.querySelector('#steps output').value === 'step 2 of 2'")
+        width = called(folder / file)["2"]["positions"] + 1
+        browser.wait_for("document.forms.choice.elements.at.value === 'step 2 of 2'")
         assert browser.run(rows) == [width, width]
         last = f"{steps}.querySelectorAll('tr')[1].cells[{width - 1}]"
         assert browser.run(f"{last}.querySelector('s').textContent") == "wrong"
