@@ -1,5 +1,7 @@
 """Batched left-to-right search: its open and ended hypotheses."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -33,11 +35,11 @@ class LeftToRightSearch(LeftToRight):
         stride: int = 1,
         chunk: int = 1,
     ) -> list[list[Hypothesis]]:
-        """The best hypotheses of each encoded sentence, best first.
+        """The best hypotheses of each of B encoded sentences, best first.
 
         Args:
             model: with a causal decoder.
-            encoded: encoder states of B sentences.
+            encoded: encoder states.
             longest: maximal number of tokens of each target, which fit the model's positions, [B].
             begin: token that every hypothesis starts with.
             kept: hypotheses per sentence, at most `beam`.
@@ -95,7 +97,7 @@ class Beams:
         kept: int,
     ) -> None:
         device, sentences = longest.device, longest.size(0)
-        self.beam, self.length_penalty = beam, length_penalty
+        self.beam, self.length_penalty, self.kept = beam, length_penalty, kept
         self.length = 0
         self.longest = longest
         self.sentences = torch.arange(sentences, device=device)
@@ -105,11 +107,9 @@ class Beams:
         self._scores = torch.full((sentences, beam), -torch.inf, dtype=dtype, device=device)
         self._scores[:, 0] = 0
         self._ended = torch.zeros_like(longest)  # hypotheses ended, [n]
-        # of every sentence of the batch, by its number
-        shape = (sentences, kept)
-        self._best_scores = torch.full(shape, -torch.inf, dtype=dtype, device=device)
-        self._best_tokens = torch.zeros((*shape, width), dtype=torch.int64, device=device)
-        self._best_lengths = torch.zeros(shape, dtype=torch.int64, device=device)
+        self._worst = self._scores.new_full((sentences,), -torch.inf)  # of those kept, [n]
+        # scores and tokens of the kept ones of every sentence of the batch, best first
+        self._best: list[list[Any]] = [[] for _ in range(sentences)]
 
     def advance(self, states: Tensor, output: Output, cache: DecoderCache) -> Tensor:
         """Extend every open hypothesis by a token and reorder the cache accordingly.
@@ -138,69 +138,47 @@ class Beams:
 
         # the total of an open hypothesis can only fall, and its divisor grows at most to this one
         bound = scores[:, 0] / (self.longest + 1).to(scores.dtype) ** self.length_penalty
-        worst = self._best_scores[self.sentences, -1]
-        finished = (self._ended >= beam) | (worst >= bound) | (self.length > self.longest)
+        finished = (self._ended >= beam) | (self._worst >= bound) | (self.length > self.longest)
         if finished.any():
-            unfinished = (~finished).nonzero()[:, 0]
-            hypotheses = hypotheses[unfinished]
-            self.longest, self.sentences = self.longest[unfinished], self.sentences[unfinished]
-            self.prefixes = self.prefixes[unfinished]
-            self._scores, self._ended = self._scores[unfinished], self._ended[unfinished]
-            cache.keep_sentences(unfinished, hypotheses.flatten())
+            left = (~finished).nonzero()[:, 0]
+            hypotheses = hypotheses[left]
+            self.longest, self.sentences = self.longest[left], self.sentences[left]
+            self.prefixes, self._scores = self.prefixes[left], self._scores[left]
+            self._ended, self._worst = self._ended[left], self._worst[left]
+            cache.keep_sentences(left, hypotheses.flatten())
         else:
             cache.select(hypotheses.flatten())
         return hypotheses.flatten()
 
     def _end(self, scores: Tensor, ends: Tensor) -> None:
         """Store the hypotheses whose EOS is among the best K continuations."""
-        beam = self.beam
-        best, chosen = torch.cat((ends, scores), 1).topk(beam, dim=1)
-        ending = (chosen < beam) & best.isfinite()
+        best, chosen = torch.cat((ends, scores), 1).topk(self.beam, dim=1)
+        ending = (chosen < self.beam) & best.isfinite()
         self._ended += ending.sum(1)
-        rows = ending.any(1).nonzero()[:, 0]
+        rows = ending.nonzero()[:, 0]
         if not rows.numel():
             return
-        places = torch.where(ending, chosen, beam)[rows]
-        new = torch.full((len(rows), beam + 1), -torch.inf, dtype=ends.dtype, device=ends.device)
-        new.scatter_(1, places, ends[rows].gather(1, places.clamp(max=beam - 1)))
-        new = new[:, :beam] / float(self.length + 1) ** self.length_penalty
-
-        sentences, kept = self.sentences[rows], self._best_scores.size(1)
-        scores = torch.cat((self._best_scores[sentences], new), 1)
-        # stable: of equals, the one that ended earlier
-        scores, order = scores.sort(dim=1, descending=True, stable=True)
-        scores, order = scores[:, :kept], order[:, :kept]
-        tokens = torch.cat((self._best_tokens[sentences], self.prefixes[rows]), 1)
-        lengths = torch.cat(
-            (self._best_lengths[sentences], torch.full_like(places[:, :beam], self.length)), 1
-        )
-        self._best_scores[sentences] = scores
-        self._best_tokens[sentences] = tokens.gather(
-            1, order[:, :, None].expand(-1, -1, tokens.size(2))
-        )
-        self._best_lengths[sentences] = lengths.gather(1, order)
+        made = best[ending] / float(self.length + 1) ** self.length_penalty
+        tokens = self.prefixes[rows, chosen[ending], : self.length]
+        sentences = self.sentences[rows].tolist()
+        for sentence, *one in zip(sentences, made.tolist(), tokens.tolist(), strict=True):
+            # stable: of equals, the one that ended earlier
+            ended = sorted([*self._best[sentence], one], key=lambda each: -each[0])
+            self._best[sentence] = ended[: self.kept]
+        kept = (self._best[sentence] for sentence in sentences)
+        worst = [each[-1][0] if len(each) == self.kept else -torch.inf for each in kept]
+        self._worst[rows] = torch.tensor(worst, dtype=made.dtype, device=made.device)
 
     def results(self, passes: Tensor) -> list[list[Hypothesis]]:
         """The best ended hypotheses of every sentence, best first; at least one.
 
         `passes` are the decoder passes of each sentence, [B].
         """
-        rows = zip(
-            self._best_tokens.tolist(),
-            self._best_lengths.tolist(),
-            self._best_scores.tolist(),
-            passes.tolist(),
-            strict=True,
-        )
-        of_sentences = []
-        for tokens, lengths, scores, steps in rows:
-            hypotheses = [
-                Hypothesis(its_tokens[:length], score, steps)
-                for its_tokens, length, score in zip(tokens, lengths, scores, strict=True)
-            ]
-            ended = [hypothesis for hypothesis in hypotheses if hypothesis.score > -torch.inf]
-            of_sentences.append(ended or hypotheses[:1])
-        return of_sentences
+        nothing: list[Any] = [(-torch.inf, [])]
+        return [
+            [Hypothesis(tokens, score, steps) for score, tokens in ended or nothing]
+            for ended, steps in zip(self._best, passes.tolist(), strict=True)
+        ]
 
 
 def best_continuations(

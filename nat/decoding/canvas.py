@@ -5,41 +5,49 @@ will have, each of them MASK or a symbol that was chosen already.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from nat.alignment.reveal import share_of
-from nat.data.vocabulary import BLANK, EOS, MASK, PAD
-from nat.decoding.hypothesis import Hypothesis
+from nat.data.vocabulary import MASK, PAD
+from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import Network, predict
 from nat.decoding.passes import Moment, Pass, passes_of
 from nat.transformer.model import Encoded
 
 
-@dataclass
 class Canvases:
     """`length_beam` canvases for each of B sentences, in one batch.
 
     N = B * length_beam; the canvases of a sentence follow each other, the most probable length
     first.
 
-    Attributes:
+    Args:
         tokens: symbols, MASK where none is chosen, PAD after the end, [N, T].
+        encoded: encoder states of the sentences.
+        length_beam: see above.
+        history: to which the canvases after each decoder pass are added.
+
+    Attributes:
         log_probabilities: of the chosen symbols, nats; zero where none is chosen, [N, T].
         real: True before the end, [N, T].
         lengths: [N].
         passes: number of decoder passes of each canvas, [N].
-        history: the canvases after each decoder pass, if they are to be kept.
     """
 
-    tokens: Tensor
-    log_probabilities: Tensor
-    real: Tensor
-    lengths: Tensor
-    passes: Tensor
-    history: list[Moment] | None = None
+    def __init__(
+        self,
+        tokens: Tensor,
+        encoded: Encoded,
+        length_beam: int = 1,
+        history: list[Moment] | None = None,
+    ) -> None:
+        self.tokens, self.length_beam, self.history = tokens, length_beam, history
+        self.log_probabilities = encoded.states.new_zeros(tokens.shape)
+        self.real = tokens.ne(PAD)
+        self.lengths = self.real.sum(1)
+        self.passes = torch.zeros_like(self.lengths)
 
     def predict(
         self, model: Network, encoded: Encoded, masked: Tensor, correct: bool = False
@@ -61,12 +69,10 @@ class Canvases:
         """
         chosen = self.real if correct else masked
         for rows, width in _of_like_length(self.lengths, chosen.any(1).nonzero()[:, 0]):
-            seen, wanted = self.real[rows, :width], chosen[rows, :width]
+            padding, wanted = ~self.real[rows, :width], chosen[rows, :width]
             tokens = torch.where(masked[rows, :width], MASK, self.tokens[rows, :width])
-            all_rows = rows.numel() == len(self.tokens)
-            best = predict(
-                model, tokens, ~seen, encoded if all_rows else encoded.rows(rows), wanted
-            )
+            states = encoded if rows.numel() == len(self.tokens) else encoded.rows(rows)
+            best = predict(model, tokens, padding, states, wanted)
             row, position = wanted.nonzero(as_tuple=True)
             self.tokens[rows[row], position] = best.symbols
             self.log_probabilities[rows[row], position] = best.log_probabilities
@@ -75,50 +81,33 @@ class Canvases:
             now = self.tokens.clone(), self.log_probabilities.clone()
             self.history.append(Moment(masked, chosen, *now))
 
+    @property
+    def scores(self) -> Tensor:
+        """Mean log-probability per position, empty tokens and EOS included, nats, [N]."""
+        return self.log_probabilities.sum(1) / self.lengths
+
     def all(self) -> list[Hypothesis]:
-        """Every canvas, scored by its mean log-probability per position.
+        """Every canvas, with its score."""
+        return written(self.tokens, self.scores, self.passes)
 
-        Empty tokens and the end of the canvas (EOS) count in the mean and are dropped.
-        """
-        rows = zip(
-            self.tokens.tolist(),
-            self.lengths.tolist(),
-            (self.log_probabilities.sum(1) / self.lengths).tolist(),
-            self.passes.tolist(),
-            strict=True,
-        )
-        return [
-            Hypothesis(
-                [token for token in tokens[:length] if token not in (BLANK, EOS)], score, passes
-            )
-            for tokens, length, score, passes in rows
-        ]
-
-    def best(self, length_beam: int) -> list[Hypothesis]:
-        """The canvas of each sentence with the highest score (see `all`).
+    def best(self) -> list[Hypothesis]:
+        """The canvas of each sentence with the highest score.
 
         Of equal ones, the one with the more probable length. Its number of steps is the largest of
         the sentence's canvases.
         """
-        rows = self._best_rows(length_beam)
-        kept = Canvases(
-            tokens=self.tokens[rows],
-            log_probabilities=self.log_probabilities[rows],
-            real=self.real[rows],
-            lengths=self.lengths[rows],
-            passes=self.passes.view(-1, length_beam).amax(1),
-        )
-        return kept.all()
+        rows, passes = self._best_rows, self.passes.view(-1, self.length_beam).amax(1)
+        return written(self.tokens[rows], self.scores[rows], passes)
 
-    def _best_rows(self, length_beam: int) -> Tensor:
+    @property
+    def _best_rows(self) -> Tensor:
         """Number of each sentence's canvas with the highest score, [B]."""
-        mean = (self.log_probabilities.sum(1) / self.lengths).view(-1, length_beam)
-        chosen = mean.argmax(1)
-        return torch.arange(mean.size(0), device=chosen.device) * length_beam + chosen
+        chosen = self.scores.view(-1, self.length_beam).argmax(1)
+        return torch.arange(len(chosen), device=chosen.device) * self.length_beam + chosen
 
-    def recorded(self, length_beam: int) -> list[list[Pass]]:
+    def recorded(self) -> list[list[Pass]]:
         """The passes of the history behind the `best` canvas of each sentence."""
-        return passes_of(self.history or (), self._best_rows(length_beam), self.lengths)
+        return passes_of(self.history or (), self._best_rows, self.lengths)
 
 
 def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:
@@ -136,19 +125,17 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
 
 
 def canvases_of(
-    model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
+    model: Network,
+    encoded: Encoded,
+    length_beam: int,
+    length_factor: float = 1.0,
+    history: list[Moment] | None = None,
 ) -> Canvases:
     """Canvases of masks for the `length_beam` most probable target lengths of each sentence."""
     lengths = lengths_of(model, encoded, length_beam, length_factor)
     width = int(lengths.max()) if lengths.numel() else 0
     real = torch.arange(width, device=lengths.device) < lengths[:, None]
-    return Canvases(
-        tokens=torch.where(real, MASK, PAD),
-        log_probabilities=encoded.length_states.new_zeros(real.shape),
-        real=real,
-        lengths=lengths,
-        passes=torch.zeros_like(lengths),
-    )
+    return Canvases(torch.where(real, MASK, PAD), encoded, length_beam, history)
 
 
 def lengths_of(

@@ -29,8 +29,7 @@ class Captured(CapturedDecodingOptions):
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         if self._graphs is None or self._graphs.fixed.original is not model:
-            options = self.precision, self.length_beam, self.length_factor, self.blank_penalty
-            self._graphs = Graphs(FixedPass(model, *options))
+            self._graphs = Graphs(FixedPass(model, self))
         made = self._translated(self._graphs, source)
         return deduplicated(made) if self.deduplicate else made
 
@@ -38,18 +37,16 @@ class Captured(CapturedDecodingOptions):
         model, padded = graphs.fixed.original, graphs.padded(source)
         if padded is None and self.precision == "float32":
             return self._plain(model, source)
-        rows = read(graphs.fixed(source) if padded is None else graphs(padded))[: len(source)]
-        made = [Hypothesis(tokens, score, 1) for tokens, score, _ in rows]
-        if left := [number for number, (_, _, fits) in enumerate(rows) if not fits]:
+        rows = graphs.fixed(source) if padded is None else graphs(padded)
+        made, fits = read(rows[: len(source)])
+        if left := [number for number, fitted in enumerate(fits) if not fitted]:
             for number, hypothesis in zip(left, self._plain(model, source[left]), strict=True):
                 made[number] = hypothesis
         return made
 
     def _plain(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
-        if model.decoder.upsample is not None:
-            return CtcDecoding(blank_penalty=self.blank_penalty)(model, source)
-        options = {"length_beam": self.length_beam, "length_factor": self.length_factor}
-        return OnePass(**options)(model, source)
+        plain = OnePass if model.decoder.upsample is None else CtcDecoding
+        return plain(**{name: getattr(self, name) for name in plain.model_fields})(model, source)
 
 
 def captured(method: Any, precision: str = "float32") -> Any:

@@ -55,8 +55,8 @@ def translate(
         method: of decoding.
         sentences: all source sentences.
         ids: numbers of those to translate.
-        batch_tokens: maximal number of source tokens of a batch, with EOS and padding (a longer
-            sentence is a batch of its own).
+        batch_tokens: most source tokens of a batch, with EOS and padding (a longer sentence is a
+            batch of its own).
         progress: called with the number of finished sentences.
     """
     device = next(model.parameters()).device

@@ -72,9 +72,8 @@ class CtcBeam(CtcBeamDecodingOptions):
         weight, logarithmic = 0.0 if options is None else options.weight, self.bonus == "log_tokens"
         translations = []
         for words, *frames in self.emissions(model, encoded):
-            prefixes = Prefixes(
-                words, self.beam, language_model, weight, self.word_bonus, logarithmic
-            )
+            bonus = self.word_bonus, logarithmic
+            prefixes = Prefixes(words, self.beam, language_model, weight, *bonus)
             for symbols, scores, blank in zip(*frames, strict=True):
                 prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
             tokens, score = prefixes.best()
@@ -115,7 +114,7 @@ class CtcBeam(CtcBeamDecodingOptions):
             normaliser, blank = log_sums(logits), logits[:, silent].logsumexp(1)
             logits[:, never] = -torch.inf
             parts.append((normaliser, blank, largest_symbols(logits, number)[1]))
-        normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
+        normaliser, blank, symbols = map(torch.cat, zip(*parts, strict=True))
         return normaliser, blank, symbols
 
 

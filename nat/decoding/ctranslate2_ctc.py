@@ -6,8 +6,8 @@ from torch import Tensor
 from nat.alignment.ctc import collapse
 from nat.data.vocabulary import BLANK, EOS, PAD
 from nat.decoding.engines.ctranslate2 import EncoderEngine
-from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.network import never_chosen, silent
+from nat.decoding.hypothesis import Hypothesis, written
+from nat.decoding.network import choice
 from nat.decoding.options import Ctranslate2CtcDecodingOptions
 from nat.transformer.copying import repeated_places
 from nat.transformer.model import Transformer
@@ -34,21 +34,13 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
         padding = model.upsampled_padding_of(lengths)
         frames = (~padding).sum(1)
         places = repeated_places(lengths, frames, padding.size(1))
-        states = engine.states(source.gather(1, places), frames)
+        states = engine.states(source.gather(1, places), frames)[~padding]
         output = Output(engine.projection, engine.projection.dtype == torch.bfloat16)
-        best = output.best(
-            states[~padding],
-            forbidden=torch.tensor(never_chosen(model)),
-            penalties=dict.fromkeys(silent(model), self.blank_penalty),
-        )
+        best = output.best(states, **choice(model, self.blank_penalty, source.device))
         labels = source.new_full(padding.shape, PAD)
         labels[~padding] = best.symbols.masked_fill(best.symbols == EOS, BLANK)
-        written = collapse(labels, padding).tolist()
-        scores = [float(each.mean()) for each in best.log_probabilities.split(frames.tolist())]
-        return [
-            Hypothesis([token for token in tokens if token != PAD], score, 1)
-            for tokens, score in zip(written, scores, strict=True)
-        ]
+        scores = [each.mean() for each in best.log_probabilities.split(frames.tolist())]
+        return written(collapse(labels, padding), torch.stack(scores), torch.ones_like(frames))
 
 
 METHOD = CTranslate2Ctc

@@ -53,12 +53,10 @@ def forced_passes(
     scores = forced_tokens(model, model.encode(source), written, group=group).tolist()
     sentences = []
     for tokens, its_scores in zip(([*one, EOS] for one in written), scores, strict=True):
-        places = range(len(tokens))
-        groups = [list(places[start : start + group]) for start in places[::group]]
-        sentences.append(
-            [
-                Pass(tokens[: each[-1] + 1], each, each, its_scores[: each[-1] + 1])
-                for each in groups
-            ]
-        )
+        passes = []
+        for start in range(0, len(tokens), group):
+            end = min(start + group, len(tokens))
+            chosen = list(range(start, end))
+            passes.append(Pass(tokens[:end], chosen, chosen, its_scores[:end]))
+        sentences.append(passes)
     return sentences

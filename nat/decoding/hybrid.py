@@ -1,6 +1,5 @@
 """Hybrid-regressive decoding (HRT): every k-th token from left to right, then all others."""
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -48,13 +47,7 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         else:
             assert chunk_of(assistant) == chunk_of(model)  # they write the same kth tokens first
             writer, encoded = assistant, assistant.encode(source).rows(rows)
-            kth = [one.tokens for one in sequences]
-            of_kth = forced_tokens(writer, encoded, kth, BEGIN_OF_CHUNKS, chunk_of(writer)).sum(1)
-            totals = [
-                # so that a failed search is reported as such, whatever the other model's score is
-                score if math.isfinite(one.score) else math.nan
-                for one, score in zip(sequences, of_kth.tolist(), strict=True)
-            ]
+            totals = scores_of_kth(writer, encoded, sequences).sum(1).tolist()
         tokens, _, scores = complete(writer, encoded, sequences)
         ends = tokens.eq(EOS).int().argmax(1)
         # EOS itself counts where stage II chose it
@@ -64,7 +57,8 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         for row, one, total, written, end, score in zip(
             sentences, sequences, totals, *completed, strict=True
         ):
-            candidates[row].append(Hypothesis(written[:end], score + total, one.steps + 1))
+            score = one.scored(score + total).score
+            candidates[row].append(Hypothesis(written[:end], score, one.steps + 1))
         return list(map(most_probable, candidates))
 
     @torch.inference_mode()
@@ -72,17 +66,11 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         """The passes behind the best sequence of stage I; see `nat.decoding.passes.Traced`."""
         encoded = model.encode(source)
         sequences = [kept[0] for kept in self.every_kth(model, encoded)]
-        completed = complete(model, encoded, sequences)
-        lengths = completed[0].ne(PAD).sum(1)
-        chunk, kth = chunk_of(model), [each.tokens for each in sequences]
-        of_kth = forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk)
-        rows = zip(*(each.tolist() for each in (*completed, lengths, of_kth)), strict=True)
-        sentences = []
-        for tokens, masked, scores, end, its_kth in rows:
-            for place in range(chunk - 1, end, chunk):
-                scores[place] = its_kth[place // chunk]
-            sentences.append(_unfolded(tokens[:end], masked[:end], scores[:end]))
-        return sentences
+        tokens, masked, scores = complete(model, encoded, sequences)
+        of_kth = scores_of_kth(model, encoded, sequences).repeat_interleave(chunk_of(model), 1)
+        scores = torch.where(masked, scores, of_kth)
+        rows = zip(tokens, masked, scores, tokens.ne(PAD).sum(1).tolist(), strict=True)
+        return [_unfolded(*(each[:end] for each in row)) for *row, end in rows]
 
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""
@@ -95,6 +83,12 @@ class Hybrid(LeftToRightSearch, HybridDecodingOptions):
         )
 
 
+def scores_of_kth(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]) -> Tensor:
+    """Log-probabilities of every k-th token and EOS, by forced decoding, nats, [N, n + 1]."""
+    kth = [each.tokens for each in sequences]
+    return forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk_of(model))
+
+
 def complete(
     model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -105,11 +99,10 @@ def complete(
         [N, T]; positions of stage II, [N, T]; log-probabilities of what it chose there, nats; zero
         elsewhere, [N, T].
     """
-    chunk = chunk_of(model)
-    device = encoded.states.device
+    device, between = encoded.states.device, [MASK] * (chunk_of(model) - 1)
     tokens = pad(
         [
-            [symbol for kth in (*sequence.tokens, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
+            [symbol for kth in (*sequence.tokens, EOS) for symbol in (*between, kth)]
             for sequence in sequences
         ]
     ).to(device)
@@ -117,21 +110,19 @@ def complete(
     positions = torch.arange(1, tokens.size(1) + 1, device=device).expand_as(tokens)
     positions = positions.masked_fill(padding, 0)
     states = model.decode(tokens, padding, encoded, causal=False, positions=positions)
-    never = torch.tensor(NEVER_FILLED, device=device)
-    best = model.output.best(states[masked], never)
+    best = model.output.best(states[masked], torch.tensor(NEVER_FILLED, device=device))
     tokens = tokens.masked_scatter(masked, best.symbols)
     filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
     return tokens, masked, filled
 
 
-def _unfolded(tokens: list[int], masked: list[bool], scores: list[float]) -> list[Pass]:
-    """The passes of a completed sequence: one for each token of stage I, one for stage II."""
-    shown = [MASK if between else token for token, between in zip(tokens, masked, strict=True)]
-    known = [0.0 if between else score for score, between in zip(scores, masked, strict=True)]
-    kth = [place for place, between in enumerate(masked) if not between]
-    between = [place for place, between in enumerate(masked) if between]
+def _unfolded(tokens: Tensor, masked: Tensor, scores: Tensor) -> list[Pass]:
+    """The passes of a completed sequence [T]: one for each token of stage I, one for stage II."""
+    shown = tokens.masked_fill(masked, MASK).tolist()
+    known = scores.masked_fill(masked, 0).tolist()
+    kth, between = ((each.nonzero()[:, 0]).tolist() for each in (~masked, masked))
     first = [Pass(shown[: place + 1], [place], [place], known[: place + 1]) for place in kth]
-    return [*first, Pass(tokens, between, between, scores)]
+    return [*first, Pass(tokens.tolist(), between, between, scores.tolist())]
 
 
 def chunk_of(model: Transformer) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from nat.data.vocabulary import PAD
+from nat.data.vocabulary import BLANK, EOS, PAD
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,25 @@ class Hypothesis:
     score: float
     steps: int
 
+    def scored(self, score: float) -> "Hypothesis":
+        """The same with the score of another model; NaN if its own is not finite.
+
+        So a failed decoding is reported as such, whatever the other model's score is.
+        """
+        return replace(self, score=score if math.isfinite(self.score) else math.nan)
+
 
 NOTHING = Hypothesis([], 0.0, 0)
 """The translation of a sentence that could not be decoded."""
+
+
+def written(tokens: Tensor, scores: Tensor, steps: Tensor) -> list[Hypothesis]:
+    """Hypotheses of symbols [B, T], without PAD, BLANK and EOS; scores and steps are [B]."""
+    rows = zip(tokens.tolist(), scores.tolist(), steps.tolist(), strict=True)
+    return [
+        Hypothesis([token for token in row if token not in (PAD, BLANK, EOS)], score, passes)
+        for row, score, passes in rows
+    ]
 
 
 def most_probable(candidates: Sequence[Hypothesis]) -> Hypothesis:

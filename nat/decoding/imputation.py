@@ -8,7 +8,7 @@ from torch import Tensor
 from nat.alignment.ctc import collapse
 from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import Network, predict
 from nat.decoding.passes import Moment, Pass, passes_of
 from nat.transformer.model import Encoded, Transformer
@@ -53,8 +53,7 @@ def impute(
         tokens: labels, MASK where there is none yet, [B, T].
         padding: True at padding, [B, T].
         steps: number of passes, at least 1.
-        output: see `nat.decoding.network.predict`.
-        blank_penalty: see `nat.decoding.network.predict`.
+        output: see `nat.decoding.network.predict`, as for `blank_penalty`.
         history: to which the alignments after each pass are added.
     """
     masked = tokens.eq(MASK) & ~padding
@@ -78,19 +77,18 @@ def impute(
 
 
 def imputed_translations(
-    model: Network, encoded: Encoded, steps: int, blank_penalty: float = 0.0
+    model: Network,
+    encoded: Encoded,
+    steps: int,
+    blank_penalty: float = 0.0,
+    history: list[Moment] | None = None,
 ) -> list[Hypothesis]:
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
-    empty = torch.where(padding, PAD, MASK)
-    imputed = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
-    written = collapse(imputed.labels, padding)
+    masks = torch.where(padding, PAD, MASK)
+    imputed = impute(model, encoded, masks, padding, steps, None, blank_penalty, history)
     scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
-    rows = zip(written.tolist(), scores.tolist(), imputed.passes.tolist(), strict=True)
-    return [
-        Hypothesis([token for token in tokens if token != PAD], score, passes)
-        for tokens, score, passes in rows
-    ]
+    return written(collapse(imputed.labels, padding), scores, imputed.passes)
 
 
 @torch.inference_mode()
@@ -98,9 +96,7 @@ def imputed_passes(
     model: Transformer, source: Tensor, steps: int, blank_penalty: float = 0.0
 ) -> list[list[Pass]]:
     """The passes of `imputed_translations`, with frames for tokens."""
-    encoded = model.encode(source)
-    padding = model.upsampled_padding(encoded)
-    empty = torch.where(padding, PAD, MASK)
-    history: list[Moment] = []
-    impute(model, encoded, empty, padding, steps, None, blank_penalty, history)
-    return passes_of(history, torch.arange(len(padding)), (~padding).sum(1))
+    encoded, history = model.encode(source), list[Moment]()
+    imputed_translations(model, encoded, steps, blank_penalty, history)
+    frames = (~model.upsampled_padding(encoded)).sum(1)
+    return passes_of(history, torch.arange(len(frames)), frames)

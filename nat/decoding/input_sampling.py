@@ -35,8 +35,7 @@ class InputSampling(InputSamplingDecodingOptions):
         canvases = canvases_of(model, of_sentences, self.length_beam)
         encoded = of_sentences.repeat(self.length_beam)
         states = model.decode(canvases.tokens, ~canvases.real, encoded, causal=False)
-        ids = randomness.numbers_of(encoded.source, encoded.padding)
-        ids = ids ^ canvases.lengths
+        ids = randomness.numbers_of(encoded.source, encoded.padding) ^ canvases.lengths
         drawn = randomness.uniform(self.seed, 0, ids, canvases.tokens.size(1))
         # NaN counts as masked, so that a failed prediction is not replaced by the assistant's
         masked = ~(drawn >= predictor(states).sigmoid()) & canvases.real
@@ -45,7 +44,7 @@ class InputSampling(InputSamplingDecodingOptions):
         of_assistant = assistant.encode(source).repeat(self.length_beam)
         canvases.predict(assistant, of_assistant, canvases.real)
         canvases.predict(model, encoded, masked)
-        return canvases.best(self.length_beam)
+        return canvases.best()
 
 
 METHOD = InputSampling

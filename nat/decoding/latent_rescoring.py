@@ -1,13 +1,11 @@
 """Noisy parallel decoding by latents: an autoregressive assistant chooses among several draws."""
 
-import torch
-from torch import Tensor
-
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.options import LatentRescoringDecodingOptions
 from nat.decoding.rescoring import RescoredDraws
+from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -19,20 +17,16 @@ class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
     `nat.decoding.rescoring` for the score.
     """
 
-    @torch.inference_mode()
-    def __call__(
-        self, model: Transformer, source: Tensor, assistant: Transformer
+    def candidates(
+        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None = None
     ) -> list[Hypothesis]:
-        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-
-        def translate(encoded: Encoded) -> list[Hypothesis]:
-            if model.decoder.upsample is not None:
-                return imputed_translations(model, encoded, steps=1)
-            canvases = canvases_of(model, encoded, 1)
-            canvases.predict(model, encoded, canvases.real)
-            return canvases.all()
-
-        return self.choose(model, source, assistant, translate)
+        """One of each draw."""
+        drawn = self.drawn(model, encoded)
+        if model.decoder.upsample is not None:
+            return imputed_translations(model, drawn, steps=1)
+        canvases = canvases_of(model, drawn, 1)
+        canvases.predict(model, drawn, canvases.real)
+        return canvases.all()
 
 
 METHOD = LatentRescoring

@@ -32,15 +32,13 @@ class LengthParallel(ParallelLengths):
         first passes, and translations before repeated tokens are dropped.
         """
         plain = type(self), *({**vars(self), "deduplicate": False}.values())
-        chosen = once(
-            known, plain, source, lambda: self._decoded(model, source, known).best(self.length_beam)
-        )
+        chosen = once(known, plain, source, lambda: self._decoded(model, source, known).best())
         return deduplicated(chosen) if self.deduplicate else chosen
 
     @torch.inference_mode()
     def passes(self, model: Network, source: Tensor) -> list[list[Pass]]:
         """The passes of the best length; see `nat.decoding.passes.Traced`."""
-        return self._decoded(model, source, history=[]).recorded(self.length_beam)
+        return self._decoded(model, source, history=[]).recorded()
 
     def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> None:
         """Decode N canvases in place after the first pass; without a method's own, no more.
@@ -61,8 +59,7 @@ class LengthParallel(ParallelLengths):
         factor = getattr(self, "length_factor", 1.0)  # an option of `one_pass`
 
         def predict() -> Canvases:
-            canvases = canvases_of(model, of_sentences, self.length_beam, factor)
-            canvases.history = history
+            canvases = canvases_of(model, of_sentences, self.length_beam, factor, history)
             canvases.predict(model, encoded, canvases.real)
             return canvases
 

@@ -1,16 +1,14 @@
 """Noisy parallel decoding by lengths: an autoregressive assistant chooses among several lengths."""
 
-import torch
-from torch import Tensor
-
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LengthRescoringDecodingOptions
-from nat.decoding.rescoring import best_of_assistant
-from nat.transformer.model import Transformer
+from nat.decoding.rescoring import Rescoring
+from nat.language_model.ngram import LanguageModel
+from nat.transformer.model import Encoded, Transformer
 
 
-class LengthRescoring(LengthRescoringDecodingOptions):
+class LengthRescoring(Rescoring, LengthRescoringDecodingOptions):
     """Decode the most probable lengths in one pass each; the assistant's score selects among them.
 
     With the constant length predictor, 2 B + 1 lengths are those from C - B to C + B around the
@@ -18,15 +16,13 @@ class LengthRescoring(LengthRescoringDecodingOptions):
     `nat.decoding.rescoring` for the score.
     """
 
-    @torch.inference_mode()
-    def __call__(
-        self, model: Transformer, source: Tensor, assistant: Transformer
+    def candidates(
+        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None = None
     ) -> list[Hypothesis]:
-        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        encoded = model.encode(source)
+        """One of each length."""
         canvases = canvases_of(model, encoded, self.length_beam)
         canvases.predict(model, encoded.repeat(self.length_beam), canvases.real)
-        return best_of_assistant(assistant, source, canvases.all(), self.length_penalty)
+        return canvases.all()
 
 
 METHOD = LengthRescoring

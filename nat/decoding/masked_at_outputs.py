@@ -1,7 +1,5 @@
 """The probe of HRT, figure 2: masked parts of an AT translation are predicted again."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -47,26 +45,15 @@ class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
         end = [EOS] if model.predicts_end else []
         longest = model.architecture.max_positions - len(end)
         tokens = pad([[*one.tokens[:longest], *end] for one in written]).to(source.device)
-        real = tokens.ne(PAD)
-        words = real & tokens.ne(EOS)
+        words = tokens.ne(PAD) & tokens.ne(EOS)
         masked = self.masks(words, randomness.numbers_of(source, source.eq(PAD)))
         encoded = model.encode(source)
-        canvases = Canvases(
-            tokens=tokens,
-            log_probabilities=encoded.states.new_zeros(real.shape),
-            real=real,
-            lengths=real.sum(1),
-            passes=torch.tensor([one.steps for one in written], device=source.device),
-        )
+        canvases = Canvases(tokens, encoded)
         canvases.predict(model, encoded, masked)
         scores = canvases.log_probabilities.sum(1) / masked.sum(1).clamp(min=1)
-        rows = zip(canvases.all(), scores.tolist(), written, strict=True)
         return [
-            # so that a failed search of the assistant is reported as such
-            Hypothesis(
-                completed.tokens, score if math.isfinite(one.score) else math.nan, completed.steps
-            )
-            for completed, score, one in rows
+            Hypothesis(one.tokens, before.scored(score).score, before.steps + one.steps)
+            for one, before, score in zip(canvases.all(), written, scores.tolist(), strict=True)
         ]
 
     def masks(self, real: Tensor, ids: Tensor) -> Tensor:

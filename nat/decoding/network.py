@@ -1,13 +1,36 @@
-"""A network that predicts in parallel, in PyTorch or in ONNX Runtime."""
+"""A network that predicts in parallel, in PyTorch or in another engine."""
 
+from typing import Any, TypedDict
+
+import torch
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN
-from nat.decoding.engines.onnx import OnnxNetwork
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best, Output
 
-Network = Transformer | OnnxNetwork
+
+class EngineNetwork:
+    """A model that another engine runs, which encodes and predicts; all else is the model's."""
+
+    def __init__(self, model: Transformer) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def encode(self, source: Tensor) -> Encoded:
+        """See `Transformer.encode`."""
+        raise NotImplementedError
+
+    def predict(
+        self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
+    ) -> Best:
+        """See `predict`."""
+        raise NotImplementedError
+
+
+Network = Transformer | EngineNetwork
 
 
 def never_chosen(network: Network) -> list[int]:
@@ -28,6 +51,21 @@ def silent(network: Network) -> list[int]:
     return [BLANK, EOS] if network.predicts_end else [BLANK]
 
 
+class Choice(TypedDict):
+    """How `Output.best` chooses: what is forbidden, and penalties in nats."""
+
+    forbidden: Tensor
+    penalties: dict[int, float]
+
+
+def choice(network: Network, blank_penalty: float, device: torch.device) -> Choice:
+    """How a parallel decoding chooses; the `blank_penalty` of the `silent` symbols is in nats."""
+    return {
+        "forbidden": torch.tensor(never_chosen(network), device=device),
+        "penalties": dict.fromkeys(silent(network), blank_penalty),
+    }
+
+
 def predict(
     network: Network,
     tokens: Tensor,
@@ -45,16 +83,13 @@ def predict(
         padding: True at padding, [B, T].
         encoded: encoder states of the same sentences, by the same network.
         chosen: True at positions to predict, N of them, [B, T].
-        blank_penalty: by which the log-probabilities of the `silent` symbols are lowered for the
-            choice, nats.
+        blank_penalty: see `choice`.
         output: with which states become probabilities, in PyTorch; None for the network's own.
 
     Returns:
         Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
     """
-    if isinstance(network, OnnxNetwork):
+    if isinstance(network, EngineNetwork):
         return network.predict(tokens, encoded, chosen, blank_penalty)
-    states = network.decode(tokens, padding, encoded, causal=False)
-    forbidden = tokens.new_tensor(never_chosen(network))
-    penalties = dict.fromkeys(silent(network), blank_penalty)
-    return (output or network.output).best(states[chosen], forbidden, penalties)
+    states = network.decode(tokens, padding, encoded, causal=False)[chosen]
+    return (output or network.output).best(states, **choice(network, blank_penalty, states.device))

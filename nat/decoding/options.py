@@ -10,7 +10,7 @@ from nat.traits import DecodingMethod, Order
 from nat.transformer.architecture import LENGTH_CLASSES
 
 LengthBeam = Annotated[int, Field(ge=1, le=LENGTH_CLASSES)]
-"""Number of lengths that are decoded, the most probable ones."""
+"""Number of lengths that are decoded, the most probable ones; 1 on an upsampled canvas."""
 LengthPenalty = Literal["mean", "sum"]
 """Divisor of the log-probability of n tokens, EOS included: n for `mean`, 1 for `sum`."""
 
@@ -23,7 +23,6 @@ class LeftToRight(DecodingMethod):
         length_penalty: exponent of the length; 0 ranks by probability, 1 by the mean per token.
         longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
             (rounded down), and fits the model's positions.
-        longest_margin: see `longest_ratio`.
     """
 
     beam: Count = 5
@@ -31,11 +30,12 @@ class LeftToRight(DecodingMethod):
     longest_ratio: NotNegative = 1.5
     longest_margin: Number = 10
 
+    decoding_order: ClassVar[Order] = "autoregressive"
+
 
 class BeamSearchDecodingOptions(LeftToRight):
     """Of beam search."""
 
-    decoding_order: ClassVar[Order] = "autoregressive"
     traced = True
 
 
@@ -50,17 +50,14 @@ class Ctranslate2BeamDecodingOptions(LeftToRight):
 
     precision: Literal["float32", "float16", "int8"] = "float32"
 
-    decoding_order = "autoregressive"
     converted = "ctranslate2"
 
 
 class HybridDecodingOptions(LeftToRight):
-    """Of hybrid-regressive decoding.
+    """Of hybrid-regressive decoding: `beam` and the rest are of stage I.
 
     Attributes:
-        beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,
-            `longest_ratio` and `longest_margin`.
-        kept: b_nat, sequences that stage II completes; at most `beam`.
+        kept: b_nat, sequences that stage II completes; at most `beam`, which is b_at.
     """
 
     kept: Count = 1
@@ -95,10 +92,8 @@ class RefinementDecodingOptions(DecodingMethod):
 class ParallelLengths(DecodingMethod):
     """Of the methods that decode several lengths from masks, see `nat.decoding.length_parallel`.
 
-    Attributes:
-        length_beam: see `LengthBeam`.
-        deduplicate: drop a token that equals the token before it (Lee et al. 2018), after empty
-            tokens are dropped; the score is that of all positions.
+    `deduplicate` drops a token that equals the token before it (Lee et al. 2018), after empty
+    tokens are dropped; the score is that of all positions.
     """
 
     length_beam: LengthBeam = 1
@@ -119,11 +114,9 @@ class OnePassDecodingOptions(ParallelLengths):
 
 
 class MaskPredictDecodingOptions(ParallelLengths):
-    """Of mask-predict.
+    """Of mask-predict in T `steps`; one step is `one_pass`.
 
-    Attributes:
-        steps: T, decoder passes; one step is `one_pass`.
-        remask: whether tokens that were revealed can be masked again.
+    `remask` says whether tokens that were revealed can be masked again.
     """
 
     steps: Count
@@ -177,32 +170,34 @@ class MaskedAtOutputsDecodingOptions(DecodingMethod):
         return self
 
 
-class LengthRescoringDecodingOptions(DecodingMethod):
-    """Of noisy parallel decoding by lengths."""
+class Rescored(DecodingMethod):
+    """Of noisy parallel decoding, see `nat.decoding.rescoring`."""
 
-    length_beam: LengthBeam
     length_penalty: LengthPenalty = "mean"
 
     assistant = "autoregressive"
 
 
-class Draws(DecodingMethod):
+class LengthRescoringDecodingOptions(Rescored):
+    """Of noisy parallel decoding by lengths."""
+
+    length_beam: LengthBeam
+
+
+class Draws(Rescored):
     """Of the methods that rescore translations with several draws of the latents.
 
     Attributes:
         samples: number of draws from the prior.
         temperature: factor of the prior's standard deviations.
         seed: seed of the draws, which also depend on the source sentence.
-        length_penalty: see `LengthPenalty`.
     """
 
     samples: Count = 5
     temperature: NotNegative = 0.1
     seed: Number = 0
-    length_penalty: LengthPenalty = "mean"
 
     part = "latent"
-    assistant = "autoregressive"
 
 
 class LatentRescoringDecodingOptions(Draws):
@@ -220,7 +215,7 @@ class CtcDecodingOptions(DecodingMethod):
 
     blank_penalty: float = added(0.0)
 
-    upsampled = True
+    upsampled: ClassVar[bool | None] = True
     traced = True
 
 
@@ -233,54 +228,42 @@ class ImputerDecodingOptions(DecodingMethod):
     traced = True
 
 
-class Ctranslate2CtcDecodingOptions(DecodingMethod):
-    """Of the best alignment in CTranslate2; for `blank_penalty` see `CtcDecodingOptions`."""
+class Ctranslate2CtcDecodingOptions(CtcDecodingOptions):
+    """Of the best alignment in CTranslate2."""
 
     precision: Literal["float32", "int8"] = "float32"
-    blank_penalty: float = added(0.0)
 
-    upsampled = True
     encoder_only = True
     converted = "ctranslate2"
+    traced = False
 
 
-class OnnxParallelDecodingOptions(DecodingMethod):
-    """Of parallel decoding in ONNX Runtime.
+class OnnxParallelDecodingOptions(CtcDecodingOptions):
+    """Of parallel decoding in ONNX Runtime, with `steps` passes of the decoder.
 
-    Attributes:
-        precision: of the weights of matrix products.
-        steps: passes of the decoder.
-        length_beam: see `LengthBeam`; 1 on an upsampled canvas.
-        blank_penalty: see `CtcDecodingOptions`; only for an upsampled canvas.
+    A penalty of BLANK is only for an upsampled canvas.
     """
 
     precision: Literal["float32", "int8"] = "float32"
     steps: Count = 1
     length_beam: LengthBeam = 1
-    blank_penalty: float = added(0.0)
 
     upsampled = None
     converted = "onnx"
+    traced = False
 
 
-class CapturedDecodingOptions(DecodingMethod):
-    """Of one parallel pass in fixed shapes, see `nat.decoding.captured`.
+class CapturedDecodingOptions(OnePassDecodingOptions, CtcDecodingOptions):
+    """Of one parallel pass in fixed shapes: those of `one_pass` and, for CTC, `ctc`.
 
-    Attributes:
-        precision: of the model and of its products; that of float32 is the model as it is.
-        length_beam: see `LengthBeam`; 1 on an upsampled canvas.
-        length_factor: see `OnePassDecodingOptions`.
-        deduplicate: see `ParallelLengths`.
-        blank_penalty: see `CtcDecodingOptions`; only for an upsampled canvas.
+    The model and its products have the `precision`; that of float32 is the model as it is.
     """
 
     precision: Literal["float32", "float16", "bfloat16"] = "float32"
-    length_beam: LengthBeam = 1
-    length_factor: float = Field(default=1.0, gt=0.0)
-    deduplicate: bool = False
-    blank_penalty: float = added(0.0)
 
     upsampled = None
+    starts_from_masks = False
+    traced = False
 
 
 class CtcBeamDecodingOptions(DecodingMethod):

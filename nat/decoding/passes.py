@@ -34,26 +34,17 @@ class Moment(NamedTuple):
     tokens: Tensor
     log_probabilities: Tensor
 
+    def of(self, row: int, length: int) -> Pass:
+        """The pass of a row that has this length."""
+        chosen, masked = (each[row].nonzero()[:, 0] for each in (self.chosen, self.masked))
+        shown = self.tokens[row, :length], chosen, masked, self.log_probabilities[row, :length]
+        return Pass(*(each.tolist() for each in shown))
+
 
 def passes_of(moments: Sequence[Moment], rows: Tensor, lengths: Tensor) -> list[list[Pass]]:
-    """The passes of some rows of a batch, of which each has a length; without those of no choice.
-
-    Args:
-        moments: after each pass, of N rows.
-        rows: numbers of B of them.
-        lengths: of all rows, [N].
-    """
+    """The passes of some rows [B] of a batch of these lengths [N]; without those of no choice."""
     return [
-        [
-            Pass(
-                each.tokens[row, : lengths[row]].tolist(),
-                each.chosen[row].nonzero()[:, 0].tolist(),
-                each.masked[row].nonzero()[:, 0].tolist(),
-                each.log_probabilities[row, : lengths[row]].tolist(),
-            )
-            for each in moments
-            if each.chosen[row].any()
-        ]
+        [each.of(row, int(lengths[row])) for each in moments if each.chosen[row].any()]
         for row in rows.tolist()
     ]
 
@@ -78,10 +69,5 @@ def described(sentence: Sequence[Pass], vocabulary: Vocabulary) -> list[dict[str
 
 def words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str | None]:
     """Subwords; none for MASK, an empty one for BLANK."""
-
-    def word(token: int) -> str | None:
-        if token == MASK:
-            return None
-        return "" if token == BLANK else vocabulary.symbols[token]
-
-    return [word(token) for token in tokens]
+    special = {MASK: None, BLANK: ""}
+    return [special[each] if each in special else vocabulary.symbols[each] for each in tokens]

@@ -32,9 +32,8 @@ class Prefixes:
         words: ids of the tokens that the sentence may have, here numbered 0 to U - 1, [U].
         beam: K.
         language_model: the language model, or None.
-        alpha: factor of its log-probabilities, at least zero.
-        beta: bonus per token, nats.
-        logarithmic: multiply the bonus by the logarithm of the number of tokens instead.
+        alpha, beta: factors as above, at least zero and in nats.
+        logarithmic: see above.
 
     Attributes:
         last: last token of each prefix, NO_TOKEN of the empty one, [K].

@@ -1,16 +1,48 @@
 """Noisy parallel decoding (Gu et al. 2018): an autoregressive assistant chooses a candidate."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
-from nat.decoding.options import Draws, LengthPenalty
+from nat.decoding.options import Draws, LengthPenalty, Rescored
+from nat.language_model.ngram import LanguageModel
 from nat.parts.latent import LatentVariables
 from nat.transformer.model import Encoded, Transformer
+
+
+class Rescoring(Rescored):
+    """Of several candidates, the assistant's choice is the translation, see `best_of_assistant`."""
+
+    @torch.inference_mode()
+    def __call__(
+        self,
+        model: Transformer,
+        source: Tensor,
+        assistant: Transformer,
+        language_model: LanguageModel | None = None,
+    ) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        candidates = self.candidates(model, model.encode(source), language_model)
+        return best_of_assistant(assistant, source, candidates, self.length_penalty)
+
+    def candidates(
+        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
+    ) -> list[Hypothesis]:
+        """As many of each of the B sentences, at least one, side by side."""
+        raise NotImplementedError
+
+
+class RescoredDraws(Rescoring, Draws):
+    """The candidates are translations with several draws of the latents."""
+
+    def drawn(self, model: Transformer, encoded: Encoded) -> Encoded:
+        """Each sentence with as many draws from the prior, side by side."""
+        latents = model.part(LatentVariables)
+        assert latents is not None
+        return latents.sampled(encoded, self.samples, self.temperature, self.seed)
 
 
 def best_of_assistant(
@@ -55,29 +87,8 @@ def best_of_assistant(
         scored = []
         for one in candidates[row * size : (row + 1) * size]:
             score = known.get((row, tuple(one.tokens)), -torch.inf)
-            if length_penalty == "mean":
-                score /= len(one.tokens) + 1
-            # so that a failed decoding is reported as such, whatever the assistant's score is
-            score = score if math.isfinite(one.score) else math.nan
-            scored.append(Hypothesis(one.tokens, score, one.steps))
+            divisor = len(one.tokens) + 1 if length_penalty == "mean" else 1
+            scored.append(one.scored(score / divisor))
         best = most_probable(scored)
-        steps = max(one.steps for one in scored) + 1
-        chosen.append(Hypothesis(best.tokens, best.score, steps))
+        chosen.append(Hypothesis(best.tokens, best.score, max(one.steps for one in scored) + 1))
     return chosen
-
-
-class RescoredDraws(Draws):
-    """The candidates are translations with several draws of the latents."""
-
-    def choose(
-        self,
-        model: Transformer,
-        source: Tensor,
-        assistant: Transformer,
-        translate: Callable[[Encoded], Sequence[Hypothesis]],
-    ) -> list[Hypothesis]:
-        """The assistant's choice among what `translate` writes with each draw, for [B, S]."""
-        latents = model.part(LatentVariables)
-        assert latents is not None
-        encoded = latents.sampled(model.encode(source), self.samples, self.temperature, self.seed)
-        return best_of_assistant(assistant, source, translate(encoded), self.length_penalty)

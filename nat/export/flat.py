@@ -16,10 +16,7 @@ from pathlib import Path
 from nat.errors import UserError
 
 STAND_INS = "nat.export.stand_ins"
-REPLACED = (
-    *("nat.checksums", "nat.files", "nat.registry"),
-    *("nat.decoding.engines.onnx", "nat.language_model.ngram"),
-)
+REPLACED = ("nat.checksums", "nat.files", "nat.registry", "nat.language_model.ngram")
 """Modules whose names `STAND_INS` has instead."""
 
 Import = ast.Import | ast.ImportFrom

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
-from nat.decoding.engines.onnx import BLANK_PENALTY
+from nat.decoding.engines import BLANK_PENALTY
 from nat.decoding.network import never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json

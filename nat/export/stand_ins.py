@@ -12,7 +12,7 @@ from typing import Any
 METHODS: dict[tuple[str, str], type] = {}
 """Classes of the methods by family and name; the file that opens the model fills it."""
 
-LanguageModel, OnnxNetwork = Any, type(None)  # neither language models nor engines travel
+LanguageModel = Any  # language models do not travel
 
 
 def built(family: str, options: Mapping[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode
-from nat.decoding.engines import PROJECTION
+from nat.decoding.engines import PROJECTION, engine_module
 from nat.files import write_json
 from nat.job import Job
 from nat.jobs.translate import Methods
@@ -124,9 +124,7 @@ class _Timed:
         elif engine == "onnx":
             self.why_not = ONLY_PROCESSORS
         elif engine == "ctranslate2":
-            from nat.decoding.engines.ctranslate2 import runs_on_gpu  # an extra
-
-            self.why_not = None if runs_on_gpu() else NO_CUBLAS
+            self.why_not = None if engine_module(engine).runs_on_gpu() else NO_CUBLAS
 
     @property
     def model_bytes(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -14,7 +14,7 @@ from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode, records, translate
-from nat.decoding.engines.onnx import OnnxEngine
+from nat.decoding.engines import Engine, opened
 from nat.decoding.known import Known
 from nat.errors import UserError
 from nat.files import read_json
@@ -24,9 +24,6 @@ from nat.language_model.ngram import LanguageModel
 from nat.program import Progress
 from nat.training.model_file import check_weights, matching_model
 from nat.transformer.model import Transformer
-
-if TYPE_CHECKING:
-    from nat.decoding.engines.ctranslate2 import EncoderEngine, SearchEngine
 
 
 class Methods:
@@ -103,21 +100,9 @@ class Methods:
 
 def matching_engine(
     path: Path, sizes: VocabularySizes, precision: str, device: torch.device, alone: bool = False
-) -> "SearchEngine | EncoderEngine | OnnxEngine":
-    """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
-
-    ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
-
-    Raises:
-        UserError: if it is of others.
-    """
-    engine: SearchEngine | EncoderEngine | OnnxEngine
-    if path.name == "onnx":
-        engine = OnnxEngine(path, precision)
-    else:
-        from nat.decoding.engines.ctranslate2 import opened  # an extra
-
-        engine = opened(path, precision, device, alone=alone)
+) -> Engine:
+    """Open a converted model; a `UserError` if it is of other vocabularies."""
+    engine = opened(path, precision, device, alone=alone)
     source = None if sizes.source is None else len(engine.source_symbols)
     its = VocabularySizes(len(engine.symbols), source)
     if its != sizes:

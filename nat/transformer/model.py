@@ -161,10 +161,16 @@ class Transformer(nn.Module):
         positions = self.architecture.max_positions
         if self.decoder.upsample is None:
             return positions - 1
-        longest = int(positions / self.decoder.upsample) + 1
-        while math.ceil(round(longest * self.decoder.upsample, 9)) > positions:  # as below
+        longest = min(positions - 1, int(positions / self.decoder.upsample) + 1)
+        while self.canvas_length(longest) > positions:
             longest -= 1
-        return min(positions - 1, longest - self.decoder.count_source_end)
+        return longest
+
+    def canvas_length(self, source_length: int) -> int:
+        """Positions of the upsampled canvas of so many source tokens, without EOS."""
+        assert self.decoder.upsample is not None
+        frames = (source_length + self.decoder.count_source_end) * self.decoder.upsample
+        return max(1, math.ceil(round(frames, 9)))  # since 50 * 1.1 is above 55
 
     @property
     def longest_target(self) -> int:

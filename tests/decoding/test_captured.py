@@ -98,7 +98,7 @@ class Moving(TorchFunctionMode):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_gpu_never_waits_for_the_processor(name: str, dtype: torch.dtype) -> None:
-    fixed = FixedPass(model_of(name, dtype=dtype).to("meta"), blank_penalty=0.5)
+    fixed = FixedPass(model_of(name, dtype=dtype).to("meta"), Captured(blank_penalty=0.5))
     with Waiting(), Moving(), torch.inference_mode():
         rows = fixed(torch.empty((2, 16), dtype=torch.long, device="meta"))
     assert rows.is_meta and rows.shape[0] == 2 and rows.dtype == torch.long
@@ -120,7 +120,7 @@ def test_what_would_wait_is_found(waits: Callable[[Any], Any]) -> None:
 
 
 def test_few_shapes_occur() -> None:
-    graphs = Graphs(FixedPass(model_of("offset", max_positions=100)))
+    graphs = Graphs(FixedPass(model_of("offset", max_positions=100), Captured()))
     shapes = set()
     for sentences in range(1, 9):
         for length in range(1, 100):

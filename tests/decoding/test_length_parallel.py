@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from nat.data.batch import source_tensor
 from nat.data.vocabulary import PAD
 from nat.decoding.canvas import Canvases
 from nat.decoding.corpus import translate
@@ -63,13 +64,8 @@ def test_the_same_symbols_in_a_batch_of_another_width_are_another_text() -> None
 
 
 def test_the_best_canvas_has_the_highest_mean_and_the_most_steps() -> None:
-    lengths = torch.tensor([1, 3])
-    real = torch.arange(3) < lengths[:, None]
-    canvases = Canvases(
-        tokens=torch.where(real, 7, PAD),
-        log_probabilities=torch.tensor([[-1.0, 0.0, 0.0], [-0.5, -0.5, -0.5]]),
-        real=real,
-        lengths=lengths,
-        passes=torch.tensor([4, 2]),
-    )
-    assert canvases.best(2) == [Hypothesis([7, 7, 7], -0.5, 4)]
+    encoded = make_model().encode(source_tensor([[6]]))
+    canvases = Canvases(torch.tensor([[7, PAD, PAD], [7, 7, 7]]), encoded, length_beam=2)
+    canvases.log_probabilities += torch.tensor([[-1.0, 0.0, 0.0], [-0.5, -0.5, -0.5]])
+    canvases.passes += torch.tensor([4, 2])
+    assert canvases.best() == [Hypothesis([7, 7, 7], -0.5, 4)]

@@ -15,10 +15,11 @@ from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines.onnx import BLANK_PENALTY, OnnxEngine, OnnxNetwork
+from nat.decoding.engines import BLANK_PENALTY
+from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.network import never_chosen, silent
+from nat.decoding.network import choice
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
@@ -129,11 +130,7 @@ def test_symbols_are_chosen_as_by_the_projection(
     states = torch.randn(400, model.architecture.model_dim, dtype=torch.float64)
     given = None if penalty is None else torch.tensor(penalty, dtype=torch.float64)
     symbols, log_probabilities = onnx.ChoiceGraph(model)(states, given)
-    expected = model.output.best(
-        states,
-        forbidden=torch.tensor(never_chosen(model)),
-        penalties=dict.fromkeys(silent(model), penalty or 0.0),
-    )
+    expected = model.output.best(states, **choice(model, penalty or 0.0, states.device))
     assert torch.equal(symbols[:, 0], expected.symbols)
     torch.testing.assert_close(log_probabilities[:, 0], expected.log_probabilities)
     assert len(symbols.unique()) > min(words, 9)

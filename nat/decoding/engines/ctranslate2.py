@@ -29,21 +29,18 @@ class SearchEngine:
     """A converted model in CTranslate2, with as many threads as PyTorch uses.
 
     On a processor, each thread translates a part of a batch on its own, as most products of
-    matrices in a search are too small to be shared. If sentences come `alone`, one at a time, all
-    threads work on each.
+    matrices in a search are too small to be shared; all of them work on sentences that come
+    `alone`.
 
     Attributes:
         translator: the engine's own object.
         parts: how many parts of a batch are translated in parallel.
-        source_symbols: of the source vocabulary, in the order of their ids.
-        symbols, ids: of the target vocabulary, and their ids.
-
-    Raises:
-        UserError: if the folder is missing or damaged.
+        source_symbols, symbols: see `nat.decoding.engines.Engine`.
+        ids: of the symbols.
     """
 
     def __init__(
-        self, folder: Path, precision: str, device: str = "cpu", *, alone: bool = False
+        self, folder: Path, precision: str, device: str = "cpu", alone: bool = False
     ) -> None:
         self.folder = folder
         self.parts = 1 if alone or device != "cpu" else torch.get_num_threads()
@@ -59,9 +56,7 @@ class SearchEngine:
 class EncoderEngine:
     """A converted encoder in CTranslate2; see `SearchEngine`.
 
-    Attributes:
-        source_symbols, symbols: as there.
-        projection: [V, D], on the processor.
+    The `projection` [V, D] is on the processor.
     """
 
     def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
@@ -90,22 +85,19 @@ class EncoderEngine:
 
 
 def opened(
-    folder: Path, precision: str, device: torch.device, *, alone: bool = False
+    folder: Path, precision: str, device: torch.device, alone: bool
 ) -> SearchEngine | EncoderEngine:
     """Open a folder as what it holds, on a processor where the engine finds no GPU."""
     where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
     if (folder / PROJECTION).exists():
         return EncoderEngine(folder, precision, where)
-    return SearchEngine(folder, precision, where, alone=alone)
+    return SearchEngine(folder, precision, where, alone)
 
 
 def _opened(
     kind: Any, folder: Path, precision: str, device: str, parts: int = 1
 ) -> tuple[Path, Any]:
-    """The folder of a precision, and its model as a class of the engine's Python package.
-
-    So many parts of a batch can be translated in parallel; each has its share of the threads.
-    """
+    """The folder of a precision, and its model as a class of the engine's Python package."""
     verified_folder(folder)
     if precision == "float16" and device == "cpu":
         raise UserError(

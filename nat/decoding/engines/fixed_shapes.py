@@ -19,10 +19,12 @@ from torch import Tensor
 from nat.alignment.ctc import collapsed
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.canvas import lengths_of
-from nat.decoding.network import never_chosen, silent
+from nat.decoding.hypothesis import Hypothesis, written
+from nat.decoding.network import choice
+from nat.decoding.options import CapturedDecodingOptions
 from nat.transformer.length import ConstantLength
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.output import Best, Output
+from nat.transformer.output import Best
 
 WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128)
 """Positions of padded sources, EOS included; longer ones have no graph."""
@@ -41,34 +43,19 @@ class FixedPass:
     """A parallel pass over padded sources [B, S].
 
     Its result is one tensor of whole numbers, so that the processor waits for the GPU once: a row
-    for each sentence, [B, 2 + T], which `read` takes apart.
-
-    Args:
-        model: in evaluation mode, on its device.
-        precision: of a copy of the model; float32 is the model itself.
-        length_beam: number of lengths that are decoded, of which the best one is the result.
-        length_factor: of predicted lengths.
-        blank_penalty: see `nat.decoding.network.predict`.
+    for each sentence, [B, 2 + T], which `read` takes apart. The model is in evaluation mode, on its
+    device; in another precision than float32 it is a copy.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        precision: str = "float32",
-        length_beam: int = 1,
-        length_factor: float = 1.0,
-        blank_penalty: float = 0.0,
-    ) -> None:
-        self.original, self.model = model, model
-        if precision != "float32":
-            self.model = copy.deepcopy(model).to(getattr(torch, precision))
+    def __init__(self, model: Transformer, options: CapturedDecodingOptions) -> None:
+        self.original, self.model, self.options = model, model, options
+        if options.precision != "float32":
+            self.model = copy.deepcopy(model).to(getattr(torch, options.precision))
             if isinstance(model.length_predictor, ConstantLength):  # a mean, which is rounded once
                 self.model.length_predictor = model.length_predictor
-        self.length_beam, self.length_factor = length_beam, length_factor
         # made here, since a graph cannot wait for numbers of the processor
         device = next(self.model.parameters()).device
-        self._forbidden = torch.tensor(never_chosen(model), device=device)
-        self._penalties = dict.fromkeys(silent(model), blank_penalty)
+        self._choice = choice(model, options.blank_penalty, device)
 
     def __call__(self, source: Tensor) -> Tensor:
         """Translate sources (tokens, EOS, padding on the right)."""
@@ -79,22 +66,17 @@ class FixedPass:
 
     def _of_frames(self, encoded: Encoded) -> Tensor:
         lengths = self.model.canvas_lengths(self.model.copied_lengths(encoded.source))
-        frames = torch.arange(self._frames(encoded.source.size(1)), device=lengths.device)
-        padding = frames >= lengths[:, None]
+        # the longest source of so many positions has an EOS
+        frames = self.model.canvas_length(encoded.source.size(1) - 1)
+        padding = torch.arange(frames, device=lengths.device) >= lengths[:, None]
         best = self._chosen(padding, encoded)
         labels = best.symbols.masked_fill(best.symbols.eq(EOS), BLANK)
         scores = best.log_probabilities.masked_fill(padding, 0).sum(1) / (~padding).sum(1)
         return _packed(collapsed(labels, padding), scores, torch.ones_like(lengths))
 
-    def _frames(self, width: int) -> int:
-        """Frames of the longest source of so many positions, which has an EOS."""
-        assert self.model.decoder.upsample is not None
-        longest = width - 1 + int(self.model.decoder.count_source_end)
-        return max(1, math.ceil(round(longest * self.model.decoder.upsample, 9)))
-
     def _of_lengths(self, encoded: Encoded) -> Tensor:
-        positions, beam = self.model.architecture.max_positions, self.length_beam
-        lengths = lengths_of(self.model, encoded, beam, self.length_factor)
+        positions, beam = self.model.architecture.max_positions, self.options.length_beam
+        lengths = lengths_of(self.model, encoded, beam, self.options.length_factor)
         width = min(positions, math.ceil(encoded.source.size(1) * ROOM))
         padding = torch.arange(width, device=lengths.device) >= lengths[:, None]
         best = self._chosen(padding, encoded.repeat(beam))
@@ -110,8 +92,7 @@ class FixedPass:
         tokens = torch.where(padding, PAD, MASK)
         states = self.model.decode(tokens, padding, encoded, causal=False).flatten(0, 1)
         states = states.float() if states.itemsize < torch.float32.itemsize else states
-        output = Output(self.model.output.weight)
-        best = output.best(states, self._forbidden, self._penalties)
+        best = self.model.output.best(states, **self._choice)
         return Best(*(each.view(padding.shape) for each in best))
 
 
@@ -121,15 +102,11 @@ def _packed(tokens: Tensor, scores: Tensor, fits: Tensor) -> Tensor:
     return torch.cat((as_numbers[:, None], fits.long()[:, None], tokens), 1)
 
 
-def read(rows: Tensor) -> list[tuple[list[int], float, bool]]:
-    """Tokens, score, and whether all lengths had room, of each sentence of a `FixedPass`."""
+def read(rows: Tensor) -> tuple[list[Hypothesis], list[bool]]:
+    """The translations of a `FixedPass`, and whether all lengths of a sentence had room."""
     rows = rows.cpu()
-    scores = rows[:, 0].contiguous().view(torch.float64).tolist()
-    empty = (PAD, BLANK, EOS)
-    return [
-        ([token for token in tokens if token not in empty], score, bool(fits))
-        for score, (_, fits, *tokens) in zip(scores, rows.tolist(), strict=True)
-    ]
+    scores, fits = rows[:, 0].contiguous().view(torch.float64), rows[:, 1].bool()
+    return written(rows[:, 2:], scores, torch.ones_like(rows[:, 0])), fits.tolist()
 
 
 class Graphs:

@@ -3,28 +3,27 @@
 from pathlib import Path
 from typing import Any
 
+import onnxruntime
 import torch
 from torch import Tensor
 
 from nat.checksums import verified_folder
 from nat.data.vocabulary import PAD, vocabulary_files
+from nat.decoding.engines import BLANK_PENALTY
 from nat.decoding.engines.failures import running
+from nat.decoding.network import EngineNetwork
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best
 
 NAME = "ONNX Runtime"
 
-BLANK_PENALTY = "blank_penalty"
-"""An input of the decoder's graph if the canvas is upsampled, see `predict`."""
-
 
 class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
 
     Attributes:
-        source_symbols: of the source vocabulary, in the order of their ids.
-        symbols: of the target vocabulary, likewise.
+        source_symbols, symbols: see `nat.decoding.engines.Engine`.
         encoder, decoder: sessions.
 
     Raises:
@@ -32,8 +31,6 @@ class OnnxEngine:
     """
 
     def __init__(self, folder: Path, precision: str) -> None:
-        import onnxruntime
-
         verified_folder(folder)
         self.folder = folder
         self.source_symbols: list[str]
@@ -56,14 +53,16 @@ class OnnxEngine:
             )
 
 
-class OnnxNetwork:
+def opened(folder: Path, precision: str, _device: torch.device, _alone: bool) -> OnnxEngine:
+    """Open a folder, on a processor."""
+    return OnnxEngine(folder, precision)
+
+
+class OnnxNetwork(EngineNetwork):
     """A model whose encoder and decoder run in ONNX Runtime; its length predictor is PyTorch's."""
 
     def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
-        self.architecture, self.decoder = model.architecture, model.decoder
-        self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
-        self.length_predictor, self.output = model.length_predictor, model.output
-        self.upsampled_padding = model.upsampled_padding
+        super().__init__(model)
         self._engine = engine
         self._outputs = [each.name for each in engine.encoder.get_outputs()]
         self._inputs = {each.name for each in engine.decoder.get_inputs()}
