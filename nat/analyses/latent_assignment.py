@@ -20,7 +20,6 @@ from nat.artifacts import references
 from nat.data.batch import pad
 from nat.data.references import references_path
 from nat.data.subwords import splitter_at, subwords_file
-from nat.data.tokenise import target_tokens
 from nat.measures.score import read_references
 from nat.parts.latent import LatentVariables
 
@@ -43,11 +42,10 @@ def analyse(subject: Subject, pairs: Pairs) -> Found | None:
     path = references_path(Path(folder.path), pairs.name, job.corpus.target)
     several = read_references(path, len(pairs.sources))
     chosen = {number: both for number, texts in several.items() if (both := most_apart(texts))}
+    how = job.corpus.preparation(job.corpus.target)
     split = splitter_at(subwords_file(Path(job.inputs.subwords.path), "target"))
     encoded = {
-        number: [
-            vocabularies.target.encode(split(tokens)) for tokens in target_tokens(both, job.corpus)
-        ]
+        number: [vocabularies.target.encode(split(how.prepared(text))) for text in both]
         for number, both in chosen.items()
     }
     assigned = assignments(pairs, encoded)

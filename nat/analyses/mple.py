@@ -38,7 +38,6 @@ from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.lines import read_lines
 from nat.data.references import references_path
-from nat.data.tokenise import text_of
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
@@ -104,12 +103,11 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
             f"{job.artifact.corpus}: no sentence of the split '{pairs.name}' can be measured"
         )
     truth, weights = zip(*(references[number] for number in covered), strict=True)
-    language, options = job.corpus.target, job.corpus.preprocessing
-    counted_as = job.corpus.counted_as
+    how, counted_as = job.corpus.preparation(job.corpus.target), job.corpus.counted_as
 
     def bleu(proxy: Proxy) -> np.ndarray:
         subwords = (vocabulary.decode(proxy.targets[number]) for number in covered)
-        text = [text_of(each, language, options) for each in subwords]
+        text = [how.text(each) for each in subwords]
         return pairwise_bleu([text], truth, weights, counted_as).references.mean()
 
     tokens = sum(proxy.tokens for proxy in proxies)

@@ -14,12 +14,9 @@ from typing import Any, Literal
 from nat.data.corpus import Corpus, Preprocessing
 from nat.data.flags import TextFlags
 from nat.data.lines import in_order, read_pairs, writing_pairs
-from nat.data.raw_text import is_blank
-from nat.data.splits import TRAIN, check_expected, is_segmented, sides, split_names
-from nat.data.tokenise import normaliser, token_maker
+from nat.data.raw_text import Preparation, is_blank
+from nat.data.splits import TRAIN, check_expected, preparations, sides, split_names
 from nat.files import atomic_directory, write_json
-
-REASONS = ("empty", "too_long", "ratio")
 
 Filter = Literal["clean", "tokens"]  # the steps that drop pairs
 
@@ -29,18 +26,19 @@ KINDS = {
     "ratio": "pairs whose lengths differ by more than 'max_ratio'",
     "duplicate": "repeated pairs",
 }
-"""The reasons as flags of a text."""
+"""The reasons why a pair cannot be used for training, as flags of a text."""
 
 INVISIBLE = "pairs with a side of characters that cannot be seen"
-
 
 DIGEST = 9
 """Bytes of the hash of a pair: of twenty million pairs, two are taken for the same once in a
 million texts."""
 
 
-def digest_of(pair: str) -> bytes:
-    """The hash of a pair."""
+def digest_of(source: str, target: str, lowercase: bool = False) -> bytes:
+    """The hash of a pair, which may be told from others by its lower-case form."""
+    pair = f"{source}\n{target}"
+    pair = pair.lower() if lowercase else pair
     return hashlib.blake2b(pair.encode(), digest_size=DIGEST).digest()
 
 
@@ -65,7 +63,7 @@ class Seen:
 
 
 def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str | None:
-    """The reason why a pair cannot be used for training, one of `REASONS`; None if it can.
+    """The reason why a pair cannot be used for training, one of `KINDS`; None if it can.
 
     Lengths in tokens are only known in the step `tokens`.
     """
@@ -80,36 +78,32 @@ def fault(source: str, target: str, options: Preprocessing, step: Filter) -> str
 
 
 def prepared(
-    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing, step: Filter
+    pairs: list[tuple[str, str]],
+    how: tuple[Preparation, Preparation],
+    options: Preprocessing,
+    step: Filter,
 ) -> list[tuple[str, str, str | None]]:
     """Pairs as a step writes them, and the fault of each."""
-    maker = normaliser if step == "clean" else token_maker
-    one, other = (maker(language, options) for language in languages)
+    one, other = (each.normalised if step == "clean" else each.tokens for each in how)
     both = ((one(source), other(target)) for source, target in pairs)
     return [(*pair, fault(*pair, options, step)) for pair in both]
 
 
-def usable_form(corpus: Corpus) -> Callable[[str, str], str | None]:
+def usable_digest(corpus: Corpus) -> Callable[[str, str], bytes | None]:
     """Return a function that tells if both steps keep a raw pair, duplicates aside.
 
-    If so, it is the form in which pairs are compared; otherwise None.
+    If so, it is what tells the clean pair from others; otherwise None.
     """
-    options, languages = corpus.preparation(is_segmented(corpus, TRAIN)), sides(corpus)
+    options, how = corpus.preprocessing, preparations(corpus, TRAIN)
 
-    def form(source: str, target: str) -> str | None:
-        [(source, target, reason)] = prepared([(source, target)], languages, options, "clean")
-        same = compared(source, target, options)
+    def digest(source: str, target: str) -> bytes | None:
+        [(source, target, reason)] = prepared([(source, target)], how, options, "clean")
+        own = digest_of(source, target, how[0].lowercase)
         if reason is None and options.measure == "tokens":
-            [(_, _, reason)] = prepared([(source, target)], languages, options, "tokens")
-        return same if reason is None else None
+            [(_, _, reason)] = prepared([(source, target)], how, options, "tokens")
+        return own if reason is None else None
 
-    return form
-
-
-def compared(source: str, target: str, options: Preprocessing) -> str:
-    """The form of a clean pair that equals that of the same pair in other places."""
-    pair = f"{source}\n{target}"
-    return pair.lower() if options.lowercase else pair
+    return digest
 
 
 def filter_folder(
@@ -121,44 +115,35 @@ def filter_folder(
     lengths. Raises a `UserError` if the sides of a split differ in length, no training pair is
     left, or their number is not the expected one.
     """
-    is_first = step == "clean"
+    options, is_first = corpus.preprocessing, step == "clean"
     splits: dict[str, Any] = {}
     flags = TextFlags()
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
-            options = corpus.preparation(is_segmented(corpus, split))
             drops = split == TRAIN and (is_first or options.measure == "tokens")
-            looks_for_duplicates = is_first and drops and options.drop_duplicates
-            seen = Seen()
-            faults = dict.fromkeys((*REASONS, *["duplicate"] * looks_for_duplicates), 0)
+            seen = Seen() if is_first and drops and options.drop_duplicates else None
+            faults = {reason: 0 for reason in KINDS if reason != "duplicate" or seen is not None}
             read = kept = 0
-            why = "they are left out" if drops else "they stay here, but no training learns such"
+            remedy = "they are left out" if drops else "they stay here, but no training learns such"
             pairs = read_pairs(origin, split, sides(corpus))
-            work = partial(prepared, languages=sides(corpus), options=options, step=step)
+            how = preparations(corpus, split)
+            work = partial(prepared, how=how, options=options, step=step)
             with writing_pairs(folder, split, sides(corpus)) as write:
                 for source, target, reason in in_order(work, pairs, threads):
                     read += 1
-                    if (
-                        reason is None
-                        and looks_for_duplicates
-                        and seen.add(digest_of(f"{source}\n{target}"))
-                    ):
+                    if reason is None and seen is not None and seen.add(digest_of(source, target)):
                         reason = "duplicate"
                     if reason is not None:
                         faults[reason] += 1
                         hidden = reason == "empty" and source.strip() and target.strip()
                         kind = INVISIBLE if hidden else KINDS[reason]
-                        where = f"line {read} of {origin}"
                         if is_first or drops:
-                            flags.add(kind, split, why, where, source, target)
+                            where = f"line {read} of {origin}"
+                            flags.add(kind, split, remedy, where, source, target)
                     if reason is None or not drops:
                         kept += 1
                         write(source, target)
-            told = (
-                {"dropped": faults if drops else {}}
-                if drops or not is_first
-                else {"faulty": faults}
-            )
-            splits[split] = {"read": read, "kept": kept, **told}
+            key = "faulty" if is_first and not drops else "dropped"
+            splits[split] = {"read": read, "kept": kept, key: faults if is_first or drops else {}}
         check_expected(corpus, step, {name: each["kept"] for name, each in splits.items()}, output)
         write_json(folder / f"{step}.json", {"splits": splits, **flags.as_written})

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import Field
 
+from nat.data.raw_text import Preparation
 from nat.options import Count, LocalPath, Number, OrAbsent, Share, StrictModel, Text
 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
@@ -171,10 +172,6 @@ class Preprocessing(StrictModel):
     sentencepiece_normalisation: PieceNormalisation = "identity"
     corruption: OrAbsent[Corruption] = None
 
-    def tokeniser_of(self, language: str) -> Tokeniser:
-        """The tokeniser of a language."""
-        return self.tokeniser if isinstance(self.tokeniser, str) else self.tokeniser[language]
-
 
 class GeneratorOptions(StrictModel, extra="allow"):
     """Pairs of each split of invented text; other keys are fields of
@@ -234,7 +231,7 @@ class Corpus(StrictModel):
     @property
     def unit(self) -> BleuTokeniser | Literal["none"]:
         """What tokens are split into to be counted: nothing but where they are not words."""
-        name = self.preprocessing.tokeniser_of(self.target)
+        name = self.preparation(self.target).tokeniser
         return "none" if self.has_spaces or name != "none" else self.counted_as
 
     @property
@@ -242,9 +239,7 @@ class Corpus(StrictModel):
         """True if source and target have subwords and vocabularies of their own."""
         return isinstance(self.preprocessing.bpe_merges, dict)
 
-    def preparation(self, segmented: bool) -> Preprocessing:
-        """The preparation of lines that are `segmented`, see `Split`, or are not."""
-        if not segmented:
-            return self.preprocessing
-        left_out = dict.fromkeys(("normalise_punctuation", "lowercase", "escaped"), False)
-        return self.preprocessing.model_copy(update={**left_out, "tokeniser": "none"})
+    def preparation(self, language: str, segmented: bool = False) -> Preparation:
+        """The preparation of lines of a language that are `segmented`, see `Split`, or are not."""
+        own = Preparation.of(self.as_written(), language)
+        return Preparation(language, "none", diacritics=own.diacritics) if segmented else own

@@ -12,12 +12,11 @@ import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
-from nat.data.flags import FLAGS
+from nat.data.flags import TextFlags
 from nat.data.likeness import look_at, look_of
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN
-from nat.data.subwords import splitter_at, subwords_file
-from nat.data.tokenise import tokens_of
+from nat.data.subwords import joined, splitter_at, subwords_file
 from nat.data.translations import OK, by_reason, read_in_order
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
@@ -37,10 +36,11 @@ def of_published(
     translations: Path, corpus: Corpus, bpe: Path, segmented: bool
 ) -> Iterator[tuple[str, str | None]]:
     """The subwords of translations from elsewhere, which are prepared as the training text is."""
-    prepared = tokens_of(corpus, corpus.target, segmented)
+    how = corpus.preparation(corpus.target, segmented)
     split = splitter_at(subwords_file(bpe, "target"))
     for line in read_lines(translations):
-        yield split(prepared(line)), None
+        words = joined(line, corpus.in_pieces) if segmented else line
+        yield split(how.prepared(words)), None
 
 
 def distil(
@@ -96,11 +96,11 @@ def distil(
         ids = BinarisedText(folder / name).tokens
         tokens, unknown = len(ids), int(np.count_nonzero(ids == UNK))
     files = [bpe / f"{TRAIN}.{corpus.source}", output / "text" / name]
-    flags = []
+    flags = TextFlags()
     if made_by is None:
-        _, seen = look_at(corpus, origin.stem, files, vocabularies, look_of(bpe), segmented=True)
-        # what is said of the source is said of the training text already
-        flags = [each for each in seen if f"'{corpus.source}'" not in each["kind"]]
+        look_at(corpus, origin.stem, files, vocabularies, look_of(bpe), True, flags)
+    # what is said of the source is said of the training text already
+    own = [each for each in flags.listed if f"'{corpus.source}'" not in each["kind"]]
     report = {
         "translations": str(origin),
         **(made_by or {}),
@@ -112,7 +112,7 @@ def distil(
         "mean_length": tokens / lines,
         "mean_reference_length": reference_tokens / lines,
         "unknown_tokens": unknown,
-        **({FLAGS: flags} if flags else {}),
+        **({"flags": own} if own else {}),
     }
     write_json(output / "distillation.json", report)
     return report

@@ -4,38 +4,49 @@ The steps of a corpus store theirs under the key `flags` of their JSON files, wh
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from nat.data.raw_text import UNSEEN
+from nat.files import read_json
 
-FLAGS = "flags"
+Flag = dict[str, Any]
+"""The kind, split, count, example and remedy, JSON-able."""
 
 _LONGEST = 60  # characters of a line in an example
-
-
-def flag(kind: str, split: str, count: int, remedy: str, where: str, *texts: str) -> dict[str, Any]:
-    """A flag of a split with an example, a line or a pair in the place `where`."""
-    example = f"{where}: {' | '.join(map(shown, texts))}"
-    return {"kind": kind, "split": split, "count": count, "example": example, "remedy": remedy}
 
 
 class TextFlags:
     """Counts kinds of lines or pairs of splits, and keeps the first of each as an example."""
 
     def __init__(self) -> None:
-        self._flags: dict[tuple[str, str], dict[str, Any]] = {}
+        self._flags: dict[tuple[str, str], Flag] = {}
 
-    def add(self, kind: str, split: str, remedy: str, where: str, *texts: str) -> None:
-        """Count a line or a pair of a split, which is in the place `where`."""
+    def add(
+        self, kind: str, split: str, remedy: str, where: str, *texts: str, count: int = 1
+    ) -> None:
+        """Count a line or a pair of a split, the first of which is in the place `where`."""
         if (kind, split) not in self._flags:
-            self._flags[kind, split] = flag(kind, split, 0, remedy, where, *texts)
-        self._flags[kind, split]["count"] += 1
+            example = f"{where}: {' | '.join(map(shown, texts))}"
+            flag = {"kind": kind, "split": split, "count": 0, "example": example, "remedy": remedy}
+            self._flags[kind, split] = flag
+        self._flags[kind, split]["count"] += count
 
     @property
-    def as_written(self) -> dict[str, list[dict[str, Any]]]:
+    def listed(self) -> list[Flag]:
+        """All flags."""
+        return [*self._flags.values()]
+
+    @property
+    def as_written(self) -> dict[str, list[Flag]]:
         """The entry of a JSON file; none without flags."""
-        return {FLAGS: [*self._flags.values()]} if self._flags else {}
+        return {"flags": self.listed} if self._flags else {}
+
+
+def read_flags(report: Path) -> list[Flag]:
+    """The flags that the JSON file of a step has."""
+    flags: list[Flag] = read_json(report).get("flags", [])
+    return flags
 
 
 def shown(line: str) -> str:
@@ -48,13 +59,10 @@ def _is_hidden(character: str) -> bool:
     return character != " " and unicodedata.category(character) in UNSEEN
 
 
-def sentences(flags: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for each flag."""
-    return [
-        f"{flag['split']}: {flag['kind']}: {flag['count']:,}, such as {flag['example']}; "
-        f"{flag['remedy']}"
-        for flag in flags
-    ]
+def sentence(flag: Flag) -> str:
+    """A flag as a line."""
+    found = f"{flag['split']}: {flag['kind']}: {flag['count']:,}, such as {flag['example']}"
+    return f"{found}; {flag['remedy']}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,15 +6,16 @@ pairs of each are read, evenly spread.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from unicodedata import is_normalized
 
 import numpy as np
 
 from nat.data.corpus import Corpus
-from nat.data.flags import FLAGS, flag
+from nat.data.flags import TextFlags
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import is_segmented, sides
 from nat.data.subwords import merge
@@ -70,15 +71,14 @@ def write_report(
     training: Look | None = None,
 ) -> None:
     """Look at splits in a folder `bpe`; the first is the training text if no other is given."""
-    flags = []
+    flags = TextFlags()
     for split in splits:
         files = [folder / f"{split}.{language}" for language in sides(corpus)]
         others = is_segmented(corpus, split)
-        looked, own = look_at(corpus, split, files, vocabularies, training, others)
+        looked = look_at(corpus, split, files, vocabularies, training, others, flags)
         training = training or looked
-        flags += own
     report = {} if training is None else {"training": training._asdict()}
-    write_json(folder / REPORT, report | ({FLAGS: flags} if flags else {}))
+    write_json(folder / REPORT, report | flags.as_written)
 
 
 def look_of(bpe: Path) -> Look | None:
@@ -94,8 +94,9 @@ def look_at(
     vocabularies: Vocabularies,
     training: Look | None,
     segmented: bool,
-) -> tuple[Look, list[dict[str, Any]]]:
-    """Look at files of subwords of source and target, and return their flags.
+    flags: TextFlags,
+) -> Look:
+    """Look at files of subwords of source and target, and add their flags to others.
 
     They are compared with the `training` text, if it is not they. Others may have prepared them
     (`segmented`, see `nat.data.corpus.Split`).
@@ -103,72 +104,70 @@ def look_at(
     step = 1 + count_lines(files[0]) // _MOST_PAIRS
     subwords = [[*islice(read_lines(path), 0, None, step)] for path in files]
     sentences = [[*map(merge, lines)] for lines in subwords]
-    looked, flags = _look(sentences), []
+    looked = _look(sentences)
 
-    def add(kind: str, count: int, number: int, remedy: str, *sides: Sequence[str]) -> None:
-        where = f"line {1 + step * number} of {split}"
-        flags.append(flag(kind, split, count, remedy, where, *(lines[number] for lines in sides)))
+    def add(kind: str, remedy: str, count: int, number: int, *sides: Sequence[str]) -> None:
+        example = (lines[number] for lines in sides)
+        flags.add(
+            kind, split, remedy, f"line {1 + step * number} of {split}", *example, count=count
+        )
 
     def add_lines(
-        kind: str, lines: Sequence[str], matches: Callable[[str], Any], share: float, remedy: str
+        kind: str, remedy: str, lines: Sequence[str], odd: Callable[[str], Any], share: float = 0
     ) -> None:
-        numbers = [number for number, line in enumerate(lines) if matches(line)]
+        numbers = [number for number, line in enumerate(lines) if odd(line)]
         if numbers and len(numbers) >= share * len(lines):
-            add(kind, len(numbers), numbers[0], remedy, lines)
+            add(kind, remedy, len(numbers), numbers[0], lines)
 
     both = vocabularies.source, vocabularies.target
     for side, (language, vocabulary) in enumerate(zip(sides(corpus), both, strict=True)):
-        own, lines = subwords[side], sentences[side]
+        own, lines, of_lines = subwords[side], sentences[side], f"lines of '{language}'"
         unknown = [sum(each not in vocabulary.ids for each in line.split()) for line in own]
         share = sum(unknown) / max(1, sum(len(line.split()) for line in own))
         if share > MOST_UNKNOWN and sum(unknown) >= _UNKNOWN:
             kind = f"subwords of '{language}' that the vocabulary lacks ({share:.1%} of all)"
             remedy = "they must belong to each other and to the tokeniser"
-            add(kind, sum(unknown), int(np.argmax(unknown)), remedy, own)
+            add(kind, remedy, sum(unknown), int(np.argmax(unknown)), own)
         if segmented and not corpus.preprocessing.escaped:
-            kind, remedy = f"lines of '{language}' with XML escapes", "set 'escaped: true'"
-            add_lines(kind, lines, _ENTITY.search, _ESCAPED, f"{remedy} in 'preprocessing'")
+            remedy = "set 'escaped: true' in 'preprocessing'"
+            add_lines(f"{of_lines} with XML escapes", remedy, lines, _ENTITY.search, _ESCAPED)
         if training is not None and min(looked.forms[side][0], training.forms[side][0]) >= _FEW:
             here, there = (each.forms[side][1] / each.forms[side][0] for each in (looked, training))
             if abs(here - there) > _FORMS:
-                kind = f"lines of '{language}' in another Unicode form than the training text"
-                matches = _is_apart if here > there else _is_composed
-                add_lines(kind, lines, matches, 0, "put all text into one form, such as NFC")
-        if corpus.preprocessing.tokeniser_of(language) == "none" and tokenised(lines):
-            kind = f"lines of '{language}' with spaces before punctuation, as if it was tokens"
-            add_lines(kind, lines, _SPACE.search, 0, "give text as it is written")
+                kind = f"{of_lines} in another Unicode form than the training text"
+                odd = partial(_is_not, "NFC" if here > there else "NFD")
+                add_lines(kind, "put all text into one form, such as NFC", lines, odd)
+        if corpus.preparation(language).tokeniser == "none" and tokenised(lines):
+            kind = f"{of_lines} with spaces before punctuation, as if it was tokens"
+            add_lines(kind, "give text as it is written", lines, _SPACE.search)
     lengths = _logarithms(sentences)
-    apart, differs = slice(looked.pairs), _unlike(looked, training)
+    start, apart, differs = 0, lengths, _unlike(looked, training)
     if training is None and not differs:
-        apart, differs = unlike_others(lengths)
-        differs = differs and f"from line {1 + step * apart.start}: {differs}"
+        part, differs = unlike_others(lengths)
+        start, apart = part.start or 0, lengths[:, part]
+        differs = differs and f"from line {1 + step * start}: {differs}"
     if differs:
         kind = f"pairs that seem not to belong together ({differs})"
         remedy = "look for lines that are missing, doubled or in another order"
-        difference = abs(lengths[0] - lengths[1])[apart]
-        number = apart.start or 0
-        add(kind, len(difference), number + int(np.argmax(difference)), remedy, *sentences)
-    return looked, flags
+        difference = abs(apart[0] - apart[1])
+        add(kind, remedy, len(difference), start + int(np.argmax(difference)), *sentences)
+    return looked
 
 
-def _is_apart(line: str) -> bool:
-    return not is_normalized("NFC", line)
-
-
-def _is_composed(line: str) -> bool:
-    return not is_normalized("NFD", line)
+def _is_not(form: Literal["NFC", "NFD"], line: str) -> bool:
+    return not is_normalized(form, line)
 
 
 def _look(sentences: Sequence[Sequence[str]]) -> Look:
     """Count the lines of two sides."""
-    lengths = _logarithms(sentences)
-    correlation = round(_correlation(lengths), 6)
+    correlation = round(_correlation(_logarithms(sentences)), 6)
     numbers = ([{*_NUMBER.findall(line)} for line in lines] for lines in sentences)
     same = [bool(one & other) for one, other in zip(*numbers, strict=True) if one]
     forms = []
     for lines in sentences:
-        apart = [*map(_is_apart, lines)]
-        forms.append([sum(map(max, apart, map(_is_composed, lines))), sum(apart)])
+        apart = [_is_not("NFC", line) for line in lines]
+        either = [_is_not("NFD", line) or each for line, each in zip(lines, apart, strict=True)]
+        forms.append([sum(either), sum(apart)])
     return Look(len(sentences[0]), correlation, [len(same), sum(same)], forms)
 
 

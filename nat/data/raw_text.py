@@ -27,9 +27,12 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+
+import regex
 
 CODES = "codes"
 PIECES = "pieces.model"
@@ -62,6 +65,8 @@ _TIES = re.compile(f" *{_TIE}[ {_TIE}]*")
 _RESERVED = re.compile(f"[{_TIE}{_NUMBER}\u2581\uffed]|(?<=@)@")
 _WRITTEN = re.compile(f"{_NUMBER}(203f|2040|2581|ffed|0040)", re.IGNORECASE)
 
+MOSES = ("moses", "moses_dashes")
+
 _XML = {"&": "amp", "|": "#124", "<": "lt", ">": "gt"}
 _XML |= {"'": "apos", '"': "quot", "[": "#91", "]": "#93"}
 _ESCAPES = str.maketrans({character: f"&{name};" for character, name in _XML.items()})
@@ -76,18 +81,24 @@ _PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''| 
 _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
 
+_BOUNDARIES = regex.compile(r"(?V1w)\b")
+
+
 @cache
-def _moses(tool: str, language: str) -> Any:
+def _sacremoses() -> Any:
     import sacremoses  # takes as long as the rest of the program
 
-    return getattr(sacremoses, tool)(language)
+    return sacremoses
 
 
 @cache
-def _boundaries() -> Any:
-    import regex  # only one tokeniser needs it
+def _moses(tool: str, language: str) -> Any:
+    return getattr(_sacremoses(), tool)(language)
 
-    return regex.compile(r"(?V1w)\b")
+
+def has_rules(language: str) -> bool:
+    """Return True for a language that Moses has rules for; others get those of English."""
+    return language.lower() in _sacremoses().corpus.NonbreakingPrefixes().available_langs
 
 
 @lru_cache(maxsize=2**16)
@@ -96,7 +107,7 @@ def _tied(word: str) -> str:
 
     It is the one that is punctuation, so that words look the same wherever they stand.
     """
-    tokens = [token for token in _boundaries().split(word) if token]
+    tokens = [token for token in _BOUNDARIES.split(word) if token]
     has_letters = [any(map(str.isalnum, token)) for token in tokens]
     tied = [_protected(token) for token in tokens]
     for at in range(1, len(tokens)):
@@ -140,77 +151,86 @@ def is_blank(line: str) -> bool:
     return all(unicodedata.category(each) in UNSEEN or each in _FILLERS for each in line)
 
 
-def line_change(diacritics: str | None) -> Callable[[str], str]:
-    """Return the change of raw lines of a language, by its key `diacritics`."""
-    table = _DIACRITICS.get(diacritics or "")
-    return str if table is None else lambda line: line.translate(table)
+@dataclass(frozen=True)
+class Preparation:
+    """How the lines of a language become tokens, and tokens or subwords become text again.
 
-
-def normaliser(language: str, normalise_punctuation: bool) -> Callable[[str], str]:
-    """Return a function that normalises punctuation, if asked to, as the Moses script does.
-
-    Whitespace of any kind becomes single spaces, and control characters are removed, since a
-    tokeniser would drop them later and could leave a line empty.
+    The tokeniser `moses_dashes` also splits words at dashes (`@-@`), `none` leaves words as they
+    are.
     """
-    moses = _moses("MosesPunctNormalizer", language) if normalise_punctuation else None
 
-    def normalise(line: str) -> str:
-        if moses is not None and _PUNCTUATION.search(line):
-            line = moses.normalize(line)
+    language: str
+    tokeniser: str
+    escaped: bool = False
+    lowercase: bool = False
+    normalise_punctuation: bool = False
+    diacritics: str | None = None
+
+    @classmethod
+    def of(cls, corpus: Mapping[str, Any], language: str) -> "Preparation":
+        """That of a language of a corpus, from the keys of a file of `config/corpora`."""
+        how, diacritics = corpus["preprocessing"], corpus.get("diacritics", {})
+        name, escaped = how["tokeniser"], how.get("escaped", False)
+        tokeniser = name if isinstance(name, str) else name[language]
+        changes = how["lowercase"], how["normalise_punctuation"], diacritics.get(language)
+        return cls(language, tokeniser, escaped, *changes)
+
+    def changed(self, line: str) -> str:
+        """A raw line with its diacritics as the corpus has them."""
+        return line.translate(_DIACRITICS[self.diacritics]) if self.diacritics else line
+
+    def normalised(self, line: str) -> str:
+        """A line with normal punctuation, if that is asked for, as the Moses script makes it.
+
+        Whitespace of any kind becomes single spaces, and control characters are removed, since a
+        tokeniser would drop them later and could leave a line empty.
+        """
+        if self.normalise_punctuation and _PUNCTUATION.search(line):
+            line = _moses("MosesPunctNormalizer", self.language).normalize(line)
         return " ".join(line.translate(_REMOVED).split())
 
-    return normalise
+    def tokens(self, line: str) -> str:
+        """The tokens of a normalised line, joined by single spaces."""
+        if is_blank(line):
+            return ""
+        if self.tokeniser == "unicode":
+            line = " ".join(map(_tied, line.split()))
+        else:
+            tokens = [line]
+            if self.tokeniser in MOSES:
+                tokens = _moses("MosesTokenizer", self.language).tokenize(
+                    line, aggressive_dash_splits=self.tokeniser == "moses_dashes", escape=False
+                )
+            elif self.tokeniser == "jieba":
+                tokens = _jieba().lcut(line)
+            line = _protected(" ".join(" ".join(tokens).split()))
+        line = line.translate(_ESCAPES) if self.escaped else line
+        return line.lower() if self.lowercase else line
 
+    def prepared(self, line: str) -> str:
+        """The tokens of a raw line, as the steps of a corpus make them."""
+        return self.tokens(self.normalised(self.changed(line)))
 
-def token_maker(
-    language: str, tokeniser: str, escaped: bool, lowercase: bool
-) -> Callable[[str], str]:
-    """Return a function that makes tokens of a normalised line."""
+    def text(self, *parts: str) -> str:
+        """The text of tokens or subwords, one line after the other: the inverse of `tokens`.
 
-    def tokens(line: str) -> str:
-        line = "" if is_blank(line) else tokenise(line, language, tokeniser, escaped)
-        return line.lower() if lowercase else line
-
-    return tokens
-
-
-def tokenise(line: str, language: str, tokeniser: str, escaped: bool = False) -> str:
-    """Split a line of a language into tokens joined by single spaces.
-
-    `moses_dashes` also splits words at dashes (`@-@`), `none` leaves words as they are.
-    """
-    if tokeniser == "unicode":
-        line = " ".join(map(_tied, line.split()))
-    else:
-        tokens = [line]
-        if tokeniser in ("moses", "moses_dashes"):
-            tokens = _moses("MosesTokenizer", language).tokenize(
-                line, aggressive_dash_splits=tokeniser == "moses_dashes", escape=False
-            )
-        elif tokeniser == "jieba":
-            tokens = _jieba().lcut(line)
-        line = _protected(" ".join(" ".join(tokens).split()))
-    return line.translate(_ESCAPES) if escaped else line
-
-
-def detokenise(line: str, language: str, tokeniser: str, escaped: bool = False) -> str:
-    """Join the tokens of a line to text: the inverse of `tokenise`.
-
-    It is exact for `unicode` and `none`, spaces aside, and for the others where the tokens
-    determine the text (99.7% of the lines of Multi30k, English and German; the others have stray
-    spaces or single quotes; in Chinese, spaces beside Western words).
-    """
-    if escaped:
-        line = _ESCAPED.sub(lambda match: _UNESCAPED[match[1]], line)
-    if tokeniser in ("moses", "moses_dashes"):
-        text = _moses("MosesDetokenizer", language).detokenize(line.split(), unescape=False)
-    else:
-        text = " ".join(line.split())
-        if tokeniser == "unicode":
-            text = _TIES.sub("", text)
-        elif tokeniser == "jieba":
-            text = _NO_SPACE.sub("", text)
-    return _WRITTEN.sub(lambda match: chr(int(match[1], 16)), text)
+        It is exact for `unicode` and `none`, spaces aside, and for the others where the tokens
+        determine the text (99.7% of the lines of Multi30k, English and German; the others have
+        stray spaces or single quotes; in Chinese, spaces beside Western words).
+        """
+        line = " ".join(map(merge, parts))
+        if self.escaped:
+            line = _ESCAPED.sub(lambda match: _UNESCAPED[match[1]], line)
+        if self.tokeniser in MOSES:
+            words = line.split()
+            text = _moses("MosesDetokenizer", self.language).detokenize(words, unescape=False)
+        else:
+            text = " ".join(line.split())
+            if self.tokeniser == "unicode":
+                text = _TIES.sub("", text)
+            elif self.tokeniser == "jieba":
+                text = _NO_SPACE.sub("", text)
+        return _WRITTEN.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def untied(token: str) -> str:
@@ -270,14 +290,9 @@ class RawText:
     """
 
     def __init__(self, corpus: Mapping[str, Any], splitter: Splitter) -> None:
-        how, source, self._target = corpus["preprocessing"], corpus["source"], corpus["target"]
-        name, self._escaped, self._splitter = how["tokeniser"], how.get("escaped", False), splitter
-        of_source, self._tokeniser = (
-            name if isinstance(name, str) else name[side] for side in (source, self._target)
-        )
-        self._change = line_change(corpus.get("diacritics", {}).get(source))
-        self._normalise = normaliser(source, how["normalise_punctuation"])
-        self._tokens = token_maker(source, of_source, self._escaped, how["lowercase"])
+        self._splitter = splitter
+        self._source = Preparation.of(corpus, corpus["source"])
+        self._target = Preparation.of(corpus, corpus["target"])
 
     @classmethod
     def of_folder(cls, folder: Path) -> "RawText":
@@ -289,9 +304,8 @@ class RawText:
 
     def subwords(self, line: str) -> str:
         """The subwords of a source line, joined by spaces."""
-        return self._splitter(self._tokens(self._normalise(self._change(single_line(line)))))
+        return self._splitter(self._source.prepared(single_line(line)))
 
     def text(self, *parts: str) -> str:
         """The text of lines of subwords of the target, one after the other."""
-        line = " ".join(map(merge, parts))
-        return detokenise(line, self._target, self._tokeniser, self._escaped)
+        return self._target.text(*parts)

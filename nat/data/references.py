@@ -23,7 +23,6 @@ from nat.data.formats import EXTRA_REFERENCES, read_format, read_sentences
 from nat.data.lines import read_lines
 from nat.data.sources import Place, fetch
 from nat.data.splits import TRAIN, sides
-from nat.data.tokenise import line_change
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, write_json
 
@@ -76,7 +75,7 @@ def make_references(
     does not belong to the split.
     """
     source, target = sides(corpus)
-    change = line_change(corpus, target)
+    change = corpus.preparation(target).changed
     facts = {}
     with atomic_directory(output) as folder:
         for split in splits:
@@ -124,7 +123,7 @@ def _references_of(
             )
         yield from (([number], line) for number, line in enumerate(lines))
         return
-    change = line_change(corpus, source)
+    change = corpus.preparation(source).changed
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
         numbers[" ".join(sentence.split())].append(number)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nat.data.corpus import Corpus, FurtherReferences, PairSource, SizeAbout, Source, Split, Step
+from nat.data.raw_text import Preparation
 from nat.errors import UserError
 
 Value = TypeVar("Value")
@@ -55,6 +56,12 @@ def is_segmented(corpus: Corpus, split: str) -> bool:
     """Return True if the lines of a split consist of subwords, see `nat.data.corpus.Split`."""
     origin = TRAIN if is_cut_out(corpus, split) else split
     return origin in corpus.splits and corpus.splits[origin].segmented
+
+
+def preparations(corpus: Corpus, split: str) -> tuple[Preparation, Preparation]:
+    """How the lines of both sides of a split are prepared."""
+    one, other = (corpus.preparation(each, is_segmented(corpus, split)) for each in sides(corpus))
+    return one, other
 
 
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:

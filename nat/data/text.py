@@ -14,7 +14,7 @@ from typing import Any
 
 from nat.checksums import sha256_of
 from nat.data.bpe import DICTIONARY
-from nat.data.clean import DIGEST, Seen, digest_of, usable_form
+from nat.data.clean import DIGEST, Seen, usable_digest
 from nat.data.corpus import Corpus, PairSource
 from nat.data.flags import TextFlags
 from nat.data.formats import REMEDIES, read_format, read_sentences
@@ -30,12 +30,12 @@ from nat.data.splits import (
     is_cut_out,
     is_segmented,
     parts_by_key,
+    preparations,
     sides,
     sources_of,
     split_names,
 )
 from nat.data.subwords import CODES, PIECES, joined
-from nat.data.tokenise import line_change
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
@@ -144,7 +144,7 @@ def _write(
     flags: TextFlags,
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
-    one, other = (line_change(corpus, language) for language in sides(corpus))
+    one, other = (how.changed for how in preparations(corpus, splits[0]))
     is_joined, in_pieces = is_segmented(corpus, splits[0]), corpus.in_pieces
     cutter = _Cutter(corpus, splits)
     # cleaning drops an empty pair of the training text only
@@ -191,23 +191,22 @@ class _Cutter:
         self._nth = {name: every for name in in_order if (every := corpus.splits[name].every)}
         self._alone = {name for name in cut if not corpus.splits[name].keep_repeated}
         self._counts = dict.fromkeys(self._nth, 0)
-        self._form = usable_form(corpus) if cut else None
+        self._digest = usable_digest(corpus) if cut else None
         self._seen, self._chosen, self._left = Seen(), Seen(), bytearray()
 
     def split_of(self, source: str, target: str) -> str:
         """The split of the next pair."""
-        if self._form is None:
+        if self._digest is None:
             return self._rest
-        form = self._form(source, target)
-        digest = digest_of(form or "")
-        if form is not None and not (self._alone and self._seen.add(digest)):
+        digest = self._digest(source, target)
+        if digest is not None and not (self._alone and self._seen.add(digest)):
             for split, every in self._nth.items():
                 self._counts[split] += 1
                 if self._counts[split] % every == 0:
                     if split in self._alone:
                         self._chosen.add(digest)
                     return split
-        self._left += digest
+        self._left += digest or bytes(DIGEST)
         return self._rest
 
     def remove_repeated(self, folder: Path, flags: TextFlags) -> int:

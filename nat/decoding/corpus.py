@@ -9,8 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from nat.data.batch import batches, source_tensor
-from nat.data.corpus import Preprocessing
-from nat.data.tokenise import text_of
+from nat.data.raw_text import Preparation
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import NOTHING, Hypothesis
@@ -85,19 +84,18 @@ def translate(
 def records(
     translations: Iterable[Translation],
     vocabulary: Vocabulary,
-    language: str,
-    options: Preprocessing,
+    how: Preparation,
 ) -> Iterator[dict[str, Any]]:
     """Lines of a file of translations, see `nat.data.translations`, whose text is detokenised.
 
-    Vocabulary and language are those of the target, the options are those of the corpus.
+    The vocabulary and the preparation are those of the target.
     """
     for translation in translations:
         tokens = vocabulary.decode(translation.hypothesis.tokens)
         yield {
             "id": translation.id,
             "tokens": tokens,
-            "text": text_of(tokens, language, options),
+            "text": how.text(tokens),
             "score": float(translation.hypothesis.score),
             "steps": translation.hypothesis.steps,
             "status": translation.status,

@@ -33,7 +33,7 @@ PROGRAMS = {
     "fairseq": "fairseq",
     "huggingface": "transformers of Hugging Face",
 }
-OF_TEXT = ("sacremoses", "jieba", "regex", "sentencepiece", "subword_nmt")
+OF_TEXT = ("sacremoses", "jieba", "sentencepiece", "subword_nmt")
 """Packages that `nat.data.raw_text` imports, each for some corpora only."""
 
 
@@ -100,8 +100,7 @@ def _of_text(opened: Opened) -> set[str]:
     tokenisers = {own} if isinstance(own, str) else {*own.values()}
     pieces = opened.package.subwords == raw_text.PIECES
     needed = {"sentencepiece" if pieces else "subword_nmt"} | {"jieba"} & tokenisers
-    moses = how.normalise_punctuation or tokenisers & {"moses", "moses_dashes"}
-    needed |= {"regex"} if "unicode" in tokenisers else set()
+    moses = how.normalise_punctuation or tokenisers & {*raw_text.MOSES}
     return needed | ({"sacremoses"} if moses else set())
 
 

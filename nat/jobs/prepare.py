@@ -12,7 +12,7 @@ from nat.data.bpe import bpe_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published, of_teacher
-from nat.data.flags import FLAGS, sentences
+from nat.data.flags import read_flags, sentence
 from nat.data.likeness import REPORT
 from nat.data.references import has_references
 from nat.data.references import make_references as collect_references
@@ -23,7 +23,7 @@ from nat.data.text import GIVEN
 from nat.data.text import make_text as write_text
 from nat.data.translations import merge_shards
 from nat.distillation import pairwise_bleu
-from nat.files import read_json, write_json
+from nat.files import write_json
 from nat.job import Job
 from nat.language_model.ngram import estimate_from
 from nat.measures import bleu, perfect
@@ -78,8 +78,8 @@ def apply_bpe(job: Step) -> None:
 
 def _tell_flags(name: str, report: Path) -> None:
     """Say what the report of a step has noticed."""
-    for line in sentences(read_json(report).get(FLAGS, [])):
-        Progress(name, 0, "lines").say(line)
+    for flag in read_flags(report):
+        Progress(name, 0, "lines").say(sentence(flag))
 
 
 def binarise(job: Step) -> None:

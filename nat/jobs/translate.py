@@ -127,8 +127,8 @@ class Translator:
     """
 
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
-        source, self._target = sides(job.corpus)
-        self._options = job.corpus.preprocessing
+        source, target = sides(job.corpus)
+        self._target = job.corpus.preparation(target)
         self._batch_tokens = job.configuration.scale.decoding_tokens
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
         self.text = BinarisedText(folder / f"{split}.{source}")
@@ -144,7 +144,7 @@ class Translator:
         """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
         progress = Progress(name, len(ids), "sentences").update
         translations = translate(self.model, method, self.text, ids, self._batch_tokens, progress)
-        return records(translations, self.vocabularies.target, self._target, self._options)
+        return records(translations, self.vocabularies.target, self._target)
 
 
 def translate_shard(job: Job[Shard]) -> None:

@@ -17,7 +17,6 @@ from nat.data.binarised import BinarisedText
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.splits import PERFECT
-from nat.data.tokenise import text_of
 from nat.data.translations import OK, write_translations
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
@@ -50,7 +49,7 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     vocabulary = Vocabularies.load(folder / "binarised").target
     sentences = BinarisedText(folder / "binarised" / f"{split}.{corpus.target}")
     translated = [vocabulary.decode(sentences[number].tolist()) for number in range(len(sentences))]
-    texts = [text_of(subwords, corpus.target, corpus.preprocessing) for subwords in translated]
+    texts = [*map(corpus.preparation(corpus.target).text, translated)]
     rows = (
         {"id": number, "tokens": tokens, "text": text, "score": 0.0, "steps": 1, "status": OK}
         for number, (tokens, text) in enumerate(zip(translated, texts, strict=True))

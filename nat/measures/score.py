@@ -24,7 +24,6 @@ from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import PERFECT, folder_of
 from nat.data.subwords import merge
-from nat.data.tokenise import tokens_of
 from nat.data.translations import OK, read_in_order
 from nat.data.vocabulary import SPECIALS, UNK
 from nat.errors import UserError
@@ -159,7 +158,7 @@ def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> 
     several_tokens: dict[int, list[str]] = {}
     if "references" in files:
         several = dict(sorted(read_references(files["references"], len(rows)).items()))
-        tokenise = tokens_of(corpus, corpus.target)
+        tokenise = corpus.preparation(corpus.target).prepared
         several_tokens = {number: split(map(tokenise, own)) for number, own in several.items()}
     return TranslatedText(
         corpus=corpus,

@@ -113,7 +113,3 @@ def test_summary_of_separate_vocabularies(tmp_path: Path) -> None:
             back = [vocabulary.decode(text[number].tolist()) for number in range(len(text))]
             assert back == list(read_lines(of_split / "bpe" / f"{split}.{language}"))
     assert (of_sides["source"]["merges"], of_sides["target"]["merges"]) == (5, 15)
-    text = folder / "bpe/train.de"
-    atomic_write_text(text, text.read_text() + "one more\n")
-    with told("bpe/train.de", "60", "59"):
-        summarise("toy", corpus, folder)

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sacremoses import MosesTokenizer
 
-from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
-from nat.data.raw_text import RawText, bpe_splitter, merge, piece_splitter
+from nat.data.raw_text import Preparation, RawText, bpe_splitter, merge, piece_splitter
 from nat.data.subwords import learn, learn_pieces, splitter_at, subwords_file
-from nat.data.tokenise import detokenise, normaliser, text_of, tokenise
 from nat.data.vocabulary import Vocabularies
 from nat.export.huggingface_code import NatTokenizer
 from nat.export.translator import in_parts
@@ -48,48 +47,39 @@ def mixtures(number: int, seed: int = 1) -> list[str]:
     return lines
 
 
-def corpus_of(**preprocessing: Any) -> Corpus:
-    return as_corpus(corpus_file("xx", "yy") | {"preprocessing": preprocessing})
-
-
 @pytest.mark.parametrize(
     ("tokeniser", "escaped", "kind"),
     [*product(("unicode", "none"), (False, True), ("bpe", "letters", "pieces"))],
 )
 def test_every_line_is_restored(tokeniser: str, escaped: bool, kind: str) -> None:
-    options = corpus_of(tokeniser=tokeniser, escaped=escaped).preprocessing
-    tidy = normaliser("xx", options)
-    lines = [*map(tidy, [*LINES, *mixtures(1000)])]
-    tokens = [tokenise(line, "xx", options) for line in lines]
+    how = Preparation("xx", tokeniser, escaped)
+    lines = [*map(how.normalised, [*LINES, *mixtures(1000)])]
+    tokens = [*map(how.tokens, lines)]
     if kind == "pieces":
         split = piece_splitter(learn_pieces(tokens, 400))
     else:
         split = bpe_splitter(learn(tokens, 5 if kind == "letters" else 600))
     for line, its_tokens in zip(lines, tokens, strict=True):
         assert merge(split(its_tokens)) == its_tokens
-        assert text_of(split(its_tokens), "xx", options) == line
-        lowered = detokenise(its_tokens.lower(), "xx", options)
-        assert lowered.lower() == line.lower()
+        assert how.text(split(its_tokens)) == line
+        assert how.text(its_tokens.lower()).lower() == line.lower()
 
 
 def test_marks_stand_at_punctuation_so_that_words_look_alike() -> None:
-    options = corpus_of(tokeniser="unicode").preprocessing
+    how = Preparation("xx", "unicode")
     line = "„Ja“, П'ять (x/y): 14:30 今日。 e-mail"
     tokens = "„‿ Ja ‿“ ‿, П'ять (‿ x ‿/‿ y ‿) ‿: 14 ‿:‿ 30 今 ‿日 ‿。 e ‿-‿ mail"
-    assert tokenise(line, "xx", options) == tokens
+    assert how.tokens(line) == tokens
     # a model may write a mark too many
-    assert detokenise("‿ a ‿ ‿b‿ ‿, c ‿", "xx", options) == "ab, c"
-    assert detokenise("⁀D800 ⁀000A ⁀ffed", "xx", options) == "⁀D800 ⁀000A \uffed"
+    assert how.text("‿ a ‿ ‿b‿ ‿, c ‿") == "ab, c"
+    assert how.text("⁀D800 ⁀000A ⁀ffed") == "⁀D800 ⁀000A \uffed"
 
 
 def test_escapes_are_those_of_moses() -> None:
-    from sacremoses import MosesTokenizer
-
     line = "AT&T's \"1 < 2\" [a|b] &amp; it's > ''."
-    options = corpus_of(tokeniser="moses", escaped=True).preprocessing
-    assert tokenise(line, "en", options) == MosesTokenizer("en").tokenize(line, return_str=True)
-    restored = detokenise("it &apos;s &amp;lt; &quot; x &quot;", "en", options)
-    assert restored == 'it\'s &lt; "x"'
+    how = Preparation("en", "moses", escaped=True)
+    assert how.tokens(line) == MosesTokenizer("en").tokenize(line, return_str=True)
+    assert how.text("it &apos;s &amp;lt; &quot; x &quot;") == 'it\'s &lt; "x"'
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
@@ -105,15 +95,9 @@ def test_a_prepared_corpus_and_an_exported_tokeniser_restore_text(
     corpus = as_corpus(content)
     folder = prepare_corpus("own", corpus, tmp_path)
     (tmp_path / "corpus.json").write_text(json.dumps(corpus.as_written()))
-    tidy = normaliser("xx", corpus.preprocessing)
-    expected = [tidy(line) for line in lines]
-    if lowercase:
-        expected = [*map(str.lower, expected)]
-    path = subwords_file(folder / "bpe", "source")
-    raw_text, vocabularies = (
-        RawText(corpus.as_written(), splitter_at(path)),
-        Vocabularies.load(folder / "bpe"),
-    )
+    expected = [*map(corpus.preparation("xx").normalised, lines)]
+    path, vocabularies = subwords_file(folder / "bpe", "source"), Vocabularies.load(folder / "bpe")
+    raw_text = RawText(corpus.as_written(), splitter_at(path))
     ids = [vocabularies.target.encode(line) for line in read_lines(folder / "bpe/train.yy")]
     written = [raw_text.text(vocabularies.target.decode(each)) for each in ids[: len(lines)]]
     assert [*map(str.lower, written)] == [*map(str.lower, expected)]
@@ -125,6 +109,7 @@ def test_a_prepared_corpus_and_an_exported_tokeniser_restore_text(
 
 
 def test_long_lines_are_cut_at_the_end_of_a_sentence() -> None:
-    options = corpus_of(tokeniser="unicode").preprocessing
-    tokens = tokenise("So it is, one day. And then, what is more", "xx", options).split()
+    tokens = (
+        Preparation("xx", "unicode").tokens("So it is, one day. And then, what is more").split()
+    )
     assert in_parts(tokens, 9)[0][-1] == "‿."

@@ -593,8 +593,8 @@ def test_a_model_card_has_scores_and_settings(own_run: None) -> None:
     assert Path("made/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     needed = Path("made/requirements.txt").read_text().splitlines()
     assert {re.split("[<>]", line)[0] for line in needed} == {
-        *("numpy", "pydantic", "pydantic_core", "sacremoses", "safetensors", "subword-nmt"),
-        *("torch", "transformers"),
+        *("numpy", "pydantic", "pydantic_core", "regex", "sacremoses", "safetensors"),
+        *("subword-nmt", "torch", "transformers"),
     }
     major, minor, *_ = importlib.metadata.version("transformers").split(".")
     assert f"transformers>={major}.{minor},<{int(major) + 1}" in needed

@@ -11,7 +11,7 @@ from nat.export.flat import flattened
 
 
 def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
-    code = flattened(["nat.decoding.ctc_beam", "nat.data.tokenise"])
+    code = flattened(["nat.decoding.ctc_beam", "nat.data.corpus"])
     names = list(code)
     assert not {"nat_files.py", "nat_locks.py", "nat_checksums.py", "nat_registry.py"} & set(names)
     assert {
@@ -31,7 +31,7 @@ def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
                 assert not str(node.module).startswith("nat"), name
         assert "sacremoses" not in get_imports(folder / name)
     program = (
-        "import sys, travelled.nat_data_tokenise, travelled.nat_decoding_ctc_beam as code\n"
+        "import sys, travelled.nat_data_corpus, travelled.nat_decoding_ctc_beam as code\n"
         "assert code.METHOD.__name__ == 'CtcBeam'\n"
         "assert not {'nat', 'sacremoses'} & set(sys.modules)"
     )

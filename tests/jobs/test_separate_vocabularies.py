@@ -14,7 +14,6 @@ from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
 from nat.configuration import read
 from nat.data.binarised import BinarisedText
 from nat.data.subwords import merge
-from nat.data.tokenise import detokenise
 from nat.data.translations import merge_shards, read_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.export.formats import export
@@ -154,8 +153,8 @@ def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
     rows = [line.split("\t") for line in found.stdout.splitlines() if line.startswith("H-")]
     merged = {int(row[0][2:]): merge(row[2]) for row in rows}
     expected = translator.translate(TEST)
-    options = read("micro").corpus(CORPUS).preprocessing
-    assert [detokenise(merged[number], "de", options) for number in range(len(TEST))] == expected
+    how = read("micro").corpus(CORPUS).preparation("de")
+    assert [how.text(merged[number]) for number in range(len(TEST))] == expected
 
 
 @pytest.mark.parametrize(("system", "engine"), [("at-base", "ctranslate2"), ("cmlm-kd", "onnx")])

@@ -102,7 +102,7 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
         search = CtcBeam(beam=5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
         translations = translate(model, method, sentences, range(number), 50)
-        rows = records(translations, VOCABULARY, target, corpus.preprocessing)
+        rows = records(translations, VOCABULARY, corpus.preparation(target))
         counts = bleu.sacrebleu([row["text"] for row in rows], [[line] for line in references])
         scores.append(float(bleu.smoothed(counts.sentences.sum(0)[None])[0]))
         assert point["sacrebleu"] == pytest.approx(scores[-1], abs=1e-6)

@@ -11,7 +11,6 @@ import pytest
 from nat.analyses import weight_plane
 from nat.analyses.reference_distances import distances
 from nat.data.batch import Batch
-from nat.data.tokenise import tokens_of
 from nat.data.vocabulary import SPECIALS, Vocabulary
 from nat.distillation.pairwise_bleu import compare_texts
 from nat.fairseq_plugin.task import BLEU_COUNTS, TrainingTask
@@ -71,11 +70,3 @@ def test_validation_and_the_plane(
         model=None, sources=[0], targets=[np.array([REFERENCE])], batch_tokens=9
     )
     assert (weight_plane._bleu(pairs, WORDS, unit) > 50) == is_like  # noqa: SLF001
-
-
-@pytest.mark.parametrize("tokeniser", ["moses", "unicode", "jieba", "none"])
-def test_a_line_that_cannot_be_seen_has_no_tokens(tokeniser: str) -> None:
-    options = {"preprocessing": {"tokeniser": tokeniser}}
-    tokens = tokens_of(as_corpus({"source": "en", "target": "de", **options}), "en")
-    assert [tokens(line) for line in ("\u200b", "\ufeff \u2060", "\u200bx")][:2] == ["", ""]
-    assert "x" in tokens("\u200bx")
