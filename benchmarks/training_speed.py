@@ -403,7 +403,8 @@ def ours(
     from fairseq.tasks import FairseqTask
     from fairseq.trainer import Trainer
 
-    from nat.configuration.models import Recipe, Training
+    from nat.configuration.models import Training
+    from nat.configuration.recipes import Recipe
     from nat.data.batch import Batch
     from nat.data.candidates import RAW, Text
     from nat.data.vocabulary import VocabularySizes

@@ -14,6 +14,7 @@ from typing import Any
 
 from nat.artifact import Artifact, CorpusStep, File, Inputs, references, step_of
 from nat.configuration import Configuration
+from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate, joined_names
@@ -251,7 +252,7 @@ class Decoded(OfDecoding):
 
     def _read(self, configuration: Configuration) -> Inputs:
         there, decoding = configuration.on(self.corpus), self.decoding
-        there.check_decoding(self.system, decoding)
+        check_decoding(there, self.system, decoding)
         own = there.decoding_file(decoding)
         assistant, ngrams = own.assistant, own.language_model
         engine, names = there.decoding_traits(decoding).converted, vars(self)

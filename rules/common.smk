@@ -9,7 +9,7 @@ from snakemake.cli import get_argument_parser
 from snakemake.settings.types import DeploymentMethod
 
 from nat import artifacts
-from nat.configuration.configuration import all_splits, decoding_pattern
+from nat.configuration.entries import all_splits, decoding_pattern
 from nat.errors import UserError
 from nat.measures.known import ANALYSES
 from nat.papers import reports

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nat.configuration.models import Recipe, Training
+from nat.configuration.models import Training
+from nat.configuration.recipes import Recipe
 from nat.data.batch import Batch
 from nat.data.candidates import Text
 from nat.data.vocabulary import EOS, PAD, SPECIALS

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from nat import program
-from nat.configuration.json_schema import KINDS, json_schema
+from nat.configuration.json_schema import json_schema
+from nat.configuration.models import MODELS
 from nat.files import make_folder, write_json
 
 
@@ -19,7 +20,7 @@ def main() -> None:
     )
     folder: Path = parser.parse_args().folder
     make_folder(folder)
-    for kind in KINDS:
+    for kind in MODELS:
         write_json(folder / f"{kind}.json", json_schema(kind))
         print(folder / f"{kind}.json")
 

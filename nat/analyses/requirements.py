@@ -17,6 +17,7 @@ from nat.artifacts import (
     step_of,
 )
 from nat.configuration import Configuration
+from nat.configuration.compatibility import check_decoding
 from nat.data.corpus import Corpus
 from nat.data.splits import held_out
 from nat.errors import UserError
@@ -86,7 +87,7 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
         decodings = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
         try:
             decoding = decodings.get(order, "mask-predict-10-lb1")
-            configuration.check_decoding(analysis.system, decoding)
+            check_decoding(configuration, analysis.system, decoding)
         except UserError as error:
             reason = f"{error}; there is no other decoding for it here"
     if reason is not None:

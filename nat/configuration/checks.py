@@ -9,22 +9,14 @@ from itertools import pairwise
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.compatibility import check_system
-from nat.configuration.configuration import Configuration, all_tasks
+from nat.configuration.compatibility import check_decoding, check_system
+from nat.configuration.configuration import Configuration
+from nat.configuration.entries import all_tasks, replacements
 from nat.configuration.families import require
 from nat.configuration.files import FOLDERS, file_of
-from nat.configuration.lengths import check_lengths
-from nat.configuration.models import MODELS, read_model
-from nat.configuration.systems import (
-    WITH_TASKS,
-    for_tasks,
-    needed_systems,
-    on_task,
-    place,
-    references,
-    replacements,
-    tasks_of,
-)
+from nat.configuration.recipes import Recipe
+from nat.configuration.references import WITH_TASKS, references
+from nat.configuration.systems import needed_systems
 from nat.data.corpus import Corpus, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
@@ -36,41 +28,36 @@ from nat.options import hint
 
 
 def check(configuration: Configuration) -> None:
-    """Check all files of a configuration, and what they say of each other at its scale."""
-    _check_files(configuration)
-    plain = for_tasks(configuration, ())
-    for family in plain.decodings:  # first, since families know the names that others use
-        plain.decoding(families.example(family, plain.files["decodings"][family]))
+    """Check what the files of a configuration say of each other at its scale."""
+    for family, content in configuration.files["decodings"].items():
+        # first, since families know the names that others use
+        configuration.decoding(families.example(family, content))
     for where, name, known, what in _names(configuration):
         require(name, known, what, where)
-    tasks = [tasks_of(configuration, corpus) for corpus in configuration.tasks.values()]
-    views = [for_tasks(configuration, each) for each in dict.fromkeys([(), *tasks])]
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
-    for view in views:
+    tasks = [configuration.tasks_of(corpus) for corpus in configuration.tasks.values()]
+    for view in map(configuration.for_tasks, dict.fromkeys([(), *tasks])):
         _check_cycles(view)
         for name in view.files["recipes"]:
-            _check_recipe(view, name)
-        for name in view.decodings:
-            _check_decoding(view, name)
+            _check_recipe(view, view.recipe(name), view.place("recipes", name))
+        for family, content in view.files["decodings"].items():
+            _check_decoding(view, family, families.example(family, content))
+        for name in view.overridden.get("decodings", {}):
+            _check_decoding(view, name, name)
         for name in view.systems:
+            where = f"{view.place('systems', name)}: key 'recipe'"
+            _check_recipe(view, view.recipe_of(name), where)
             _check_kept(view, name)
             check_system(view, name)
 
 
-def _check_files(configuration: Configuration) -> None:
-    """Validate each file; a paper is validated when it is asked for."""
-    for folder in (folder for folder in FOLDERS if folder in MODELS):
-        for name, content in configuration.files[folder].items():
-            where = configuration.origins[folder][name].place
-            read_model(MODELS[folder], content, where)
-            for task in content.get("tasks", {}) if folder in WITH_TASKS else ():
-                require(task, all_tasks(configuration), "task", f"{where}: key 'tasks'")
-                read_model(MODELS[folder], on_task(content, task), f"{where}: 'tasks.{task}'")
-
-
 def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[str], str]]:
     """Places where a file names something, the name, what there is of its kind, and the kind."""
+    for name, content in configuration.files["scales"].items():
+        for task in (task for task, corpus in content["tasks"].items() if corpus is None):
+            where = f"{file_of('scales', name)}: key 'tasks'"
+            yield where, task, all_tasks(configuration), "task"
     file, scale = file_of("scales", configuration.scale), configuration.scale_settings
     for task, corpus in configuration.tasks.items():
         yield f"{file}: key 'tasks.{task}'", corpus, configuration.corpora, "corpus"
@@ -88,10 +75,13 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[
     scales = configuration.files["scales"].values()
     known = {**configuration.files, "sizes": {size for its in scales for size in its["sizes"]}}
     for folder in WITH_TASKS:
-        for name, content in configuration.files[folder].items():
+        overridden = configuration.overridden.get(folder, {})
+        for name, content in (*configuration.files[folder].items(), *overridden.items()):
+            where = configuration.file_of(folder, name)
             for key, other, value in references(content):
-                where = f"{configuration.origins[folder][name].place}: key '{key}'"
-                yield where, value, known[other], FOLDERS.get(other, "size")
+                yield f"{where}: key '{key}'", value, known[other], FOLDERS.get(other, "size")
+            for task in content.get("tasks", {}):
+                yield f"{where}: key 'tasks'", task, all_tasks(configuration), "task"
     for name in configuration.corpora:
         its, file = configuration.corpus(name), file_of("corpora", name)
         if its.derived is not None:
@@ -123,9 +113,7 @@ def _check_cycles(view: Configuration) -> None:
         ) from error
 
 
-def _check_recipe(view: Configuration, name: str) -> None:
-    where, recipe = place(view, "recipes", name), view.recipe(name)
-    check_lengths(recipe, where)
+def _check_recipe(view: Configuration, recipe: Recipe, where: str) -> None:
     if (decoding := recipe.validation.decoding) is not None:
         its = view.decoding_file(decoding)
         if its.assistant or its.language_model or its.tuning:
@@ -135,15 +123,14 @@ def _check_recipe(view: Configuration, name: str) -> None:
             )
 
 
-def _check_decoding(view: Configuration, family: str) -> None:
+def _check_decoding(view: Configuration, family: str, name: str) -> None:
     """Check what a decoding uses besides a system, and the values among which it is tuned."""
-    name = families.example(family, view.files["decodings"][family])
     its, file = view.decoding_file(name), view.file_of("decodings", name)
     if (model := its.language_model) is not None:
         with told_of(f"{file}: key 'language_model.decoding': "):
             if view.decoding_file(model.decoding).language_model is not None:
                 raise UserError(f"'{model.decoding}' has a language model; give one without")
-            view.check_decoding(model.system, model.decoding)
+            check_decoding(view, model.system, model.decoding)
     for option, values in its.tuning.items():
         with told_of(f"{file}: key 'tuning.{option}': "):
             if option in families.placeholders(family):
@@ -155,7 +142,7 @@ def _check_decoding(view: Configuration, family: str) -> None:
 def _check_kept(view: Configuration, name: str) -> None:
     start = view.system(name).init_from
     if start is not None and start.kept is not None:
-        known = view.recipe(view.system(start.system).recipe).keep or {}
+        known = view.recipe_of(start.system).keep or {}
         where = f"{view.file_of('systems', name)}: key 'init_from.kept'"
         require(start.kept, known, "checkpoint", where)
 

@@ -7,16 +7,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from nat.configuration.systems import SystemMethods
+from nat.configuration.entries import Entries
+from nat.configuration.systems import SystemMethods, methods_of
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS
 from nat.transformer.decoder_options import DecoderOptions
-
-if TYPE_CHECKING:
-    from nat.configuration.configuration import Configuration
 
 # the key that decides, and after a space what of it
 RULES = {
@@ -53,7 +51,7 @@ def _require(system: SystemMethods, rules: Mapping[str, bool], where: str = "") 
     """Refuse a system for the first rule that does not hold."""
     for rule in (rule for rule, holds in rules.items() if not holds):
         key = rule.partition(" ")[0]
-        given = at(system.written, key)
+        given = at(system.content, key)
         value = json.dumps(given.get("method", given) if isinstance(given, dict) else given)
         raise UserError(
             f"{where}{system.file}: key '{key}': found {value}: {RULES[rule]} ('{system.name}' is "
@@ -68,9 +66,9 @@ def _fits_into(one: SystemMethods, other: SystemMethods) -> bool:
     return one.size.max_positions <= other.size.max_positions
 
 
-def check_system(configuration: "Configuration", name: str) -> None:
+def check_system(configuration: Entries, name: str) -> None:
     """Check that what a system says fits its methods, and the systems that it names."""
-    own = configuration.methods(name)
+    own = methods_of(configuration, name)
     its, target, decoder, text = own.its, own.target, own.its.decoder, own.its.text
     canvas = replace(decoder, chunk=None)
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
@@ -101,7 +99,7 @@ def check_system(configuration: "Configuration", name: str) -> None:
     }
     _require(own, rules)
     if its.teacher is not None:
-        teacher = configuration.methods(its.teacher)
+        teacher = methods_of(configuration, its.teacher)
         rules = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
@@ -118,25 +116,26 @@ def check_system(configuration: "Configuration", name: str) -> None:
             "length shape": its.length == start.its.length,
         }
         _require(start, rules, f"{own.file}: key 'init_from': ")
-    decodings = [("recipe", name, configuration.recipe(its.recipe).validation.decoding)]
+    decodings = [("recipe", name, configuration.recipe_of(name).validation.decoding)]
     for each in (each for each in text.candidates if each.system is not None):
         # U-DiMS learns from translations of the system whose steps it distils
         own_start = its.init_from is not None and its.init_from.as_json() == each.system
         if not (target.distils and own_start):
-            writer = configuration.methods(str(each.system))
+            writer = methods_of(configuration, str(each.system))
             rules = {"input": writer.order == "autoregressive"}
             _require(writer, rules, f"{own.file}: key '{each.key}.system': ")
         decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
     for key, other, decoding in decodings:
         with told_of(f"{own.file}: key '{key}': "):
             if decoding is not None:
-                configuration.check_decoding(other, decoding)
+                check_decoding(configuration, other, decoding)
 
 
-def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
+@lru_cache(4096)
+def check_decoding(configuration: Entries, system: str, decoding: str) -> None:
     """Refuse a decoding that does not suit a system, or whose own assistant does not suit it."""
     method, traits = configuration.decoding(decoding), configuration.decoding_traits(decoding)
-    file, own = configuration.decoding_file(decoding), configuration.methods(system)
+    file, own = configuration.decoding_file(decoding), methods_of(configuration, system)
     lengths, steps, penalty = (
         max(file.tuning.get(option, [method.options.get(option) or 0]))
         for option in ("length_beam", "steps", "blank_penalty")
@@ -158,7 +157,7 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
         raise UserError(f"{where}key 'assistant': found {given or 'null'}, expected {kind}")
     if given is not None:
-        assistant = configuration.methods(given)
+        assistant = methods_of(configuration, given)
         chunks = {own.its.decoder.chunk, assistant.its.decoder.chunk} - {None}
         rules = {
             "input": assistant.order == wanted,

@@ -3,39 +3,35 @@
 A file of `config/systems` describes one system, or, with `variants`, several that share the rest of
 the file. `like: NAME` starts from another one of the same folder. A decoding whose name has
 placeholders, `mask-predict-{steps}-lb{length_beam}`, is a family: the numbers in a requested name
-are the values of these options. All of this is expanded here, before the YAML is validated as if it
-had been written in full.
+are the values of these options.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from nat.configuration.files import FOLDERS, NAME, file_of
-from nat.configuration.lengths import in_proportion, without_replaced
+from nat.configuration.merging import Content, merged, merged_corpus, merged_scale, without
 from nat.errors import UserError, told_of
 from nat.options import hint, leaves, nested, validated
 
 WITH_VARIANTS = ("systems", "decodings")
-_BY_ENTRY = ("splits", "preprocessing", "expected")
-"""Keys of corpora whose entries are inherited one by one."""
-_SUBWORDS = ("bpe_merges", "sentencepiece", "subwords")
-_OF_SUBWORDS = (*_SUBWORDS, "sentencepiece_normalisation")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
 
-Content = dict[str, Any]
-
 
 class Origin(NamedTuple):
-    """The place where an entry is defined."""
+    """The place where an entry is defined.
 
-    place: (
-        str  # for messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end
-    )
-    base: str | None = None  # the entry that it starts from, by `like` of its own or of its file
+    Attributes:
+        place: for messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end.
+        base: the entry that it starts from, by `like` of its own or of its file; None without one.
+    """
+
+    place: str
+    base: str | None = None
 
 
 class _Written(NamedTuple):
@@ -44,79 +40,6 @@ class _Written(NamedTuple):
     place: str
     like: Any
     content: Content
-
-
-def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> Content:
-    """`base` with the keys of `change`, merged recursively; the order of `base` is kept.
-
-    A mapping that names another `method` replaces the old one completely, because its options are
-    different. So does a `text` of another kind (`distilled`, `mixed`, ...), a length of a recipe in
-    another unit (`epochs` for `updates`), in a scale `as` the changes of a recipe, or they it, and
-    a `recipe` of a system that is `like` another one. What is not changed is shared with `base`, so
-    no one may change it in place.
-    """
-    content = without_replaced(base, change)
-    for key, new in change.items():
-        old = content.get(key)
-        if key == "recipe" and isinstance(old, str) and isinstance(new, Mapping):
-            old = {"like": old}  # a system with keys of its recipe
-        content[key] = new
-        if isinstance(old, Mapping) and isinstance(new, Mapping) and _of_one_kind(key, old, new):
-            content[key] = merged(old, new)
-    return content
-
-
-def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    method = old.get("method")
-    return (
-        new.get("method", method) == method
-        and ("as" in old) == ("as" in new)
-        and (key != "text" or set(old) == set(new))
-        and (key != "recipe" or "like" not in new)
-    )
-
-
-def _merged_corpus(base: Content, change: Content) -> Content:
-    """A corpus with the keys of another, of some keys single entries."""
-    both = [key for key in _BY_ENTRY if key in base and key in change]
-    content = {**base, **change, **{key: base[key] | change[key] for key in both}}
-    return _with_subwords_of(change, content)
-
-
-def changed_corpus(base: Content, change: Content) -> Content:
-    """A corpus with single keys changed, at any depth."""
-    return _with_subwords_of(change, merged(base, change))
-
-
-def _with_subwords_of(change: Content, corpus: Content) -> Content:
-    """A changed corpus without the subwords that it had before, where the change gives others."""
-    own = {*change, *change.get("preprocessing", {})}
-    if own.isdisjoint(_SUBWORDS):
-        return corpus
-    others = [key for key in _OF_SUBWORDS if key not in own]
-    preprocessing = _without(corpus.get("preprocessing", {}), *others)
-    return {**_without(corpus, *others), "preprocessing": preprocessing}
-
-
-def _merged_scale(base: Content, change: Content) -> Content:
-    """A scale with the keys of another; lengths of its recipes follow their `updates`.
-
-    In a recipe of a scale `like` is the same as `as`: another recipe with changed keys.
-    """
-    before, own = base.get("recipes", {}), change.get("recipes")
-    if not isinstance(own, Mapping) or not all(isinstance(its, Mapping) for its in own.values()):
-        return merged(base, change)  # which is refused
-    own = {
-        name: {{"like": "as"}.get(key, key): its[key] for key in its} for name, its in own.items()
-    }
-    content = merged(base, {**change, "recipes": own})
-    for name in (each for each in before if each in own and "updates" in before[each]):
-        content["recipes"][name] = in_proportion(before[name], content["recipes"][name], own[name])
-    return content
-
-
-def _without(content: Mapping[str, Any], *keys: str) -> Content:
-    return {key: value for key, value in content.items() if key not in keys}
 
 
 def expanded(
@@ -140,24 +63,21 @@ def expanded(
                 place = written[other].place
                 raise UserError(f"{entry.place}: '{name}' is defined in {place}, too")
             written[name] = entry
-    merge = {"corpora": _merged_corpus, "scales": _merged_scale}.get(folder, merged)
-    contents, bases = _resolved(written, FOLDERS[folder], merge)
+    contents, origins = _resolved(written, folder)
     for name, content in contents.items() if folder == "scales" else ():
         sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
         of_sizes = {
-            size: _Written(
-                f"{written[name].place}: 'sizes.{size}'", own.get("like"), _without(own, "like")
-            )
+            size: _Written(f"{written[name].place}: 'sizes.{size}'", own.get("like"), dict(own))
             for size, own in sizes.items()
             if isinstance(own, Mapping)
         }
-        content["sizes"] = {**sizes, **_resolved(of_sizes, "size", merged)[0]}
-    return contents, {name: Origin(written[name].place, bases.get(name)) for name in contents}
+        content["sizes"] = {**sizes, **_resolved(of_sizes, "sizes")[0]}
+    return contents, origins
 
 
 def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _Written]]:
     """Entries that a file describes: one, or its variants."""
-    place, like, shared = file_of(folder, stem), content.get("like"), _without(content, "like")
+    place, like, shared = file_of(folder, stem), content.get("like"), dict(content)
     if "variants" not in content or folder not in WITH_VARIANTS:
         name = shared.pop("name", stem) if folder == "decodings" else stem
         yield str(name), _Written(place, like, shared)
@@ -165,40 +85,42 @@ def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _W
     with told_of(f"{place}: key 'variants': "):
         variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
     for name, own in variants.items():
-        where, base = f"{place}: '{name}'", shared
-        if "like" in own:  # another base, but not another description
-            base = {key: shared[key] for key in shared if key == "description"}
-        changes = merged(base, _without(own, "like"))
-        yield name, _Written(where, own.get("like", like), changes)
+        # another base, but not another description
+        kept = [key for key in shared if key == "description" or "like" not in own]
+        changes = merged({key: shared[key] for key in kept}, own)
+        yield name, _Written(f"{place}: '{name}'", own.get("like", like), changes)
 
 
 def _resolved(
-    written: Mapping[str, _Written], kind: str, merge: Callable[..., Content]
-) -> tuple[dict[str, Content], dict[str, str]]:
-    """The full contents of entries, each after the one that it is like, and these by name."""
+    written: Mapping[str, _Written], folder: str
+) -> tuple[dict[str, Content], dict[str, Origin]]:
+    """The full contents of entries, each after the one that it is like, and their origins."""
     contents: dict[str, Content] = {}
-    bases: dict[str, str] = {}
+    origins: dict[str, Origin] = {}
+    merge = {"corpora": merged_corpus, "scales": merged_scale}.get(folder, merged)
 
-    def resolve(name: str, heirs: tuple[str, ...]) -> Content:
+    def resolve(name: str, heirs: tuple[str, ...]) -> None:
         place, like, own = written[name]
         if name in contents:
-            return contents[name]
+            return
         if name in heirs:
             circle = " -> ".join([*heirs[heirs.index(name) :], name])
             raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
-        content: Content = {}
+        base, content = None, Content()
         if like is not None:
-            bases[name] = require(str(like), written, kind, f"{place}: key 'like'")
-            base = resolve(bases[name], (*heirs, name))
-            content = merged(base, options_in(bases[name], str(like)))
-            if kind != "corpus":
+            what = FOLDERS.get(folder, "size")
+            base = require(str(like), written, what, f"{place}: key 'like'")
+            resolve(base, (*heirs, name))
+            content = merged(contents[base], options_in(base, str(like)))
+            if folder != "corpora":
                 content.pop("description", None)
-        contents[name] = merge(content, own)
-        return contents[name]
+        with told_of(f"{place}: "):
+            contents[name] = merge(content, without(own, "like"))
+        origins[name] = Origin(place, base)
 
     for name in written:
         resolve(name, ())
-    return contents, bases
+    return contents, origins
 
 
 def placeholders(name: str) -> list[str]:

@@ -17,25 +17,14 @@ from pydantic import (
     model_validator,
 )
 
+from nat.configuration.recipes import Recipe, RecipeFile
 from nat.configuration.scales import Assumptions, Changes, Cluster, Inheriting, Scale
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus
 from nat.errors import told_of
 from nat.language_model.options import LanguageModelOptions
-from nat.options import (
-    BelowOne,
-    Count,
-    LocalPath,
-    Name,
-    NotNegative,
-    Number,
-    OrAbsent,
-    Positive,
-    StrictModel,
-    Text,
-    Unique,
-    validated,
-)
+from nat.options import Count, LocalPath, OrAbsent, StrictModel, Text, Unique, validated
+from nat.papers.description import Paper
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
@@ -67,60 +56,6 @@ class Settings(StrictModel):
     logger: Literal["tensorboard", "wandb", "mlflow"] | None = None  # shows trainings as they go on
     # what translates a training text by beam search
     distillation_engine: Literal["pytorch", "ctranslate2"] = "pytorch"
-
-
-class Validation(StrictModel):
-    """Comparison of checkpoints."""
-
-    decoding: str | None  # a file of config/decodings; null if the metric is the loss
-    metric: Literal["bleu", "loss"]  # what is compared
-    sentences: Count | None  # number of sentences of valid, from its beginning; null: all
-
-    @model_validator(mode="after")
-    def _bleu_needs_a_decoding(self) -> "Validation":
-        if self.metric == "bleu" and self.decoding is None:
-            raise ValueError("'decoding' is null, but 'metric' is bleu")
-        return self
-
-
-class Average(StrictModel):
-    """The checkpoints whose mean is the final model."""
-
-    checkpoints: Count  # how many
-    by: Literal["best", "last"]  # those with the best validation, or the last
-
-
-class Recipe(Inheriting):
-    """A file of `config/recipes`: how a system is trained."""
-
-    description: Text = ""  # for readers
-    updates: OrAbsent[Count] = None  # length of the training
-    epochs: OrAbsent[Positive] = None  # passes over the training text, instead of updates
-    # length for which options of methods that act at every update, such as `ema_decay`, are stated;
-    # by default the recipe's own updates
-    reference_updates: OrAbsent[Count] = None
-    # tokens of the longer side in one update, with padding, over all devices
-    batch_tokens: Count
-    learning_rate: float = Field(gt=0, le=1)  # of Adam, at its peak
-    warmup_updates: OrAbsent[Number] = None  # updates until the peak
-    warmup_epochs: OrAbsent[NotNegative] = None  # passes over the text, instead of them
-    schedule: Literal["inverse_sqrt", "fixed"]  # of the learning rate, after the warm-up
-    betas: tuple[BelowOne, ...] = Field(min_length=2, max_length=2)  # of Adam
-    epsilon: float = Field(gt=0, le=0.01)  # of Adam
-    weight_decay: BelowOne  # decoupled, of Adam
-    clip_norm: NotNegative  # largest norm of a gradient; 0: no clipping
-    dropout: BelowOne  # share of the states that is set to zero
-    length_loss_weight: NotNegative  # of the length predictor's loss
-    save_every: OrAbsent[Count] = None  # updates between checkpoints
-    validate_every: OrAbsent[Count] = None  # updates between validations; divides `save_every`
-    # checkpoints and validations in an epoch, instead of `save_every` and `validate_every`
-    validations_per_epoch: OrAbsent[Positive] = None
-    # updates after which the weights are kept, by name, for other systems that start there
-    keep: OrAbsent[Annotated[dict[Name, Count], Field(min_length=1)]] = None
-    validation: Validation  # how checkpoints are compared
-    patience: Count | None  # validations without improvement before training ends; null: never
-    average: Average  # the checkpoints whose mean is the final model
-    tasks: Changes = {}  # what is different on the corpus of a task, by task
 
 
 class TeacherText(StrictModel):
@@ -177,6 +112,12 @@ class Start(StrictModel):
         return self.system if self.kept is None else {"system": self.system, "kept": self.kept}
 
 
+class ChangedRecipe(StrictModel, extra="allow"):
+    """A recipe by name, with keys that are different."""
+
+    like: str
+
+
 InitFrom = Annotated[
     Start | None,
     BeforeValidator(
@@ -185,8 +126,12 @@ InitFrom = Annotated[
     ),
     PlainSerializer(lambda start: start and start.as_json()),
 ]
-RecipeName = Annotated[
-    str, BeforeValidator(lambda given: given, json_schema_input_type=str | dict[str, Any])
+RecipeChoice = Annotated[
+    ChangedRecipe,
+    BeforeValidator(
+        lambda given: {"like": given} if isinstance(given, str) else given,
+        json_schema_input_type=ChangedRecipe | str,
+    ),
 ]
 Length = Literal["target", "offset", "token", "constant"]
 
@@ -222,7 +167,7 @@ class SystemFile(Inheriting):
     text: Annotated[texts.Text, _text_from(Distillation | Literal["raw"])]
     init_from: InitFrom  # a system of the same size, or a checkpoint that its recipe keeps
     teacher: str | None = None  # a system whose trained model the input or the target uses
-    recipe: RecipeName  # a file of config/recipes, or `{like: NAME, ...}` with changed keys
+    recipe: RecipeChoice  # a file of config/recipes, or `{like: NAME, ...}` with changed keys
     imported: Imported | None = None  # the checkpoint that is taken over instead of a training
     variants: Changes = {}
     tasks: Changes = {}  # what is different on the corpus of a task, by task
@@ -303,14 +248,12 @@ MODELS: dict[str, type[BaseModel]] = {
     "plan": Assumptions,
     "scales": Scale,
     "corpora": CorpusFile,
-    "recipes": Recipe,
+    "recipes": RecipeFile,
     "systems": SystemFile,
     "decodings": DecodingFile,
+    "papers": Paper,
 }
-"""The model of each file of `config/`, by its name or that of its folder.
-
-That of papers is `nat.papers.description.Paper`: it takes long to build, and few programs need it.
-"""
+"""The model of each file of `config/`, by its name or that of its folder."""
 
 
 def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from nat.configuration.configuration import Configuration
+from nat.configuration.entries import replacements
 from nat.configuration.files import PAPER_SCALE, file_of
-from nat.configuration.systems import dependencies, references, replacements
+from nat.configuration.references import references
+from nat.configuration.systems import dependencies
 
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -36,4 +38,4 @@ def _recipes(configuration: Configuration, pairs: Iterable[tuple[str, str]]) -> 
         if (corpus, system) not in needed:
             needed.add((corpus, system))
             left += [(corpus, name) for name in dependencies(configuration.on(corpus), system)]
-    return {configuration.on(corpus).system(system).recipe for corpus, system in needed}
+    return {configuration.on(corpus).system(system).recipe.like for corpus, system in needed}

@@ -13,8 +13,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from nat.configuration.families import merged, require
+from nat.configuration.families import require
 from nat.configuration.files import read_value
+from nat.configuration.merging import merged
 from nat.errors import UserError, told_of
 from nat.options import Name, OrAbsent, StrictModel, nested, validated
 

@@ -6,17 +6,16 @@ somebody edits `config/` meanwhile.
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from nat.configuration import changes, families, sweeps
 from nat.configuration.configuration import Configuration
-from nat.configuration.families import Content
-from nat.configuration.files import FOLDERS, SETTINGS, file_of, read_folder, read_yaml
-from nat.configuration.models import Settings, read_model
+from nat.configuration.files import FOLDERS, SETTINGS, read_folder, read_yaml
+from nat.configuration.merging import Content, merged, without
+from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import RunChoice
-from nat.errors import UserError
+from nat.configuration.references import WITH_TASKS
 from nat.files import atomic_write_text, read_json
 from nat.options import options_of, validated
 
@@ -24,7 +23,9 @@ SNAPSHOTS = Path("results/jobs/configuration")
 
 
 def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
-    """Read all files in `root / "config"`; each is validated when it is asked for, or by `checks`.
+    """Read and validate all files in `root / "config"`, papers when they are asked for.
+
+    `checks` compares what they say of each other.
 
     Args:
         choice: of a command line, or only a scale, the name of a file in `config/scales`; None
@@ -39,15 +40,13 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     files, origins = {}, {}
     for folder in FOLDERS:
         files[folder], origins[folder] = families.expanded(read_folder(root, folder), folder)
-    _drop_tasks(files["scales"])
+        for name, content in files[folder].items() if folder != "papers" else ():
+            _check(folder, content, origins[folder][name].place)
     origin = "--config" if choice.scale else f"{SETTINGS}: key 'scale'"
     choice = replace(choice, scale=choice.scale or settings.scale)
     families.require(choice.scale, files["scales"], "scale", origin)
     overridden = changes.override(choice, files, origins)
-    changes.name_recipes(files, origins)
     sweeps.add_copies(choice, files, origins, overridden)
-    changes.name_recipes(files, origins)  # of copies
-    files["corpora"] = with_splits_of_parents(files["corpora"])
     if own := choice.changes["config"]:
         settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")
     return Configuration(root, choice, settings, files, origins, overridden)
@@ -68,27 +67,9 @@ def read_snapshot(path: Path) -> Configuration:
     return validated(Configuration, read_json(path), f"{path}, the configuration of a run")
 
 
-def _drop_tasks(scales: Mapping[str, Content]) -> None:
-    """Leave out the inherited tasks that scales set to null."""
-    tasks_of = {name: scale.get("tasks") for name, scale in scales.items()}
-    of_scales = {name: tasks for name, tasks in tasks_of.items() if isinstance(tasks, Mapping)}
-    known = {task for tasks in of_scales.values() for task in tasks if tasks[task] is not None}
-    for name, tasks in of_scales.items():
-        for task in (task for task in tasks if tasks[task] is None):
-            families.require(task, known, "task", f"{file_of('scales', name)}: key 'tasks'")
-        scales[name]["tasks"] = {task: tasks[task] for task in tasks if tasks[task] is not None}
-
-
-def with_splits_of_parents(corpora: Mapping[str, Content]) -> dict[str, Content]:
-    """Corpora, where those that are derived from another have its splits."""
-    complete = dict(corpora)
-    for name, corpus in corpora.items():
-        if isinstance(derived := corpus.get("derived"), Mapping) and "from" in derived:
-            where, parent = f"{file_of('corpora', name)}: key 'derived.from'", derived["from"]
-            families.require(parent, corpora, "corpus", where)
-            generated = corpora[parent].get("generator", {}).get("pairs")
-            splits = list(corpora[parent].get("splits", generated or {}))
-            if not splits:
-                raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
-            complete[name] = {**corpus, "derived": {**derived, "splits": splits}}
-    return complete
+def _check(folder: str, content: Content, where: str) -> None:
+    """Validate an entry, also as tasks change it."""
+    read_model(MODELS[folder], content, where)
+    for task, change in content.get("tasks", {}).items() if folder in WITH_TASKS else ():
+        plain = without(content, "tasks")
+        read_model(MODELS[folder], merged(plain, change), f"{where}: 'tasks.{task}'")

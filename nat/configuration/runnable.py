@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from nat.configuration.configuration import Configuration, has_decoding
+from nat.configuration.configuration import Configuration
+from nat.configuration.entries import has_decoding
 from nat.configuration.files import SETTINGS
 from nat.data.splits import local_files
 from nat.errors import UserError

@@ -89,8 +89,9 @@ class Scale(Inheriting):
 
     description: Text  # for readers
     seeds: Seeds  # of the trainings; the teacher of the first one translates the text of students
-    # the corpus used for each task of a paper or of your own, or `{corpus: ..., heading: ...}`
-    tasks: dict[str, TaskCorpus | str] = Field(min_length=1)
+    # the corpus used for each task of a paper or of your own, or `{corpus: ..., heading: ...}`;
+    # null leaves out a task that the scale has by `like`
+    tasks: dict[str, TaskCorpus | str | None] = Field(min_length=1)
     sizes: dict[str, Architecture] = Field(min_length=1)  # of models, by name
     recipes: Changes  # changes of a recipe, or the recipe that replaces it at this scale (`as`)
     shards: Shards  # number of jobs that share the translation of a split

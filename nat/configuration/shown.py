@@ -6,10 +6,10 @@ from typing import Any
 import yaml
 
 from nat.configuration.configuration import Configuration
+from nat.configuration.entries import replacements
 from nat.configuration.json_values import differences
-from nat.configuration.lengths import LENGTHS
+from nat.configuration.merging import LENGTHS
 from nat.configuration.runnable import cannot_train
-from nat.configuration.systems import replacements
 from nat.errors import UserError
 from nat.options import leaves
 
@@ -60,9 +60,8 @@ def _settings(configuration: Configuration, corpus: str, system: str) -> dict[st
 
 def _lengths(view: Configuration, system: str) -> list[str]:
     """A comment with the lengths that are not those of the recipe's file; none without any."""
-    name = view.system(system).recipe
-    recipe = replacements(view, name)[-1]
-    written, here = view.files["recipes"][recipe], view.content("recipes", name)
+    recipe = replacements(view, view.system(system).recipe.like)[-1]
+    written, here = view.written("recipes", recipe), view.recipe_of(system).as_written()
     before, after = ({key: its.get(key) for key in LENGTHS} for its in (written, here))
     changed = differences(before, after)
     return [f"# lengths in {view.file_of('recipes', recipe)}: {'; '.join(changed)}"] * bool(changed)

@@ -4,22 +4,21 @@ They are entries beside the others, so that one graph makes all values, and what
 made once.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from nat.configuration.changes import (
+    Changed,
     Files,
     Origins,
+    by_name,
     changed_corpora,
-    changed_entry,
-    mapping,
-    named,
     renamed_task,
 )
-from nat.configuration.families import Content, family_of, merged, options_in
+from nat.configuration.families import family_of, options_in
+from nat.configuration.merging import Content, merged
 from nat.configuration.overrides import Point, RunChoice
-from nat.configuration.systems import WITH_TASKS, references, renamed
-from nat.options import nested
-
-Changed = dict[str, dict[str, Content]]
-"""By folder and name, what a value changes; nothing where only what an entry refers to changes."""
+from nat.configuration.references import WITH_TASKS, references, renamed
 
 
 def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Changed) -> None:
@@ -31,17 +30,21 @@ def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Ch
         _add(choice, files, origins, overridden, point)
     keys = ", ".join(choice.points[0].values) if choice.points else ""
     for paper in files["papers"].values() if keys else ():
-        tables = mapping(paper.get("tables")).items()
-        grids = {name: its for name, its in tables if mapping(its).get("kind", "grid") == "grid"}
         figures = {
             f"sweep_{name}": {
-                "title": f"{mapping(its).get('title')}, by {keys}",
+                "title": f"{its.get('title')}, by {keys}",
                 "kind": "sweep",
                 "x": {"label": keys.partition(",")[0], "even": True},
             }
-            for name, its in grids.items()
+            for name, its in _mapping(paper.get("tables")).items()
+            if _mapping(its).get("kind", "grid") == "grid"
         }
         paper.update(figures=figures, claims={})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """A mapping of a paper; an empty one in the place of anything else, which is refused later."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _add(
@@ -49,14 +52,13 @@ def _add(
 ) -> None:
     scale, end = files["scales"][choice.scale], point.name
     changed: Changed = {folder: {} for folder in (*WITH_TASKS, "sizes", "corpora")}
-    for each in point.changes:
-        name, path = named(each, scale, files)
-        own = changed[each.kind]
-        own[name] = merged(own.get(name, {}), nested(path, each.value))
-    _add_heirs(changed, files, scale)
+    changed |= by_name(point.changes, scale, files)
+    for folder in WITH_TASKS:
+        overridden.setdefault(folder, {})
+    _add_heirs(changed, files, scale, overridden)
     for name, change in changed["sizes"].items():
         scale["sizes"] = {**scale["sizes"], name + end: merged(scale["sizes"][name], change)}
-        if most := mapping(scale.get("tokens_per_device")).get(name):
+        if most := scale.get("tokens_per_device", {}).get(name):
             scale["tokens_per_device"] = {**scale["tokens_per_device"], name + end: most}
     for folder in WITH_TASKS:
         of_scale = {"recipes": "recipes", "systems": "targets"}.get(folder, "")
@@ -65,11 +67,9 @@ def _add(
             content = merged(files[folder][family], options_in(family, name))
             files[folder][new] = _copy(content, changed, end)
             origins[folder][new] = origins[folder][family]._replace(base=name)
-            if change and folder != "recipes":
-                changed_entry(files, origins, folder, new, change)
-            own = overridden.setdefault(folder, {})
-            own[new] = merged(own.get(name, {}), change)
-            if name in mapping(scale.get(of_scale)):
+            own = overridden[folder]
+            own[new] = merged(_copy(own.get(name, {}), changed, end), change)
+            if name in scale.get(of_scale, {}):
                 copied = _copy(scale[of_scale][name], changed, end)
                 scale[of_scale] = {**scale[of_scale], new: copied}
     for name, change in changed["corpora"].items():
@@ -77,14 +77,15 @@ def _add(
             _add_tasks(files, scale, old, new, end)
 
 
-def _add_heirs(changed: Changed, files: Files, scale: Content) -> None:
+def _add_heirs(changed: Changed, files: Files, scale: Content, overridden: Changed) -> None:
     """Add entries that refer to changed ones, and so on."""
     before = -1
     while before != (before := sum(map(len, changed.values()))):
         for folder in WITH_TASKS:
             for name, content in files[folder].items():
                 of_scale = scale["recipes"].get(name) if folder == "recipes" else None
-                if any(_is_copied(changed, *each[1:]) for each in references([content, of_scale])):
+                named = references([content, of_scale, overridden[folder].get(name)])
+                if any(_is_copied(changed, *each[1:]) for each in named):
                     changed[folder].setdefault(name, {})
 
 
@@ -107,5 +108,5 @@ def _add_tasks(files: Files, scale: Content, old: str, new: str, end: str) -> No
         if (moved := renamed_task(its, old, new)) != its:
             scale["tasks"] = {**scale["tasks"], task + end: moved}
             for content in (content for folder in WITH_TASKS for content in files[folder].values()):
-                if task in mapping(content.get("tasks")):
+                if task in content.get("tasks", {}):
                     content["tasks"] = {**content["tasks"], task + end: content["tasks"][task]}

@@ -1,6 +1,6 @@
 """The contents of files of `config/corpora` as typed models; docs/corpora.md explains the keys.
 
-They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
+They are validated strictly. Relations between keys are checked in `nat.configuration.checks`.
 """
 
 from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar

@@ -17,7 +17,8 @@ from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
 from nat.checksums import PACKAGE, remedy, sha256_of, unreadable
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
-from nat.configuration.configuration import has_decoding
+from nat.configuration.compatibility import check_decoding
+from nat.configuration.entries import has_decoding
 from nat.configuration.models import Training
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
@@ -334,7 +335,7 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
     for name in filter(partial(has_decoding, configuration), wanted):
         configuration.decoding(name)  # a faulty file is not taken for one that does not suit
         try:
-            configuration.check_decoding(system, name)
+            check_decoding(configuration, system, name)
         except UserError:
             continue
         return name

@@ -21,12 +21,11 @@ import torch
 from nat.artifacts import Model
 from nat.checksums import CHECKPOINTS, OF_FOLDER, sha256_of, verified
 from nat.configuration import differences, fingerprint
-from nat.configuration.lengths import counts_epochs, in_updates
 from nat.data.archive import is_whole_zip
 from nat.data.binarised import files_of
 from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, vocabulary_files
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
@@ -141,7 +140,7 @@ def describe(job: Job[Model]) -> Run:
     # checkpoint of another optimiser
     device = "FusedAdam" if on_gpu else threads(job.configuration)
     updates_per_epoch = None
-    if counts_epochs(recipe):
+    if recipe.counts_epochs:
         with torch.device("meta"):  # without its numbers
             shape = build_model(training, Vocabularies.load(Path(raw)).sizes)
         longest = (shape.longest_source, shape.longest_target)
@@ -149,10 +148,12 @@ def describe(job: Job[Model]) -> Run:
         objectives = Objectives(training, shape)
         of_text = TrainingPairs(train, longest, tokens, name, objectives=objectives)
         updates_per_epoch = len(of_text.batches(tokens, seed=0)) / (batches * devices)
+    with told_of(f"{name}: "):
+        lengths = recipe.in_updates(updates_per_epoch)
     return Run(
         name=name,
         training=training,
-        lengths=in_updates(recipe, updates_per_epoch, name),
+        lengths=lengths,
         seed=seed,
         train=train,
         pairwise_bleu=pairwise_bleu,

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from nat.artifact import is_generated
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration
-from nat.configuration.configuration import all_tasks
+from nat.configuration.compatibility import check_decoding
+from nat.configuration.entries import all_tasks
 from nat.configuration.families import family_of
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Point
@@ -274,7 +275,7 @@ class Resolver:
         elif cell.setting and not _ABOVE_ZERO.fullmatch(cell.setting):
             raise UserError(f"setting: found '{cell.setting}', expected beta, a number above 0")
         for each in cells if cell.decoding else ():
-            configuration.check_decoding(each.system, each.decoding)
+            check_decoding(configuration, each.system, each.decoding)
         if cell.task in all_tasks(configuration) and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)

@@ -21,7 +21,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import has_decoding
+from nat.configuration.entries import has_decoding
 from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import RunChoice

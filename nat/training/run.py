@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nat.checksums import OF_FOLDER
-from nat.configuration.lengths import Lengths
-from nat.configuration.models import Recipe, Training
+from nat.configuration.models import Training
+from nat.configuration.recipes import Lengths, Recipe
 from nat.options import StrictModel
 
 # Beside the model

@@ -61,7 +61,7 @@ class Graph:
             self.cells[name] = reports.cells(configuration, target)
         views = {configuration, *map(configuration.on, configuration.tasks.values())}
         both = [(view, name, view.system(name)) for view in views for name in configuration.systems]
-        self.keeping = sorted({name for view, name, own in both if view.recipe(own.recipe).keep})
+        self.keeping = sorted({name for view, name, _ in both if view.recipe_of(name).keep})
         self.imported = sorted({name for _, name, own in both if own.imported is not None})
 
     @property

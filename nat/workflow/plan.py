@@ -17,7 +17,6 @@ from rich.table import Table
 from nat.artifacts import TIMED
 from nat.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
-from nat.configuration.lengths import estimated_tokens
 from nat.configuration.models import read_model
 from nat.configuration.scales import Assumptions, Stage
 from nat.data.splits import TRAIN
@@ -72,7 +71,7 @@ class Estimates:
         there = self.configuration.on(names["corpus"])
         if STAGES[job.rule] == "train":
             recipe = there.training(names["corpus"], names["system"]).recipe
-            tokens = estimated_tokens(recipe, int(assumed.tokens * pairs))
+            tokens = recipe.estimated_tokens(int(assumed.tokens * pairs))
             most = there.scale_settings.tokens_on_device(there.system(names["system"]).size)
             share = recipe.batch_tokens / self.devices(job)
             work = self.of_models.train * tokens / 1e6 * _size(there, names["system"])

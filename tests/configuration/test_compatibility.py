@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nat.configuration.compatibility import RULES
+from nat.configuration.compatibility import RULES, check_decoding
 from tests.configuration.test_configuration import DISTILLED, FILES, SIZE, Folder, system
 from tests.messages import must_name, told
 from tests.repository import ROOT
@@ -137,7 +137,7 @@ def test_decodings_that_do_not_suit(
     configuration = systems.load()
     key = f"'{rule.partition(' ')[0]}'"
     with told("'new'", "'own'", "config/systems/", key, RULES[rule]):
-        configuration.check_decoding("own", "new")
+        check_decoding(configuration, "own", "new")
 
 
 def test_each_rule_is_broken_once() -> None:
@@ -156,9 +156,9 @@ def test_an_assistant_that_is_missing_or_has_no_use(systems: Folder) -> None:
     systems.files["decodings/has"] = {"method": "one_pass", "assistant": "nat"}
     configuration = systems.load()
     with told("'lacks'", "'assistant'", "null", "non-autoregressive"):
-        configuration.check_decoding("predicts", "lacks")
+        check_decoding(configuration, "predicts", "lacks")
     with told("'has'", "'assistant'", "nat", "null"):
-        configuration.check_decoding("nat", "has")
+        check_decoding(configuration, "nat", "has")
 
 
 def test_what_goes_together(systems: Folder) -> None:
@@ -189,4 +189,4 @@ def test_what_goes_together(systems: Folder) -> None:
         "sparse": ["alone"],
     }.items():
         for decoding in decodings:
-            configuration.check_decoding(name, decoding)
+            check_decoding(configuration, name, decoding)

@@ -15,8 +15,8 @@ from nat.configuration.command_line import (
     hold_to_overrides,
 )
 from nat.configuration.files import FOLDERS, read_yaml
-from nat.configuration.json_schema import KINDS, json_schema
-from nat.configuration.models import Training
+from nat.configuration.json_schema import json_schema
+from nat.configuration.models import MODELS, Training
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from tests.made_up_corpus import PREPROCESSING, corpus_file
@@ -480,7 +480,7 @@ def test_notes_name_overrides_of_recipes_that_no_report_uses(folder: Folder) -> 
 # The real folder
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MODELS)
 def test_json_schemas_accept_the_real_files_and_describe_their_keys(kind: str) -> None:
     schema = json_schema(kind)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from nat.configuration.configuration import decoding_pattern
+from nat.configuration.entries import decoding_pattern
 from nat.configuration.families import (
     example,
     expanded,
     expression,
     family_of,
-    merged,
     options_in,
 )
+from nat.configuration.merging import merged
 from tests.configuration.test_configuration import DISTILLED, Folder, system
 from tests.messages import must_name, told
 

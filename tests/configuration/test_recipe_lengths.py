@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from nat.configuration import RunChoice
-from nat.configuration.lengths import Lengths, estimated_tokens, in_updates
-from nat.configuration.models import Recipe, Start
+from nat.configuration.models import Start
+from nat.configuration.recipes import Lengths, Recipe
 from nat.configuration.systems import dependencies
 from tests.configuration.test_configuration import RECIPE, Folder, check_words
 from tests.messages import must_name, told
@@ -57,13 +57,12 @@ def test_errors(folder: Folder, recipe: dict[str, Any], parts: list[str]) -> Non
 def test_in_updates() -> None:
     recipe = without("updates", "warmup_updates", "save_every", "validate_every")
     recipe |= {"epochs": 10, "warmup_epochs": 0.25, "validations_per_epoch": 20}
-    where = "dims on corpus"
-    assert in_updates(Recipe(**recipe), 503.5, where) == Lengths(5035, 126, 25, 25)
-    tiny = in_updates(Recipe(**recipe | {"epochs": 0.1, "warmup_epochs": 0}), 5.0, where)
+    assert Recipe(**recipe).in_updates(503.5) == Lengths(5035, 126, 25, 25)
+    tiny = Recipe(**recipe | {"epochs": 0.1, "warmup_epochs": 0}).in_updates(5.0)
     assert (tiny.updates, tiny.save_every) == (1, 1)
-    assert in_updates(Recipe(**RECIPE), None, where) == Lengths(1000, 100, 100, 100)
-    with told("dims", "corpus", "'keep.late'", "6000"):
-        in_updates(Recipe(**recipe | {"keep": {"late": 6000}}), 503.5, where)
+    assert Recipe(**RECIPE).in_updates(None) == Lengths(1000, 100, 100, 100)
+    with told("'keep.late'", "6000"):
+        Recipe(**recipe | {"keep": {"late": 6000}}).in_updates(503.5)
 
 
 def test_a_moving_average_follows_the_length_of_its_training(folder: Folder) -> None:
@@ -129,10 +128,10 @@ def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> N
 
 
 def test_the_estimate_of_a_length() -> None:
-    assert estimated_tokens(Recipe(**RECIPE), 0) == 1000 * 4096
+    assert Recipe(**RECIPE).estimated_tokens(0) == 1000 * 4096
     by_epochs = Recipe(**without("updates"), epochs=2.5)
-    assert estimated_tokens(by_epochs, 100_000) == 62 * 4096
-    assert estimated_tokens(by_epochs, 0) == 0
+    assert by_epochs.estimated_tokens(100_000) == 62 * 4096
+    assert by_epochs.estimated_tokens(0) == 0
 
 
 def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -> None:

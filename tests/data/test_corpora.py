@@ -1,6 +1,7 @@
 """The corpus files of the project, and what a corpus file may say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from nat.configuration.checks import check_corpus
 from nat.configuration.configuration import Configuration
 from nat.configuration.families import expanded
-from nat.configuration.reading import read, with_splits_of_parents
+from nat.configuration.reading import read
 from nat.data.corpus import Corpus
 from nat.data.splits import split_names
 from nat.options import validated
@@ -73,10 +74,10 @@ OWN: dict[str, Any] = {
 
 
 def resolved(corpora: dict[str, Any]) -> dict[str, Any]:
-    return with_splits_of_parents(expanded(corpora, "corpora")[0])
+    return expanded(corpora, "corpora")[0]
 
 
-def test_a_corpus_like_another_or_derived_from_it_changes_entries() -> None:
+def test_a_corpus_like_another_changes_entries() -> None:
     reverse = {
         "like": "own",
         "source": "de",
@@ -90,10 +91,6 @@ def test_a_corpus_like_another_or_derived_from_it_changes_entries() -> None:
     assert found["source"] == "de"
     check_corpus("reverse", as_corpus(found))
     assert OPTIONS["bpe_merges"] == 10
-    generated = {"generator": {"pairs": {"train": 3, "test": 2}}}
-    derived = {"source": "x", "target": "en", "derived": {"from": "g", "side": "en"}}
-    found = resolved({"g": generated, "b": derived})["b"]
-    assert split_names(as_corpus(found)) == ["train", "test"]
     # another kind of subwords takes the place of that of the parent
     pieces = {"like": "own", "preprocessing": {"sentencepiece": 100}}
     given = {"like": "own", "subwords": {"files": {"codes": "c", "vocabulary": "v"}}}
@@ -105,19 +102,24 @@ def test_a_corpus_like_another_or_derived_from_it_changes_entries() -> None:
     check_corpus("pieces", as_corpus(found))
 
 
-@pytest.mark.parametrize(
-    ("corpora", "parts"),
-    [
-        ({"b": {"derived": {"from": "x", "side": "en"}}}, ["b.yaml", "'derived.from'", "'x'"]),
-        (
-            {"g": {"generator": {}}, "b": {"derived": {"from": "g", "side": "en"}}},
-            ["b.yaml", "'derived.from'", "'g'", "'splits'"],
-        ),
-    ],
-)
-def test_what_a_corpus_cannot_be_like(corpora: dict[str, Any], parts: list[str]) -> None:
-    with told(*parts):
-        resolved(corpora)
+def test_a_derived_corpus_has_the_splits_of_the_other(configuration: Configuration) -> None:
+    corpora = {**configuration.files["corpora"]}
+    changed = replace(configuration, files={**configuration.files, "corpora": corpora})
+    of_parent = split_names(changed.corpus("multi30k-en-de"))
+    for parent, parts in (
+        ("multi30k-en-de", []),
+        ("x", ["config/corpora/synthetic-a.yaml", "'derived.from'", "'x'"]),
+        ("synthetic-b", ["config/corpora/synthetic-a.yaml", "'derived.from'", "'splits'"]),
+    ):
+        corpora["synthetic-a"] = corpora["synthetic-a"] | {
+            "derived": {"from": parent, "side": "en"}
+        }
+        changed = replace(changed)
+        if not parts:
+            assert split_names(changed.corpus("synthetic-a")) == of_parent
+            continue
+        with told(*parts):
+            changed.corpus("synthetic-a")
 
 
 ARCHIVE: dict[str, Any] = {

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nat.configuration.compatibility import check_decoding
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK
 from nat.decoding.mask_correct import MaskCorrect
@@ -42,7 +43,7 @@ def test_a_pass_without_masks_corrects_all_the_same() -> None:
 def test_only_for_systems_that_have_learned_to_correct() -> None:
     configuration = configured()
     for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
-        configuration.check_decoding(system, "mask-correct-4-lb5")
-        configuration.check_decoding(system, "mask-predict-4-lb5")
+        check_decoding(configuration, system, "mask-correct-4-lb5")
+        check_decoding(configuration, system, "mask-predict-4-lb5")
     with told("cmlm-kd", "config/systems/cmlm.yaml", "cmlmc"):
-        configuration.check_decoding("cmlm-kd", "mask-correct-4-lb5")
+        check_decoding(configuration, "cmlm-kd", "mask-correct-4-lb5")

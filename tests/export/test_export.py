@@ -25,6 +25,7 @@ from benchmarks import exports
 from nat.artifacts import Shard
 from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import read
+from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
@@ -194,7 +195,7 @@ def test_the_usual_decoding_suits_every_system() -> None:
     configuration = read("micro")
     for system in configuration.systems:
         usual = usual_decoding(configuration, system)
-        configuration.check_decoding(system, usual)
+        check_decoding(configuration, system, usual)
     for system, names in SYSTEMS.items():
         if system != "imputer-kd":
             assert usual_decoding(configuration, system) == names[0]
