@@ -12,7 +12,7 @@ from nat.errors import UserError, told_of
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
-from nat.papers.cells import Cell, place, shown
+from nat.papers.cells import Shown, place, shown
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
@@ -63,19 +63,18 @@ def make(figure: ResolvedPart, root: Path) -> Plot:
 def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of points, in scatter plots with what is shown along the horizontal axis."""
     records: list[Record] = []
-    groups = shown(figure.cells).values()
+    groups = shown(figure.cells)
     across = {
-        place(own[0])[:-1]: values.record(figure.scale, own, over, reader)
-        for own, over in groups
-        if own[0].axis == "x"
+        place(each.first)[:-1]: values.record(figure.scale, each, reader)
+        for each in groups
+        if each.first.axis == "x"
     }
-    for own, over in groups:
-        first = own[0]
-        if first.axis == "x":
+    for each in groups:
+        if each.first.axis == "x":
             continue
-        record = values.record(figure.scale, own, over, reader)
-        if x := across.get(place(first)[:-1]):
-            remarks = dict.fromkeys(each["remark"] for each in (record, x) if each["remark"])
+        record = values.record(figure.scale, each, reader)
+        if x := across.get(place(each.first)[:-1]):
+            remarks = dict.fromkeys(of["remark"] for of in (record, x) if of["remark"])
             record |= {
                 "x": x["ours"],
                 **{f"x_{key}": x[key] for key in ("low", "high", "published", "measure")},
@@ -86,7 +85,7 @@ def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
                 "status": x["status"] if record["status"] == "run" else record["status"],
             }
         record["over"] = record.get("over", "")
-        record["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in own)
+        record["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in each.own)
         records.append(record)
     return records
 
@@ -97,15 +96,15 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
     A chain ends with the first missing training, which has a record too.
     """
     records: list[Record] = []
-    chains: dict[tuple[str, str], list[list[Cell]]] = {}
-    for own, _ in shown(figure.cells).values():
-        chains.setdefault((own[0].row, own[0].column), []).append(own)
+    chains: dict[tuple[str, str], list[Shown]] = {}
+    for each in shown(figure.cells):
+        chains.setdefault((each.first.row, each.first.column), []).append(each)
     for links in chains.values():
-        for position in range(len(links[0])):
+        for position in range(len(links[0].own)):
             runs: list[tuple[int, Validations]] = []
-            for own in links:
-                base = values.record(figure.scale, own, [], reader) | {"over": "", "spread": None}
-                cell = own[position]
+            for link in links:
+                base = values.record(figure.scale, link, reader) | {"over": "", "spread": None}
+                cell = link.own[position]
                 if not reader.ran(cell):
                     base |= {"status": NOT_RUN, "ours": None, "category": cell.model}
                     records.append(base | {"collapsed": False})
@@ -131,11 +130,11 @@ def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[
     """
     records: list[Record] = []
     contents: dict[str, Content] = {}
-    for own, _ in shown(figure.cells).values():
-        base = values.record(figure.scale, own, [], reader)
+    for group in shown(figure.cells):
+        base = values.record(figure.scale, group, reader)
         base |= {"over": "", "collapsed": False, "point": ""}
         base |= dict.fromkeys(("ours", "low", "high", "spread"))
-        cell = next((each for each in own if reader.ran(each)), None)
+        cell = next((each for each in group.own if reader.ran(each)), None)
         if cell is None:
             records.append(base | {"status": NOT_RUN})
             continue

@@ -1,6 +1,6 @@
 """Cells: numbers with an address, the rows of the relation of a paper."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator
@@ -88,8 +88,8 @@ class Cell(NamedTuple):
         return (*names, self.measure, self.setting, self.partner)
 
 
-class Compared(NamedTuple):
-    """Cells of one mean that a claim compares, and those that they are shown over."""
+class Shown(NamedTuple):
+    """Cells that are shown or compared as one mean, and those that they are shown over."""
 
     own: tuple[Cell, ...]
     over: tuple[Cell, ...] = ()
@@ -101,8 +101,13 @@ class Compared(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Their name in the claim."""
+        """The row that they are in or, in a claim, their name."""
         return self.first.row
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """All of them."""
+        return self.own + self.over
 
 
 def place(cell: Cell) -> tuple[Any, ...]:
@@ -118,6 +123,25 @@ def with_published(cell: Cell, printed: Any) -> Cell:
     return cell._replace(**own)
 
 
+def identity(cell: Cell, called: str) -> tuple[str, ...]:
+    """The number of a cell, or of one that is only quoted its row, task and measure."""
+    return cell.address if cell.system else (called, cell.task, cell.measure)
+
+
+def quoting(cell: Cell, over: Cell | None, own: Mapping[tuple[str, ...], Cell]) -> Cell:
+    """A point with the published value of its address, or the difference of two."""
+    value = own.get(cell.address) if cell.system else None
+    if value is None or over is None or MEASURES[cell.measure].relative:
+        return with_published(cell, value)
+    other = own.get(over.address)
+    if other is None or isinstance(value.published, str) or isinstance(other.published, str):
+        return cell
+    difference = round((value.published or 0.0) - (other.published or 0.0), 6)
+    origin = f"{value.origin}; minus {other.origin}"
+    shown = value._replace(published=difference, printed=f"{difference:+g}", origin=origin)
+    return with_published(cell, shown)
+
+
 def training_of(cell: Cell) -> TrainingRecord | None:
     """The record of the training of the model; of a toy there is none."""
     if cell.source is None or MEASURES[cell.measure].source in TOYS:
@@ -126,13 +150,9 @@ def training_of(cell: Cell) -> TrainingRecord | None:
     return TrainingRecord(run, cell.corpus, cell.model, cell.seed)
 
 
-Groups = dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]]
-"""Cells that are shown as one mean, by place, each with those that they are shown over."""
-
-
-def shown(cells: Iterable[Cell]) -> Groups:
+def shown(cells: Iterable[Cell]) -> list[Shown]:
     """Group cells that are shown as one mean, in order."""
-    groups: Groups = {}
+    groups: dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]] = {}
     for cell in cells:
         groups.setdefault(place(cell), ([], []))[cell.role == OVER].append(cell)
-    return groups
+    return [Shown(tuple(own), tuple(over)) for own, over in groups.values()]

@@ -11,16 +11,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.references import are_complete
-from nat.errors import told_of
+from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import Cell, Compared, with_published
-from nat.papers.coordinates import Chosen, Mistake, Resolver, filled, known, missing, product
-from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side, TablePart
-from nat.papers.expansion import Expanded, identity
+from nat.papers.cells import OWN, Cell, Shown, identity, with_published
+from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
+from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
+from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
 from nat.papers.resolved import MAJORITY, Check
 from nat.papers.verdicts import states_an_effect
@@ -70,7 +69,7 @@ class _Claim:
         self, resolver: Resolver, name: str, claim: Claim, parts: Mapping[str, Expanded]
     ) -> None:
         self.resolver, self.name, self.claim, self.parts = resolver, name, claim, parts
-        self.nowhere = Expanded(resolver, NOWHERE, TablePart.model_construct(title=""))
+        self.nowhere = Expanded(resolver, NOWHERE)
         self.place = claim.source
         if "source" not in claim.model_fields_set:
             named = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
@@ -79,7 +78,8 @@ class _Claim:
     def checks(self) -> Iterator[Check]:
         """Resolve the judgement of each case."""
         for case in self.claim.each or [Case()]:
-            both, tasks = self.claim.given() | case.given(), self._source(case).tasks
+            both, shown = self.claim.given() | case.given(), self._source(case).cells
+            tasks = list(dict.fromkeys(cell.task for cell in shown if cell.role == OWN))
             if "task" not in both and tasks:
                 both["task"] = tasks[0] if len(tasks) == 1 else tasks
             for chosen, varied in product(both):
@@ -115,10 +115,10 @@ class _Claim:
         if kind in ("largest", "gains"):
             known(f"label in '{kind}':", relation_, labels)
         if kind in ("trend", "largest", "gains") and len(labels) < 2:
-            raise Mistake(f"'{kind}' compares two or more, found {', '.join(labels)}")
+            raise UserError(f"'{kind}' compares two or more, found {', '.join(labels)}")
         counted = all(MEASURES[side.first.measure].counted for side in sides)
         if relation_ in ("about", "flat") and not counted and size <= 0:
-            raise Mistake("no interval lies within no margin; give one, as ± 1")
+            raise UserError("no interval lies within no margin; give one, as ± 1")
         return Check(
             claim=self.name,
             case=label,
@@ -132,7 +132,7 @@ class _Claim:
             number=number,
         )
 
-    def _sides(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Compared]:
+    def _sides(self, options: Any, case: Case, chosen: Chosen) -> Iterator[Shown]:
         """The sides of a check of several, in the order that `Check` describes."""
         resolver = self.resolver
         if isinstance(options, Correlation):
@@ -163,7 +163,7 @@ class _Claim:
         everywhere = self.resolver.paper.where
         return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
 
-    def _side(self, name: str, case: Case, chosen: Chosen, label: str | None = None) -> Compared:
+    def _side(self, name: str, case: Case, chosen: Chosen, label: str | None = None) -> Shown:
         """The cells that a name refers to in a case."""
         resolver, bound = self.resolver, self._bound(name, case)
         side = bound if isinstance(bound, Side) else Side(of=str(bound))
@@ -179,7 +179,7 @@ class _Claim:
 
     def _cells(
         self, own: Chosen, label: str, called: str | None, source: Expanded, chosen: Chosen
-    ) -> Compared:
+    ) -> Shown:
         """The cells of a side, by the coordinates that it gives and the row that it is called."""
         resolver = self.resolver
         # The system of a case is only for templates; the name of a side determines its system.
@@ -201,9 +201,9 @@ class _Claim:
                 variables = {key: own[key] for key in own if key not in COORDINATES}
                 there = {**base, **chosen, **variables, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))
-            cells, over = ([_timed(source, cell) for cell in each] for each in (cells, over))
+            cells, over = (list(map(source.timed, each)) for each in (cells, over))
         printed = ((cell, source.printed.get(identity(cell, str(called)))) for cell in cells)
-        return Compared(tuple(with_published(*each) for each in printed), tuple(over))
+        return Shown(tuple(with_published(*each) for each in printed), tuple(over))
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""
@@ -214,23 +214,10 @@ class _Claim:
                 if its != value:
                     others = [label for label, own in rows.items() if own.get(key) == value]
                     near = hint(called, others or rows)
-                    raise Mistake(f"'{called}' has the {key} {its}, not {value}; {near}")
+                    raise UserError(f"'{called}' has the {key} {its}, not {value}; {near}")
             return rows[called]
         if called in paper.systems or called in self.resolver.configuration.systems:
             return {"system": called}
         if steps := _STEPS.fullmatch(called):
             return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
         return {"system": known("name", called, [*rows, *paper.systems])}
-
-
-def _timed(source: Expanded, cell: Cell) -> Cell:
-    """A latency as it was measured among those of the table or figure of a claim."""
-    if not isinstance(cell.source, Latency):
-        return cell
-    place = cell.corpus, cell.seed, cell.setting
-    for each in source.cells:
-        same = (each.corpus, each.seed, each.setting) == place
-        if same and isinstance(each.source, Latency) and cell.part in each.source.names:
-            return cell._replace(source=each.source)
-    text = f"{source.name} shows no latency of {cell.part} in the setting '{cell.setting}'"
-    raise Mistake(text)

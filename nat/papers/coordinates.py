@@ -45,6 +45,11 @@ class Heading(NamedTuple):
     varied: tuple[str, ...] = ()
     given: Line = Line()
 
+    @property
+    def is_run(self) -> bool:
+        """Whether a row is run, and not only quoted or computed from others."""
+        return self.given.quoted is None and self.given.derived is None
+
 
 def product(given: Mapping[str, Any]) -> Iterator[tuple[Chosen, tuple[str, ...]]]:
     """Expand lists to their product: every combination, and the names of the lists."""
@@ -64,30 +69,26 @@ def heading(task: str) -> str:
     return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
 
 
-class Mistake(UserError):
-    """A mistake in a paper's file; who expands the part of the file names it."""
-
-
 def known(what: str, name: str, names: Collection[str]) -> str:
     """A name that must be known; else the error hints at the nearest that is."""
     if name not in names:
         near = hint(name, names)
         if what.startswith("measure") and near.startswith("known"):
             near = "docs/measures.md lists the measures"
-        raise Mistake(f"unknown {what} '{name}'; {near}")
+        raise UserError(f"unknown {what} '{name}'; {near}")
     return name
 
 
-def missing(key: str) -> Mistake:
+def missing(key: str) -> UserError:
     """The error of a coordinate that nothing gives."""
-    return Mistake(f"no '{key}' is given; write the key '{key}' there")
+    return UserError(f"no '{key}' is given; write the key '{key}' there")
 
 
 def no_repetition(labels: Iterable[str]) -> None:
     """Refuse repeated labels."""
     for label, number in Counter(labels).items():
         if number > 1:
-            raise Mistake(f"the label '{label}' is used twice; labels must differ")
+            raise UserError(f"the label '{label}' is used twice; labels must differ")
 
 
 def filled(template: str, values: Mapping[str, Any]) -> str:
@@ -105,7 +106,8 @@ class Resolver:
         self.paper = configuration.paper(name)
         self.file = f"config/papers/{name}.yaml"
         self.defaults = self.paper.cells.given()
-        self.published = published.read(configuration.root, name)
+        numbers = [each for each, table in self.paper.tables.items() if table.kind != "samples"]
+        self.published = published.read(configuration.root, name, numbers)
 
     # Words
 

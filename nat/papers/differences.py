@@ -25,7 +25,7 @@ from nat.measures.significance import (
     resample,
     resampled_medians,
 )
-from nat.papers.cells import Cell, Compared
+from nat.papers.cells import Cell, Shown
 from nat.papers.reader import Reader
 
 OfSeed = tuple[float, np.ndarray | None]
@@ -57,7 +57,7 @@ class Difference:
         return self.estimate.interval()
 
 
-def difference(left: Compared, right: Compared | float, reader: Reader) -> Difference | None:
+def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference | None:
     """Compare two sides on the seeds that both have; `None` if there is no such seed.
 
     The number of a side with cells that it is shown over is their ratio: a speed-up, or a share of
@@ -67,9 +67,9 @@ def difference(left: Compared, right: Compared | float, reader: Reader) -> Diffe
         UserError: for damaged files, scores that are not of one test set, and speed-ups of
             latencies that were measured in different jobs.
     """
-    sides = [left, right] if isinstance(right, Compared) else [left]
+    sides = [left, right] if isinstance(right, Shown) else [left]
     subtracted: list[OfSeed] = []
-    if not isinstance(right, Compared):
+    if not isinstance(right, Shown):
         subtracted = [(float(right), np.array(float(right)))]
     by_seed: dict[int, list[OfSeed]] = {}
     used: list[Cell] = []
@@ -109,17 +109,17 @@ def difference(left: Compared, right: Compared | float, reader: Reader) -> Diffe
     )
 
 
-def _of_seed(side: Compared, seed: int, reader: Reader) -> Compared:
+def _of_seed(side: Shown, seed: int, reader: Reader) -> Shown:
     """The cells of one seed that have a number."""
 
     def measured(cells: Sequence[Cell]) -> tuple[Cell, ...]:
         there = (cell for cell in cells if cell.seed == seed and reader.ran(cell))
         return tuple(cell for cell in there if reader.number(cell).value is not None)
 
-    return Compared(measured(side.own), measured(side.over))
+    return Shown(measured(side.own), measured(side.over))
 
 
-def _numbers(sides: Sequence[Compared], reader: Reader) -> list[OfSeed]:
+def _numbers(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
     """The number of each side, on the same resamples."""
     cells = [cell for side in sides for cell in side.own]
     resampled = dict(zip(cells, _resampled(cells, reader), strict=False))
@@ -132,7 +132,7 @@ def _numbers(sides: Sequence[Compared], reader: Reader) -> list[OfSeed]:
     return numbers
 
 
-def _ratios(sides: Sequence[Compared], reader: Reader) -> list[OfSeed]:
+def _ratios(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
     """The speed-up or the share of parameters of each side; fewer if one has none.
 
     Two speed-ups are taken for independent: they are mostly of different settings.

@@ -1,7 +1,7 @@
-"""From the tables of a paper's file to cells, with their published values.
+"""From the tables and figures of a paper's file to cells, with their published values.
 
-A table and a figure are expanded alike: rows or series one way, columns or panels the other way.
-What claims can name in them follows from the same lines. Figures: `nat.papers.figure_expansion`.
+Both are expanded alike: rows or series one way, columns or panels the other way. What claims can
+name in them follows from the same lines.
 """
 
 import itertools
@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from nat.artifacts import step_of
+from nat.artifacts import Latency, step_of
 from nat.configuration.overrides import Point
 from nat.data.splits import sides
-from nat.errors import told_of
+from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
 from nat.papers import published
@@ -24,13 +24,14 @@ from nat.papers.cells import (
     TEACHER,
     Cell,
     Derivation,
+    identity,
     place,
+    quoting,
     with_published,
 )
 from nat.papers.coordinates import (
     Chosen,
     Heading,
-    Mistake,
     Resolver,
     filled,
     known,
@@ -38,29 +39,31 @@ from nat.papers.coordinates import (
     no_repetition,
     product,
 )
-from nat.papers.description import Line, PaperPart
-from nat.papers.published import Published, is_own
+from nat.papers.description import Line, PaperPart, TablePart
+from nat.papers.published import is_own
 
-TEXT = "text"
-"""The only column of a table of texts."""
+TEXT = "text"  # the only column of a table of texts
+CURVE = "best_validation_bleu"  # of the cells of a training curve, which lies beside their file
 
 
 class Expanded:
-    """A table or figure, expanded.
+    """A table or figure, expanded; one that the paper does not have shows nothing.
 
     Attributes:
-        levels: its own coordinates.
         rows: or series; those of the published file included.
         columns: or panels.
         named: coordinates that claims find under the labels of rows, series and points.
         points: labels of the points or, of a table, of the rows that are run, in order.
         keys: see `nat.papers.resolved.ResolvedPart`.
         quoted: of a figure, the cells of the tables whose printed values it draws.
+        latencies: what is timed together, by corpus, seed and setting; see `relation`.
     """
 
-    def __init__(self, resolver: Resolver, name: str, described: PaperPart) -> None:
-        self.resolver, self.name, self.described = resolver, name, described
-        self.levels = described.cells.given()
+    def __init__(self, resolver: Resolver, name: str) -> None:
+        self.resolver, self.name = resolver, name
+        nothing = TablePart.model_construct(title="")
+        self.described: PaperPart = resolver.paper.parts.get(name, nothing)
+        self.levels = self.described.cells.given()  # its own coordinates
         self.rows: list[Heading] = []
         self.columns: list[Heading] = []
         self.cells: list[Cell] = []
@@ -68,8 +71,9 @@ class Expanded:
         self.points: list[str] = []
         self.keys: dict[str, dict[str, str]] = {}
         self.quoted: list[Cell] = []
+        self.latencies: dict[tuple[Any, ...], Latency] = {}
 
-    def numbers(self, here: Chosen, other: Chosen | None, **labels: Any) -> list[Cell]:
+    def numbers(self, here: Chosen, other: Chosen | None = None, **labels: Any) -> list[Cell]:
         """The cells at given coordinates, and those at other ones that they are shown over."""
         labels["report"] = self.name
         cells = self.resolver.numbers(here, **labels)
@@ -79,24 +83,30 @@ class Expanded:
             raise missing("over")
         return cells
 
-    def merged(self, *levels: Chosen) -> Chosen:
+    def merged(self, *lines: Chosen) -> Chosen:
         """The coordinates of the table or figure with those of lines, which must not conflict."""
         merged: Chosen = {}
-        for key, value in itertools.chain.from_iterable(each.items() for each in levels):
-            if merged.setdefault(key, value) != value:
-                raise Mistake(f"the key '{key}' is given differently")
+        for chosen in lines:
+            for key in chosen:
+                if merged.setdefault(key, chosen[key]) != chosen[key]:
+                    raise UserError(f"the key '{key}' is given differently")
         return self.levels | merged
 
     def filled(self, key: str, chosen: Chosen) -> str:
         """A template with the variables of a line and of what it is in."""
         return filled(key, self.resolver.defaults | self.levels | chosen)
 
-    # What claims find
+    def timed(self, cell: Cell) -> Cell:
+        """A cell whose latency, if it is one, is measured with all others that are shown."""
+        if not isinstance(cell.source, Latency):
+            return cell
+        source = self.latencies.get((cell.corpus, cell.seed, cell.setting))
+        if source is None or cell.part not in source.names:
+            shows = f"shows no latency of {cell.part} in the setting '{cell.setting}'"
+            raise UserError(f"{self.name} {shows}")
+        return cell._replace(source=source)
 
-    @cached_property
-    def tasks(self) -> list[str]:
-        """Tasks of its columns or panels, in order."""
-        return list(dict.fromkeys(cell.task for cell in self.cells if cell.role == OWN))
+    # What claims find
 
     @cached_property
     def shared(self) -> Chosen:
@@ -105,14 +115,6 @@ class Expanded:
         if "measure" in self.resolver.defaults or len(measures) != 1:
             return self.levels
         return {"measure": measures.pop(), **self.levels}
-
-    @property
-    def shown_by_paper(self) -> list[Cell]:
-        """Cells that are run or computed, without rows and columns that are ours only."""
-        lines = [*self.rows, *self.columns]
-        ours = {line.label for line in lines if line.given.ours_only}
-        own = (cell for cell in self.cells if cell.system or cell.derived)
-        return [cell for cell in own if cell.row not in ours and cell.column not in ours]
 
     @cached_property
     def printed(self) -> dict[tuple[str, ...], Cell]:
@@ -124,37 +126,17 @@ class Expanded:
         return {identity(cell, cell.row): cell for cell in reversed(printed) if cell.printed}
 
 
-def identity(cell: Cell, called: str) -> tuple[str, ...]:
-    """The number of a cell, or of one that is only quoted its row, task and measure."""
-    return cell.address if cell.system else (called, cell.task, cell.measure)
-
-
-def lines_of(resolver: Resolver, number: str) -> list[Published]:
-    """The published values of a table; one of a table that there is not is a UserError."""
-    tables = resolver.paper.tables
-    names = [f"table{each}" for each, table in tables.items() if table.kind != "samples"]
-    for line in resolver.published:
-        if line.use != published.NONE and line.table not in names:
-            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, names)}")
-    return [line for line in resolver.published if line.table == f"table{number}" and line.columns]
-
-
-def is_run(row: Heading) -> bool:
-    """Tell whether a row is run, and not only quoted or computed from others."""
-    return row.given.quoted is None and row.given.derived is None
-
-
 class ExpandedTable(Expanded):
     """A table; texts are in the column `TEXT`. `swept`: see `nat.papers.sweeps`."""
 
     def __init__(self, resolver: Resolver, number: str) -> None:
-        super().__init__(resolver, f"table {number}", resolver.paper.tables[number])
+        super().__init__(resolver, f"table {number}")
         self.swept: dict[str, tuple[str, Point]] = {}
         with told_of(f"{resolver.file}: tables.{number}: "):
             if self.described.kind == "samples":
                 self._samples()
             elif self.described.kind != "settings":
-                self.lines = lines_of(resolver, number)
+                self.lines = resolver.published.get(number, [])
                 self._lines()
                 self._check_labels()
                 self._cells()
@@ -172,13 +154,8 @@ class ExpandedTable(Expanded):
             self.rows += quoted or resolver.headings([row], "rows")
         with told_of("rows: "):
             no_repetition(row.label for row in self.rows)
-        ours: published.Needed = {
-            row.label: not row.given.ours_only for row in self.rows if not row.given.quoted
-        }
-        shown: published.Needed = {
-            each.label: None if each.given.hidden else not each.given.ours_only
-            for each in self.columns
-        }
+        ours = {e.label: not e.given.ours_only for e in self.rows if not e.given.quoted}
+        shown = {e.label: None if e.given.hidden else not e.given.ours_only for e in self.columns}
         self.published = published.join(self.lines, ours, shown)
         at = 0
         for label in dict.fromkeys(line.row for line in self.lines):
@@ -189,10 +166,10 @@ class ExpandedTable(Expanded):
                 self.rows.insert(at, Heading(label, {}, given=Line(quoted=[label])))
             at += 1
         self.named = {row.label: row.chosen for row in self.rows}
-        self.points = [row.label for row in self.rows if is_run(row)]
-        for line in self.rows if texts else ():
-            if is_run(line):
-                self.keys[line.label] = {"text": self.filled(line.given.key or "", line.chosen)}
+        run = [row for row in self.rows if row.is_run]
+        self.points = [row.label for row in run]
+        for line in run if texts else ():
+            self.keys[line.label] = {"text": self.filled(line.given.key or "", line.chosen)}
 
     def _check_labels(self) -> None:
         """Refuse labels that the table names and does not have."""
@@ -221,16 +198,16 @@ class ExpandedTable(Expanded):
 
     def _baseline(self, row: Heading) -> str:
         """The label of the row that a row is tested against; empty if there is none."""
-        if not is_run(row):
+        if not row.is_run:
             return ""
         name = row.chosen.get("system", "")
         given = row.given.baseline or self.described.baseline.get(name)
         printed = self.resolver.system(name, None)
         wanted = given or (printed and printed.baseline)
         alike = {**row.chosen, "system": wanted}
-        others = [each for each in self.rows if each.label != row.label]
-        labels = [each.label for each in others if each.chosen == alike]
-        labels += [each.label for each in others if each.label == wanted]
+        others = {label: its for label, its in self.named.items() if label != row.label}
+        labels = [label for label, its in others.items() if its == alike]
+        labels += [label for label in others if label == wanted]
         if given is not None and not labels:
             known("baseline in 'rows':", given, [*self.named])
         return next(iter(labels), "")
@@ -252,20 +229,20 @@ class ExpandedTable(Expanded):
                 else:
                     cells = self._measured(row, column, labels)
             resolved[at] = [with_published(each, self.published.get(at)) for each in cells]
-        of = (resolved[row.label, column.label] for row, column in everything)
-        self.cells = list(itertools.chain.from_iterable(of))
+        for row, column in everything:
+            self.cells += resolved[row.label, column.label]
 
     def _measured(self, row: Heading, column: Heading, labels: Chosen) -> list[Cell]:
         """Cells in a row and a column: measured, or only quoted."""
         here = self.merged(column.chosen, row.chosen)
+        if row.given.quoted or column.label not in (row.given.columns or [column.label]):
+            return self.numbers(here | {"system": None}, **labels, baseline=self._baseline(row))
         measure = MEASURES.get((self.resolver.defaults | here).get("measure", ""))
         of_row = row.given.over if measure is not None and measure.relative else None
         over = of_row or column.given.over
-        if row.given.quoted or column.label not in (row.given.columns or [column.label]):
-            here, over = here | {"system": None}, None
         if over is None:
-            return self.numbers(here, None, **labels, baseline=self._baseline(row))
-        rows = {each.label: each.chosen for each in self.rows if is_run(each)}
+            return self.numbers(here, **labels, baseline=self._baseline(row))
+        rows = {each.label: each.chosen for each in self.rows if each.is_run}
         name = known("row in 'over':", self.filled(over, here), rows)
         same = {"measure": here["measure"]} if of_row else {}
         other = self.levels | column.chosen | rows[name] | same
@@ -275,11 +252,9 @@ class ExpandedTable(Expanded):
         self, row: Heading, column: Heading, resolved: Mapping[tuple[str, str], list[Cell]]
     ) -> Cell:
         """A cell that is computed from others."""
-        of_row = row.given.derived is not None
         derived = row.given.derived or column.given.derived
         assert derived is not None
-        operation = derived.choice
-        named = getattr(derived, operation)
+        operation, named = derived.choice, getattr(derived, derived.choice)
         like = 0
         if derived.among is not None:
             among = itertools.chain.from_iterable(derived.among.items())
@@ -287,13 +262,15 @@ class ExpandedTable(Expanded):
         elif operation == "correlation":
             rows = derived.over or self.points
             of = [(label, each) for label in rows for each in (column.label, named)]
+        elif row.given.derived is not None:
+            of = [(label, column.label) for label in named]
         else:
-            of = [(label, column.label) if of_row else (row.label, label) for label in named]
+            of = [(row.label, label) for label in named]
         labels = {*itertools.chain.from_iterable(resolved)}
         for each in of:
             if each not in resolved:
                 label = next((label for label in each if label not in labels), each[0])
-                raise Mistake(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
+                raise UserError(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
         operation = f"absolute_{operation}" if derived.absolute else operation
         measure = operation if operation in DERIVED else resolved[of[like]][0].measure
         cell = Cell(self.name, "", "", measure, resolved[of[0]][0].task, reason=COMPUTED)
@@ -312,13 +289,126 @@ class ExpandedTable(Expanded):
             label = resolver.label(row.label or "{baseline}, {task}", words, ())
             for column, system in ((TEACHER, printed.baseline), (STUDENT, name)):
                 here = self.levels | chosen | {"system": system}
-                self.cells += self.numbers(here, None, row=label, column=column)
+                self.cells += self.numbers(here, row=label, column=column)
         for cell in self.cells:
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
                 corpus = resolver.configuration.corpus(cell.corpus)
-                source, target = sides(corpus)
-                files = {"source": f"{stem}.{source}", "reference": f"{stem}.{target}"}
-                # units are named where tokens are none
-                unit = {} if corpus.unit == "none" else {"unit": corpus.unit}
-                self.keys[cell.row] = files | unit
+                names = zip(("source", "reference"), sides(corpus), strict=True)
+                self.keys[cell.row] = {name: f"{stem}.{side}" for name, side in names}
+                if corpus.unit != "none":  # units are named where tokens are none
+                    self.keys[cell.row] |= {"unit": corpus.unit}
+
+
+class ExpandedFigure(Expanded):
+    """A figure: points of series, panel by panel, with values that tables of the paper print."""
+
+    def __init__(self, resolver: Resolver, number: str, tables: Mapping[str, Expanded]) -> None:
+        super().__init__(resolver, f"figure {number}")
+        described = self.described
+        with told_of(f"{resolver.file}: figures.{number}: "):
+            quotes = [known("table in 'quotes':", str(each), tables) for each in described.quotes]
+            self.quoted = [cell for each in quotes for cell in tables[each].cells if cell.printed]
+            self.columns = resolver.headings(described.panels, "panels")
+            if described.analysis:
+                for panel in self.columns:
+                    self._mark(panel.label, panel)
+                    keys = described.analysis.items()
+                    self.keys[panel.label] = {n: self.filled(key, panel.chosen) for n, key in keys}
+            elif described.kind == "scatter":
+                self._scatter()
+            else:
+                self._points()
+        own = {cell.address: cell for cell in self.quoted[::-1] if is_own(cell.origin)}
+        overs = {place(cell): cell for cell in self.cells if cell.role == OVER}
+        self.cells = [quoting(cell, overs.get(place(cell)), own) for cell in self.cells]
+
+    def _mark(
+        self, row: str, panel: Heading, *levels: Chosen, over: str | None = None, **labels: Any
+    ) -> None:
+        """Add the cells of a point, and those of the system `over` that they are shown over."""
+        with told_of(f"series '{row}', panel '{panel.label}': "):
+            here = self.merged(panel.chosen, *levels)
+            other = None if over is None else here | {"system": over}
+            self.cells += self.numbers(here, other, row=row, column=panel.label, **labels)
+
+    def _points(self) -> None:
+        """Expand lines, curves and bars; categories have places in the order of their occurrence.
+
+        The points of a curve are the trainings of its chain.
+        """
+        bars = self.described.kind == "bars"
+        self.rows = self.resolver.headings(self.described.series, "series", self.described.x.of)
+        series_named: dict[str, Chosen] = {}
+        for series in self.rows:
+            with told_of(f"series '{series.label}': "):
+                points = self._along(series, "category" if bars else "x")
+            series_named[series.label] = points[-1][1] if series.given.chain else series.chosen
+            for name, chosen in points:
+                self.named.setdefault(name if bars else f"{name:g}", chosen)
+                axis = {"category": name} if bars else {"x": name}
+                curve = {"measure": CURVE} if series.given.chain else {}
+                for panel in self.columns:
+                    self._mark(series.label, panel, chosen, curve, over=series.given.over, **axis)
+        self.points = [*self.named]
+        self.named |= series_named
+        if bars:
+            # those of levels, which lie across all others, come last
+            levels = [series.label for series in self.rows if series.given.style]
+            last = sorted(self.cells, key=lambda cell: cell.row in levels)
+            order = list(dict.fromkeys(cell.category for cell in last))
+            self.cells = [cell._replace(x=order.index(cell.category)) for cell in self.cells]
+
+    def _along(self, series: Heading, key: str) -> list[tuple[Any, Chosen]]:
+        """The points of a series: number (key `x`) or category on the axis, and coordinates."""
+        axis, given = self.described.x, series.given
+        points: list[tuple[Any, Chosen]] = []
+        for turn, system in enumerate(given.chain or (), 1):
+            points.append((turn, series.chosen | {"system": system}))
+        for point in given.points or ():
+            if getattr(point, key) is None:
+                raise missing(key)
+            points.append((getattr(point, key), series.chosen | point.given()))
+        if points:
+            return points
+        values = given.given().get(axis.of, axis.values)
+        if values is None:
+            raise missing(axis.of)
+        for value in values if isinstance(values, list) else [values]:
+            word = value if axis.of == "steps" else self.resolver.word(axis.of, value)
+            template = axis.category or f"{{{axis.of}}}"
+            name = filled(template, {axis.of: word}) if key == "category" else value
+            points.append((name, series.chosen | {axis.of: value}))
+        return points
+
+    def _scatter(self) -> None:
+        """Expand a scatter plot: each point has cells along both axes; what is quoted is last."""
+        axes, last = {"y": self.described.y, "x": self.described.x}, list[Cell]()
+        for series in self.described.series:
+            own: list[Any] = [series.label or series.system]
+            labels = series.quoted if series.quoted and not series.label else own
+            if not all(isinstance(label, str) for label in labels):
+                raise missing("label")
+            self.rows += [Heading(str(label), {}, given=series) for label in labels]
+        for panel, series in itertools.product(self.columns, self.described.series):
+            row = str(series.label or series.system)
+            given = series.given()
+            for number, (chosen, varied) in enumerate(product(given) if not series.quoted else ()):
+                words = chosen | ({"system": None} if series.system == row else {})
+                named = series.point is not None or varied
+                name = self.resolver.label(series.point, words, varied) if named else ""
+                for key, axis in axes.items():
+                    its: Chosen = {"category": name, "point": number, "axis": key}
+                    self._mark(row, panel, chosen, axis.given(), over=axis.over, **its)
+            quoted = series.quoted or []
+            if any(panel.chosen.get(key, value) != value for key, value in given.items()):
+                quoted = []
+            for label, (key, axis) in itertools.product(quoted, axes.items()):
+                printed = [cell for cell in self.quoted if cell.column == axis.column]
+                values = {cell.row: cell for cell in reversed(printed)}
+                known("quoted row", label, values)
+                here = self.levels | panel.chosen | axis.given() | {"system": None}
+                where: Chosen = {"row": series.label or label, "column": panel.label}
+                cells = self.numbers(here, **where, category=label, axis=key)
+                last += [with_published(cell, values[label]) for cell in cells]
+        self.cells += last

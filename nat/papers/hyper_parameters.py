@@ -17,7 +17,6 @@ from nat.options import require_at
 from nat.papers import published
 from nat.papers.coordinates import Resolver, no_repetition
 from nat.papers.description import Line
-from nat.papers.expansion import lines_of
 from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.values import Record
@@ -35,7 +34,7 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
     no_repetition(labels)
     ours_too: published.Needed = {str(row.label): not row.ours_only for row in table.rows}
     needed: published.Needed = dict.fromkeys(labels, True)
-    printed = published.join(lines_of(resolver, number), ours_too, needed)
+    printed = published.join(resolver.published.get(number, []), ours_too, needed)
     records = []
     for row, (label, name) in itertools.product(table.rows, columns):
         here = {**resolver.defaults, **table.cells.given(), "system": name}

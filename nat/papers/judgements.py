@@ -13,7 +13,7 @@ from pathlib import Path
 from nat.measures.known import AGAINST_ALL, MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation, pearson
 from nat.papers import values
-from nat.papers.cells import QUOTED, Compared
+from nat.papers.cells import QUOTED, Shown
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import MAJORITY, Check, ResolvedClaims
@@ -56,15 +56,15 @@ def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
 
 
 def _record(check: Check, reader: Reader) -> Record:
-    deciding, own = check, dict.fromkeys(("ours", "low", "high"))
-    own_cells = [cell for side in check.sides for cell in side.own]
+    deciding, own = check, Record()
     if check.against_all:
         sides = (
-            tuple(cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own)
+            [cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own]
             for side in check.sides
         )
-        deciding = replace(check, sides=tuple(map(Compared, sides)))
+        deciding = replace(check, sides=tuple(Shown(tuple(cells)) for cells in sides))
         own = _outcome(check, reader)
+    corpora = dict.fromkeys(cell.corpus for side in check.sides for cell in side.own)
     return {
         "claim": check.claim,
         "case": check.case,
@@ -72,16 +72,16 @@ def _record(check: Check, reader: Reader) -> Record:
         "source": check.source,
         "measure": deciding.sides[0].first.measure,
         "own_measure": check.sides[0].first.measure,
-        "corpus": " ".join(dict.fromkeys(cell.corpus for cell in own_cells if cell.corpus)),
+        "corpus": " ".join(filter(None, corpora)),
         "stand_in": next((cell.stand_in for cell in check.cells if cell.stand_in), ""),
         "margin": check.margin,
         "bound": bound(check),
         "check": check.kind,
         "published": values.rounded(_published(check)),
         **_outcome(deciding, reader),
-        "in_own_measure": own["ours"],
-        "low_in_own_measure": own["low"],
-        "high_in_own_measure": own["high"],
+        "in_own_measure": own.get("ours"),
+        "low_in_own_measure": own.get("low"),
+        "high_in_own_measure": own.get("high"),
     }
 
 
@@ -166,7 +166,7 @@ def _published(check: Check) -> float | None:
     printed = dict(zip(check.sides, known, strict=True))
     differences = []
     for one, other in check.pairs:
-        left, right = printed[one], printed[other] if isinstance(other, Compared) else other
+        left, right = printed[one], printed[other] if isinstance(other, Shown) else other
         differences.append(Difference(left, right, Estimate((left - right,)), (), ()))
     return _judged(check, differences)[1].value
 
@@ -182,9 +182,9 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
     differences = []
     for one, other in check.pairs:
         right, sides = other, [one]
-        if isinstance(other, Compared) and other.first.reason != QUOTED:
+        if isinstance(other, Shown) and other.first.reason != QUOTED:
             sides = [one, other]
-        elif isinstance(other, Compared):
+        elif isinstance(other, Shown):
             if not isinstance(other.first.published, int | float):
                 raise _Missing(f"{other.label}: the paper prints no number")
             if one.first.stand_in:
@@ -197,9 +197,9 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
     return differences
 
 
-def _missing(sides: Sequence[Compared], reader: Reader) -> _Missing:
+def _missing(sides: Sequence[Shown], reader: Reader) -> _Missing:
     """Find the reason for which sides have no numbers of a common seed."""
-    reasons = {side.label: values.why_missing(side.own, side.over, reader) for side in sides}
+    reasons = {side.label: values.why_missing(side, reader) for side in sides}
     told = (f"{label}: {reason}" for label, reason in reasons.items() if reason)
     return _Missing(next(told, "no seed that both have"))
 
@@ -256,7 +256,7 @@ def _numbers(check: Check, differences: Sequence[Difference]) -> str:
         held = sum(wanted.contains(each.value) for each in differences)
         return f"{held} of {len(differences)} cases, mean"
     digits, _ = digits_of(check.sides[0].first.measure)
-    numbers: dict[Compared | float, str] = {}
+    numbers: dict[Shown | float, str] = {}
     for (one, other), each in zip(check.pairs, differences, strict=True):
         if check.kind == "gains":
             numbers[one] = signed(each.value, digits)

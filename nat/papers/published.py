@@ -8,7 +8,7 @@ a printed table that has no line.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,10 +68,6 @@ class Published(NamedTuple):
         return UserError(f"{self.file} line {self.line}: {text}")
 
 
-Joined = dict[tuple[str, str], Published]
-"""Values by row and column."""
-
-
 def is_own(origin: str) -> bool:
     """Tell whether a printed value is from the paper's own runs, not quoted from another paper."""
     return f"; {OWN}" in origin
@@ -87,24 +83,28 @@ def exists(root: Path, paper: str) -> bool:
     return (root / file_of(paper)).exists()
 
 
-def read(root: Path, paper: str) -> list[Published]:
-    """Read the published values of a paper; a malformed line is a UserError that names it."""
-    file = file_of(paper)
+def read(root: Path, paper: str, tables: Collection[str]) -> dict[str, list[Published]]:
+    """Read what a paper prints in each of its tables; a malformed line is a UserError."""
+    file, of_table = file_of(paper), dict[str, list[Published]]()
     rows = rows_of(root / file, file, COLUMNS) if exists(root, paper) else []
-    lines = [Published._make((*row, file, number)) for number, row in rows]
     known: dict[tuple[str, str, str], int] = {}
-    for line in lines:
+    for line in (Published._make((*row, file, number)) for number, row in rows):
         if line.use not in USES:
             raise line.refuse(f"column 'use': found '{line.use}', expected {', '.join(USES)}")
         if not bool(line.row) == bool(line.column) == (line.use != NONE):
             raise line.refuse("columns 'row' and 'column': expected labels, or none for use 'none'")
         if _WRITTEN_OTHERWISE.fullmatch(line.printed):
             raise line.refuse(f"column 'value': found '{line.printed}', expected such as 27.3")
+        names = [f"table{each}" for each in tables]
+        if names and line.use != NONE and line.table not in names:
+            raise line.refuse(f"no such table '{line.table}'; {hint(line.table, names)}")
         for column in line.columns:
             other = known.setdefault((line.table, line.row, column), line.line)
             if other != line.line:
                 raise line.refuse(f"row '{line.row}', column '{column}' is already in line {other}")
-    return lines
+        number = line.table.removeprefix("table")
+        of_table.setdefault(number, []).extend([line] * bool(line.columns))
+    return of_table
 
 
 def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
@@ -125,24 +125,27 @@ def decimals(text: str) -> int:
     return -int(Decimal(text).as_tuple().exponent)
 
 
-Needed = dict[str, bool | None]
+Needed = Mapping[str, bool | None]
 """Labels of ours, and whether the paper must have a value there (False: none; None: it may)."""
 
 
-def join(lines: Sequence[Published], rows: Needed, columns: Needed) -> Joined:
+def join(
+    lines: Sequence[Published], rows: Needed, columns: Needed
+) -> dict[tuple[str, str], Published]:
     """Put the values of a table at our rows and columns."""
     for line in lines:
         if line.use == QUOTED and line.row in rows:
             raise line.refuse(f"row '{line.row}' is run; set 'use' to ours")
-        labels = [*line.columns, *([line.row] if line.use == OURS else [])]
-        for label, known in zip(labels, [columns] * len(line.columns) + [rows], strict=False):
+        named = [(label, columns) for label in line.columns]
+        named += [(line.row, rows)] * (line.use == OURS)
+        for label, known in named:
             if label not in known:
                 raise line.refuse(f"the table has no '{label}'; {hint(label, known)}")
     joined = {(line.row, column): line for line in lines for column in line.columns}
-    printed = [{*labels} for labels in zip(*joined, strict=True)]
-    for key, known, there in zip(("rows", "columns"), (rows, columns), printed, strict=False):
+    for at, (key, known) in enumerate({"rows": rows, "columns": columns}.items()):
+        there = {labels[at] for labels in joined}
         for label, needed in known.items():
-            if needed is not None and needed != (label in there):
+            if lines and needed is not None and needed != (label in there):
                 has = "no value" if needed else "a value"
                 raise UserError(
                     f"{key}: {lines[0].file} has {has} for '{label}', whose key "

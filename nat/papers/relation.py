@@ -4,7 +4,6 @@ Everything else is a query: the inputs of a report are the sources of its cells,
 a figure the rows themselves, a claim two selections, and what is timed together a group.
 """
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,10 +11,8 @@ from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.options import hint
-from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
-from nat.papers.expansion import Expanded, ExpandedTable
-from nat.papers.figure_expansion import ExpandedFigure
+from nat.papers.expansion import Expanded, ExpandedFigure, ExpandedTable
 from nat.papers.sweeps import SweepFigure, sweep
 
 
@@ -40,24 +37,25 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
         else ExpandedFigure(resolver, number, tables)
         for number, described in resolver.paper.figures.items()
     ]
-    parts: list[Expanded] = [*tables.values(), *figures]
+    parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures)}
     groups: dict[Any, dict[str, set[str]]] = {}
-    for cell in (cell for part in parts for cell in part.cells if isinstance(cell.source, Latency)):
-        of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
-        of_setting.setdefault(cell.report, set()).add(cell.part)
-
-    def timed(cell: Cell) -> Cell:
-        if not isinstance(cell.source, Latency):
-            return cell
-        among = groups[cell.corpus, cell.seed, cell.setting]
-        containing = [each for each in among if among[cell.report] <= among[each]]
-        name = max(containing, key=lambda each: len(among[each]))  # the first of equal ones
-        group, names = f"{paper}_{name.replace(' ', '_')}", tuple(sorted(among[name]))
-        return cell._replace(source=replace(cell.source, group=group, names=names))
-
-    for part in parts:
-        part.cells = [timed(cell) for cell in part.cells]
-    return {part.name: part for part in parts}
+    for name, part in parts.items():
+        for cell in part.cells:
+            if isinstance(cell.source, Latency):
+                of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
+                of_setting.setdefault(name, set()).add(cell.part)
+    for (corpus, seed, setting), by_report in groups.items():
+        for name, names in by_report.items():
+            widest = max(  # the first of equal ones
+                (each for each in by_report if names <= by_report[each]),
+                key=lambda each: len(by_report[each]),
+            )
+            group, timed = f"{paper}_{widest.replace(' ', '_')}", tuple(sorted(by_report[widest]))
+            source = Latency(configuration.run, corpus, group, seed, setting, timed)
+            parts[name].latencies[corpus, seed, setting] = source
+    for part in parts.values():
+        part.cells = [part.timed(cell) for cell in part.cells]
+    return parts
 
 
 def latency(
@@ -74,8 +72,7 @@ def latency(
 @cache
 def _latencies(configuration: Configuration) -> dict[str, Latency]:
     """All groups of latencies, by path."""
-    parts = (
+    parts = [
         part for name in configuration.papers for part in relation(configuration, name).values()
-    )
-    cells = (cell for part in parts for cell in part.cells)
-    return {each.path: each.source for each in cells if isinstance(each.source, Latency)}
+    ]
+    return {each.path: each for part in parts for each in part.latencies.values()}

@@ -129,7 +129,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
             read += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
     if form != "claims":
         part = relation(configuration, paper)[f"{form} {number}"]
-        kind, groups = part.described.kind, shown(part.cells).values()
+        kind, groups = part.described.kind, shown(part.cells)
         tested = {own[0].row for own, _ in groups if own[0].baseline}
         tested |= {own[0].baseline for own, _ in groups}
         for own, over in groups:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nat.options import StrictModel
-from nat.papers.cells import Cell, Compared
+from nat.papers.cells import Cell, Shown
 from nat.papers.description import FigurePart, Line, TablePart
 
 MAJORITY = "majority"
@@ -73,7 +73,7 @@ class Check:
     kind: str
     relation: str
     margin: float
-    sides: tuple[Compared, ...]
+    sides: tuple[Shown, ...]
     share: bool = False
     number: float | None = None
     against_all: bool = False
@@ -88,10 +88,10 @@ class Check:
     @property
     def cells(self) -> list[Cell]:
         """All cells that it compares."""
-        return [cell for side in self.sides for cell in (*side.own, *side.over)]
+        return [cell for side in self.sides for cell in side.cells]
 
     @property
-    def pairs(self) -> list[tuple[Compared, Compared | float]]:
+    def pairs(self) -> list[tuple[Shown, Shown | float]]:
         """The sides whose differences it is about; of a trend, last, also its ends.
 
         Those of a correlation do not form pairs.

@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import filter as matching
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
@@ -113,15 +112,23 @@ class SettingsMap(StrictModel):
     deviations: list[AboutRows] = []
 
 
+NOTHING = AboutRows()
+LISTS = ("code", "outside", "systems", "decodings", "values", "deviations")
+
+
+Ours = dict[tuple[str, str], Any]
+"""Effective values by task and system or decoding, those of cells by number."""
+
+
 class Verdict(NamedTuple):
     """The judgement of a row; without a `kind` nothing says why we differ.
 
-    `ours` has effective values by task and system or decoding, of a deviation those that differ.
+    `ours` has, of a deviation, the values that differ.
     """
 
     row: Stated
     kind: str | None
-    ours: dict[tuple[str, str], Any]
+    ours: Ours
     reason: str = ""
 
 
@@ -143,20 +150,19 @@ class StatedSettings:
             self.map = read_model(SettingsMap, written, f"{MAP} or {DEVIATIONS}")
         self.idle: list[str] = []
         self.entries: dict[str, dict[int, AboutRows]] = {}
-        for key in ("code", "outside", "systems", "decodings", "values", "deviations"):
+        for key in LISTS:
             self.entries[key] = self._first(key)
 
     def _first(self, key: str) -> dict[int, AboutRows]:
         """The first entry of a list that is about each row."""
         first: dict[int, AboutRows] = {}
         known = {field: {getattr(row, field) for row in self.rows} for field in FIELDS}
-        outside = {line: each.reason for line, each in self.entries.get("outside", {}).items()}
         for number, entry in enumerate(getattr(self.map, key)):
             where = f"{DEVIATIONS if key == 'deviations' else MAP}: key '{key}.{number}'"
             rows = self.rows
             if key == "deviations":
-                wanted = "method" if entry.ours else None
-                rows = [row for row in rows if outside.get(row.line) == wanted]
+                wanted = "method" if entry.ours else ""
+                rows = [row for row in rows if self.about("outside", row).reason == wanted]
             for field in FIELDS:
                 fitting = {each: matching(known[field], each) for each in getattr(entry, field)}
                 for pattern in (each for each in fitting if not fitting[each]):
@@ -169,55 +175,67 @@ class StatedSettings:
             first = {row.line: entry for row in rows} | first
         return first
 
+    def about(self, key: str, row: Stated) -> AboutRows:
+        """The entry of a list that counts for a row, or `NOTHING`."""
+        return self.entries[key].get(row.line, NOTHING)
+
     def verdict(self, row: Stated) -> Verdict:
         """Hold a row against the configuration."""
-        outside, deviation = (self.entries[key].get(row.line) for key in ("outside", "deviations"))
-        if deviation and deviation.ours:
+        outside, deviation, code = map(self.about, ("outside", "deviations", "code"), [row] * 3)
+        if deviation.ours:
             of_method = {(row.task, row.system): deviation.ours}
             return Verdict(row, DEVIATION, of_method, deviation.reason)
-        if code := self.entries["code"].get(row.line):
-            said = code.says in _text_of(self.configuration.root / code.file)
+        if code.says:
+            text = (self.configuration.root / code.file).read_text(encoding="utf-8")
+            said = code.says in " ".join(text.split())
             return Verdict(row, CHECKED if said else None, {(code.file, ""): code.says})
-        if outside:
+        if outside.reason:
             return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        of_cells, path = self.is_of_cells(row), self.path(row)
-        if of_cells:
-            values = enumerate(self._of_cells(row), 1)
-            ours = {(row.experiments, f"value {number}"): value for number, value in values}
-        else:
-            pairs = itertools.product(self.tasks(row), self.named(row))
-            ours = {(task, name): self.value(row, task, name) for task, name in pairs}
-            # deviations are told whenever a graph is built, so they are not to expand tables
-            if path.startswith("decoding.") and not deviation:
-                used = set(self._decodings(row))
-                ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
-        several = row.line not in self.entries["values"] and _SEVERAL.fullmatch(row.value)
-        if of_cells or several:
-            stated, held = self._stated(row), list(ours.values())
-            wanted = stated if isinstance(stated, list) else [stated]
-            others = [] if path.startswith(_AMONG) else held
-            alike = all(each in held for each in wanted) and all(each in wanted for each in others)
-            differing = {} if alike else ours
-        else:
-            agrees = self._agrees
-            differing = {at_: each for at_, each in ours.items() if not agrees(row, *at_, each)}
-        if deviation:
+        ours = self._ours(row)
+        differing = self._differing(row, ours)
+        if deviation.reason:
             return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
         return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
 
+    def _ours(self, row: Stated) -> Ours:
+        """Our values of a row."""
+        if self.is_of_cells(row):
+            values = enumerate(self._of_cells(row), 1)
+            return {(row.experiments, f"value {number}"): value for number, value in values}
+        pairs = itertools.product(self.tasks(row), self.named(row))
+        ours = {(task, name): self.value(row, task, name) for task, name in pairs}
+        # deviations are told whenever a graph is built, so they are not to expand tables
+        if self.path(row).startswith("decoding.") and self.about("deviations", row) is NOTHING:
+            used = set(self._decodings(row))
+            ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
+        return ours
+
+    def _differing(self, row: Stated, ours: Ours) -> Ours:
+        """Those of our values that are not stated; all if one that is stated is not among them."""
+        several = self.about("values", row) is NOTHING and _SEVERAL.fullmatch(row.value)
+        if not self.is_of_cells(row) and not several:
+            return {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
+        stated, held = self._stated(row), list(ours.values())
+        wanted = stated if isinstance(stated, list) else [stated]
+        others = [] if self.path(row).startswith(_AMONG) else held
+        alike = all(each in held for each in wanted) and all(each in wanted for each in others)
+        return {} if alike else ours
+
     def path(self, row: Stated) -> str:
         """Our key of a row."""
-        entry, keys = self.entries["values"].get(row.line), self.map.keys
-        if entry and entry.path:
-            return entry.path
-        return keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+        keys = self.map.keys
+        named = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+        return self.about("values", row).path or named
 
     def is_of_cells(self, row: Stated) -> bool:
         """Tell whether the values of a row are those of cells."""
         return self.path(row).startswith((_CELLS, _AMONG))
 
     def _cells(self, row: Stated) -> list[Cell]:
-        """List the cells of tables and figures of a row, on its task, that the paper shows, too."""
+        """List the cells of tables and figures of a row, on its task, that the paper shows, too.
+
+        They are run or computed, in no row or column that is ours only.
+        """
         parts = relation(self.configuration, row.paper)
         named = {
             f"{kind.lower()} {number}"
@@ -225,15 +243,18 @@ class StatedSettings:
             for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)
             for number in range(int(first), int(last or first) + 1)
         }
-        task = self.map.tasks[row.paper].get(row.task)
-        of_parts = (parts[name].shown_by_paper for name in parts if name in (named or parts))
-        cells = itertools.chain.from_iterable(of_parts)
+        task, cells = self.map.tasks[row.paper].get(row.task), list[Cell]()
+        for part in (parts[name] for name in parts if name in (named or parts)):
+            lines = (*part.rows, *part.columns)
+            ours = {line.label for line in lines if line.given.ours_only}
+            own = (cell for cell in part.cells if cell.system or cell.derived)
+            cells += [cell for cell in own if not {cell.row, cell.column} & ours]
         return [cell for cell in cells if task in (None, cell.task)]
 
     def _is_about(self, row: Stated, system: str | None) -> bool:
         """Tell whether a row is about a system; one about all or unnamed ones is about each."""
-        entry = self.entries["systems"].get(row.line)
-        return row.system.startswith("all") or entry is None or system in entry.ours
+        entry = self.about("systems", row)
+        return row.system.startswith("all") or entry is NOTHING or system in entry.ours
 
     def _decodings(self, row: Stated) -> Iterator[str]:
         """The decodings of the systems of a row: of their cells, and of the texts they write."""
@@ -247,12 +268,13 @@ class StatedSettings:
 
     def _of_cells(self, row: Stated) -> list[Any]:
         """The different values of a field of the cells of a row, or of an option of decoding."""
-        measure, _, field = self.path(row).split(_CELLS)[1].rpartition(".")
-        if measure not in MEASURES:
-            measure, field = "", self.path(row).split(_CELLS)[1]
+        field = self.path(row).split(_CELLS)[1]
+        measure, _, of_measure = field.rpartition(".")
+        if measure in MEASURES:
+            field = of_measure
         values: list[Any] = []
-        for cell in self._cells(row):
-            if measure not in ("", cell.measure) or not self._is_about(row, cell.system):
+        for cell in (each for each in self._cells(row) if self._is_about(row, each.system)):
+            if measure in MEASURES and measure != cell.measure:
                 continue
             if field.startswith("decoding."):
                 name = field.removeprefix("decoding.")
@@ -268,31 +290,30 @@ class StatedSettings:
 
     def tasks(self, row: Stated) -> list[str]:
         """List our tasks that a row is about."""
-        ours, entry = self.map.tasks[row.paper], self.entries["systems"].get(row.line)
+        ours = self.map.tasks[row.paper]
         if row.task != "all":
             return [ours[row.task]]
-        return list((entry and entry.tasks) or ours.values())
+        return self.about("systems", row).tasks or list(ours.values())
 
     def named(self, row: Stated) -> list[str]:
         """List our systems, or for a key of decodings our decodings, that a row is about."""
         of_decoding = self.path(row).startswith("decoding.")
-        entry = self.entries["decodings" if of_decoding else "systems"].get(row.line)
-        return list(entry.ours or ()) if entry else []
+        return list(self.about("decodings" if of_decoding else "systems", row).ours or ())
 
     def _stated(self, row: Stated) -> Any:
         """The value that ours must be, or a list where several are stated."""
-        entry = self.entries["values"].get(row.line)
-        if entry and "ours" in entry.model_fields_set:
+        entry = self.about("values", row)
+        if "ours" in entry.model_fields_set:
             return entry.ours
         text = f"[{row.value}]" if _SEVERAL.fullmatch(row.value) else row.value
         return read_value(text, f"{ROWS} line {row.line}: 'value'")
 
     def _agrees(self, row: Stated, task: str, name: str, ours: Any) -> bool:
         """Tell whether our value of a system or decoding on a task is the stated one."""
-        entry = self.entries["values"].get(row.line)
-        if entry and entry.one_of:
+        entry = self.about("values", row)
+        if entry.one_of:
             return ours in entry.one_of
-        if entry and entry.same_as:
+        if entry.same_as:
             return bool(ours == self.value(row, task, entry.same_as))
         stated = self._stated(row)
         if isinstance(stated, str) and stated in self.configuration.systems:
@@ -313,25 +334,26 @@ class StatedSettings:
     def value(self, row: Stated, task: str, name: str) -> Any:
         """Look up our effective value for one task and system or decoding."""
         path, corpus = self.path(row), self.configuration.task(task)
-        there = self.configuration.on(corpus)
-        if path.startswith("settings."):
-            return at({"settings": self.configuration.scale_settings.model_dump()}, path)
-        if path.startswith("corpus."):
-            return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
-        if path.startswith("decoding."):
-            return at({"decoding": self._decoding(task, name)}, path)
-        training = self.configuration.training(corpus, name)
+        of_scale = self.configuration.scale_settings
+        match path.partition(".")[0]:
+            case "settings":
+                return at({"settings": of_scale.model_dump()}, path)
+            case "corpus":
+                return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
+            case "decoding":
+                return at({"decoding": self._decoding(task, name)}, path)
+        there, training = self.configuration.on(corpus), self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind
+        everything = training.as_json()
+        everything |= {part: options or True for part, options in training.parts.items()}
+        validated_by = training.validation_decoding
+        steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
+        everything |= {"size": there.system(name).size, "validation": {"steps": steps}}
         translated = [text for text in training.text.candidates if text.decoding is not None]
         if path.startswith("text.distilled") and translated:
             decoding = there.decoding(str(translated[0].decoding)).as_json()
-            return at({"text": {"distilled": {**vars(translated[0]), "decoding": decoding}}}, path)
-        validated_by = training.validation_decoding
-        steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
-        parts = {part: options or True for part, options in training.parts.items()}
-        derived = {"size": there.system(name).size, "validation": {"steps": steps}}
-        everything = training.as_json() | parts | derived
+            everything["text"] = {"distilled": {**vars(translated[0]), "decoding": decoding}}
         return everything if path == "training" else at(everything, path)
 
 
@@ -343,12 +365,6 @@ def _within(stated: Any, ours: Any) -> bool:
 
 
 @cache
-def _text_of(file: Path) -> str:
-    """The text of a file, its lines joined by spaces."""
-    return " ".join(file.read_text(encoding="utf-8").split())
-
-
-@cache
 def at_paper_scale(configuration: Configuration) -> StatedSettings:
     """Hold the stated settings against the papers' scale, whatever scale was chosen."""
     return StatedSettings(replace(configuration, choice=RunChoice(PAPER_SCALE)))
@@ -356,15 +372,15 @@ def at_paper_scale(configuration: Configuration) -> StatedSettings:
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:
     """Say where the configuration at the papers' scale differs from what a paper states."""
-    compared = at_paper_scale(configuration)
-    sentences = []
-    for row in compared.rows:
-        if row.paper == paper and row.line in compared.entries["deviations"]:
-            _, kind, differing, reason = compared.verdict(row)
-            ours = sorted({_SHOWN.get(str(value), str(value)) for value in differing.values()})
-            stated = f"{row.key} is {row.value} in {SOURCES[row.source]}"
-            text = f"{row.system}, {row.task}: {stated}, here {' or '.join(ours)}: {reason}"
-            sentences += [text] * (kind == DEVIATION)
+    compared, sentences = at_paper_scale(configuration), list[str]()
+    for row in (each for each in compared.rows if each.paper == paper):
+        if compared.about("deviations", row) is NOTHING:
+            continue
+        _, kind, differing, reason = compared.verdict(row)
+        ours = sorted({_SHOWN.get(str(value), str(value)) for value in differing.values()})
+        stated = f"{row.key} is {row.value} in {SOURCES[row.source]}"
+        text = f"{row.system}, {row.task}: {stated}, here {' or '.join(ours)}: {reason}"
+        sentences += [text] * (kind == DEVIATION)
     return sentences
 
 

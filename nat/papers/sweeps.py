@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nat.configuration.overrides import Point
-from nat.papers.cells import OVER, Cell
+from nat.papers.cells import OVER, Cell, place
 from nat.papers.coordinates import Heading, Resolver
 from nat.papers.description import Line
 from nat.papers.expansion import Expanded, ExpandedTable
@@ -48,8 +48,7 @@ def _at(resolver: Resolver, cell: Cell, point: Point, labels: Mapping[str, str],
         of = tuple((labels.get(label, label), column) for label, column in derived.of)
         derived = derived._replace(of=of)
     baseline = labels.get(cell.baseline, cell.baseline)
-    cell = resolver.at(cell, point)
-    return cell._replace(row=row, derived=derived, baseline=baseline)
+    return resolver.at(cell, point)._replace(row=row, derived=derived, baseline=baseline)
 
 
 def _words(values: Mapping[str, str]) -> str:
@@ -65,40 +64,33 @@ class SweepFigure(Expanded):
     def __init__(
         self, resolver: Resolver, number: str, tables: Mapping[str, ExpandedTable]
     ) -> None:
-        super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])
+        super().__init__(resolver, f"figure {number}")
         table, points = tables[number.removeprefix(PREFIX)], resolver.configuration.choice.points
-        over = {(cell.row, cell.column) for cell in table.cells if cell.role == OVER}
-        own = [cell for cell in table.cells if cell.source and (cell.row, cell.column) not in over]
-        measure = next((cell.measure for cell in own if cell.row in table.swept), None)
-        below = next((at for at, cell in enumerate(own) if cell.row in table.swept), 0)
-        own = own[:below] + [cell for cell in own if cell.row in table.swept]
-        own = [cell for cell in own if cell.measure == measure]
-        self.columns = [each for each in table.columns if any(e.column == each.label for e in own)]
+        over = {place(cell) for cell in table.cells if cell.role == OVER}
+        own = [cell for cell in table.cells if cell.source and place(cell) not in over]
+        swept = [cell for cell in own if cell.row in table.swept]
+        if not swept:
+            return
+        levels = own[: own.index(swept[0])]
         key, numbers = next(iter(points[0].values)), [point.changes[0].value for point in points]
         are_numbers = all(type(each) in (int, float) for each in numbers)
         names = list(dict.fromkeys(point.values[key] for point in points))
         lines: dict[str, Line] = {}
-        for cell in own:
+        for cell in (cell for cell in levels + swept if cell.measure == swept[0].measure):
             label, point = table.swept.get(cell.row, (cell.row, points[0]))
-            if cell.row in table.swept:
-                others = {each: point.values[each] for each in point.values if each != key}
-                label = ", ".join(filter(None, [label, _words(others)]))
-            lines[label] = Line(style=None if cell.row in table.swept else "level")
+            if others := {each: point.values[each] for each in point.values if each != key}:
+                label = f"{label}, {_words(others)}" if cell in swept else label
+            lines[label] = Line(label=label, style=None if cell in swept else "level")
             name = point.values[key]
-            place = point.changes[0].value if are_numbers else names.index(name)
-            self.cells.append(
-                cell._replace(
-                    report=self.name,
-                    row=label,
-                    group="",
-                    baseline="",
-                    x=place,
-                    category="" if are_numbers else name,
-                )
-            )
+            x = point.changes[0].value if are_numbers else names.index(name)
+            cell = cell._replace(row=label, x=x, category="" if are_numbers else name)
+            self.cells.append(cell._replace(report=self.name, group="", baseline=""))
+        shown = {cell.column for cell in self.cells}
+        self.columns = [each for each in table.columns if each.label in shown]
         self.rows = [Heading(label, {}, given=line) for label, line in lines.items()]
-        if own:
-            drawn = {"panels": self.columns, "series": self.rows}
-            as_lines = {key: [Line(label=e.label) for e in each] for key, each in drawn.items()}
-            kind = "lines" if are_numbers else "bars"
-            self.described = self.described.model_copy(update={**as_lines, "kind": kind})
+        drawn = {
+            "panels": [Line(label=each.label) for each in self.columns],
+            "series": [*lines.values()],
+        }
+        kind = "lines" if are_numbers else "bars"
+        self.described = self.described.model_copy(update={**drawn, "kind": kind})

@@ -1,5 +1,6 @@
 """Tables of numbers, or of texts of analyses, with what the paper prints beside ours."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.results import COLLAPSED
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
-from nat.papers.cells import QUOTED, Cell, Compared, shown
+from nat.papers.cells import QUOTED, Shown, shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
@@ -44,51 +45,50 @@ def make(table: ResolvedPart, root: Path) -> TableText:
 
     Damaged results are UserErrors, and so is a text that an analysis does not have.
     """
-    records, footnotes = _records(table, root), table.described.footnotes
+    records, described = _records(table, root), table.described
     at = {(each["row"], each["column"]): each for each in records}
     columns: list[tuple[str, str]] = []
     unavailable = []
-    for label, line in table.columns.items():
+    for label in (label for label, line in table.columns.items() if not line.hidden):
         of_column = [each for each in records if each["column"] == label]
         statuses = {each["status"] for each in of_column}
         parts = [key for key in (PUBLISHED, DIFFERENCE) if any(given(e[key]) for e in of_column)]
         if NOT_AVAILABLE in statuses and "run" not in statuses:
-            unavailable += [label] * (not line.hidden)
-        elif not line.hidden:
+            unavailable.append(label)
+        else:
             columns += [(label, part) for part in ([OURS, *parts] if parts else [""])]
     intervals = [label for label, line in table.columns.items() if line.interval]
     compares = any(given(each["published"]) for each in records)
-    marks: dict[tuple[str, str], str] = {}
-    for number, each in enumerate(footnotes, 1):
-        place = each.row or "", each.column or ""
-        marks[place] = marks.get(place, "") + superscript(number)
+    marks: dict[tuple[str, str], str] = defaultdict(str)
+    for number, note in enumerate(described.footnotes, 1):
+        marks[note.row or "", note.column or ""] += superscript(number)
     rows: list[list[str]] = []
-    group = ""
+    groups = {each["row"]: each["group"] for each in records[::-1]}
+    before = ""
     for label in dict.fromkeys(row for row, _ in at):
-        texts = [label + marks.get((label, ""), "")]
+        texts = [groups[label] if groups[label] != before else "", label + marks[label, ""]]
         for column, part in columns:
             text = _text(at[label, column], part, column in intervals, compares)
             # a footnote on a cell is about its published value, or ours where a column has none
             marked = part == (PUBLISHED if (column, PUBLISHED) in columns else part)
-            texts.append(text + marks.get((label, column), "") * marked)
-        its = next(each["group"] for each in records if each["row"] == label)
-        rows.append([its if its != group else "", *texts])
-        group = its
+            texts.append(text + marks[label, column] * marked)
+        rows.append(texts)
+        before = groups[label]
     labels = [("", ""), ("system", "")]
-    if not any(each["group"] for each in records):
+    if not any(groups.values()):
         labels, rows = labels[1:], [row[1:] for row in rows]
     signed_by = (each for each in records if each["signature"])
     signatures = (f"{measure_of(e['measure']).label}: {e['signature']}" for e in signed_by)
-    notes = [*_notes(records, unavailable, intervals, compares), *table.described.notes]
-    notes += [f"{superscript(number)} {each.text}" for number, each in enumerate(footnotes, 1)]
+    notes = [*_notes(records, unavailable, intervals, compares), *described.notes]
+    notes += [f"{superscript(number)} {e.text}" for number, e in enumerate(described.footnotes, 1)]
     return TableText(
         title=table.title,
         origin=table.origin,
         records=records,
-        columns=[*labels, *((name + marks.get(("", name), ""), part) for name, part in columns)],
+        columns=[*labels, *((name + marks["", name], part) for name, part in columns)],
         rows=rows,
         notes=[*notes, *dict.fromkeys(signatures)],
-        prose=table.described.kind == "texts",
+        prose=described.kind == "texts",
         names=[name for name, _ in (*labels, *columns)],
     )
 
@@ -96,40 +96,41 @@ def make(table: ResolvedPart, root: Path) -> TableText:
 def _records(table: ResolvedPart, root: Path) -> list[Record]:
     """The records of a table: with texts, or with the tests of rows against their baselines."""
     reader, groups = Reader(root), shown(table.cells)
-    by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}
+    own = {(each.first.row, each.first.column): Shown(each.own) for each in groups}
     records = []
-    made = values.records(table.scale, groups, reader)
-    for (own, _), each in zip(groups.values(), made, strict=True):
-        record = {"paper": table.paper, "table": table.number, **each}
+    for each, made in zip(groups, values.records(table.scale, table.cells, reader), strict=True):
         if table.described.kind == "texts":
             with told_of(f"config/papers/{table.paper}.yaml: tables.{table.number}: "):
-                records.append(record | _analysed(own, table.keys, reader))
-            continue
-        baseline = by_cell.get((own[0].baseline, own[0].column), [])
-        texts = {(cell.corpus, cell.split) for cell in (*own, *baseline)}
-        test = None
-        if baseline and each["status"] == "run" and own[0].measure in TESTED and len(texts) == 1:
-            test = difference(Compared(tuple(own)), Compared(tuple(baseline)), reader)
-        interval = test.interval if test else None
-        of_test = test.estimate if test and interval else None
-        records.append(
-            {
-                **record,
-                "baseline": own[0].baseline,
-                "baseline_difference": values.rounded(of_test.value) if of_test else None,
-                "p_value": values.rounded(of_test.p_value) if of_test else None,
-                "test": interval.method if interval else "",
-            }
-        )
+                more = _analysed(each, table.keys, reader)
+        else:
+            cell = each.first
+            baseline = own.get((cell.baseline, cell.column)) if made["status"] == "run" else None
+            more = {"baseline": cell.baseline, **_tested(Shown(each.own), baseline, reader)}
+        records.append({"paper": table.paper, "table": table.number, **made, **more})
     return records
 
 
-def _analysed(own: Sequence[Cell], keys: dict[str, dict[str, str]], reader: Reader) -> Record:
+def _tested(own: Shown, baseline: Shown | None, reader: Reader) -> Record:
+    """The test of a number against that of a baseline, as far as both are of one text."""
+    test = None
+    if baseline is not None and own.first.measure in TESTED:
+        texts = {(cell.corpus, cell.split) for cell in own.own + baseline.own}
+        test = difference(own, baseline, reader) if len(texts) == 1 else None
+    interval = test.interval if test else None
+    estimate = test.estimate if test and interval else None
+    return {
+        "baseline_difference": values.rounded(estimate.value) if estimate else None,
+        "p_value": values.rounded(estimate.p_value) if estimate else None,
+        "test": interval.method if interval else "",
+    }
+
+
+def _analysed(of: Shown, keys: dict[str, dict[str, str]], reader: Reader) -> Record:
     """The text that an analysis found, in place of a number; of the first seed that ran."""
     none = {"difference": None, "ours": None, TEXT: ""}
-    cell = next((cell for cell in own if reader.ran(cell)), None)
+    cell = next((cell for cell in of.own if reader.ran(cell)), None)
     if cell is None:
-        return none | {"status": QUOTED if own[0].reason == QUOTED else NOT_RUN}
+        return none | {"status": QUOTED if of.first.reason == QUOTED else NOT_RUN}
     key = keys[cell.row][TEXT]
     value: Any = reader.analysed(cell, key)
     parts = value if isinstance(value, list) else [value]

@@ -4,7 +4,6 @@ A record stands for the cells that are shown as one mean. It says where they are
 measured, and what the paper prints there.
 """
 
-import itertools
 import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,14 +14,14 @@ from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
 from nat.measures.results import Number
 from nat.measures.significance import Interval, pearson
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Compared, Groups
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown, shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
 Name = tuple[str, str]
 """Row and column."""
-Named = Mapping[Name, tuple[Sequence[Cell], Sequence[Cell]]]
+Named = Mapping[Name, Shown]
 NOT_AVAILABLE = "not available"
 DRAWS = "draws of a random decoding"
 SIZES = ("model_size", "memory")
@@ -49,21 +48,20 @@ def rounded(value: float | None) -> float | None:
 
 def ends(interval: Interval | Number | None) -> Record:
     """The ends of an interval, if there is one, as records have them."""
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return {"low": rounded(low), "high": rounded(high)}
+    return {end: rounded(getattr(interval, end, None)) for end in ("low", "high")}
 
 
-def records(scale: str, groups: Groups, reader: Reader) -> list[Record]:
+def records(scale: str, cells: Iterable[Cell], reader: Reader) -> list[Record]:
     """Make the records of a report, those that are computed from others included."""
-    named = {(cells[0][0].row, cells[0][0].column): cells for cells in groups.values()}
+    named = {(each.first.row, each.first.column): each for each in shown(cells)}
     return [_derived(name, scale, named, reader) for name in named]
 
 
-def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
+def record(scale: str, of: Shown, reader: Reader) -> Record:
     """Make the record of one mean, or of its difference from what it is shown over."""
-    cell, number = own[0], mean(own, reader)
-    if over:
-        number |= {"signature": "", **_over(number["status"], own, over, reader)}
+    cell, number = of.first, mean(of.own, reader)
+    if of.over:
+        number |= {"signature": "", **_over(number["status"], of, reader)}
     return {
         **{key: getattr(cell, key) for key in ("group", "row", "column", "x", "category")},
         "scale": scale,
@@ -79,26 +77,25 @@ def record(scale: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
         "printed": cell.printed,
         "published_source": cell.origin,
         "stand_in": cell.stand_in,
-        **_times([*own, *over], reader),
-        **({"over": over[0].model} if over else {}),
+        **_times(of.cells, reader),
+        **({"over": of.over[0].model} if of.over else {}),
         "difference": _from_published(number["ours"], cell, cell.stand_in),
     }
 
 
-def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> Record:
+def _over(status: str, of: Shown, reader: Reader) -> Record:
     """The part of a record on the difference or ratio of cells and those they are shown over."""
-    left, right = tuple(own), tuple(over)
-    if MEASURES[own[0].measure].relative:
-        minus = difference(Compared(left, right), 0.0, reader)
+    if MEASURES[of.first.measure].relative:
+        minus = difference(of, 0.0, reader)
     else:
-        minus = difference(Compared(left), Compared(right), reader)
+        minus = difference(Shown(of.own), Shown(of.over), reader)
     if minus is None:
         if status in ("run", NOT_AVAILABLE):
-            status = why_missing(own, over, reader) or NOT_RUN
+            status = why_missing(of, reader) or NOT_RUN
         return {**NO_NUMBER, "status": status}
-    of_both = [cell for cell in (*own, *over) if cell.seed in minus.seeds]
-    both = mean([cell for cell in of_both if cell in own], reader)
-    remarks = _without((*own, *over), of_both, "which was not run for both")
+    of_both = [cell for cell in of.cells if cell.seed in minus.seeds]
+    both = mean([cell for cell in of_both if cell in of.own], reader)
+    remarks = _without(of.cells, of_both, "which was not run for both")
     return {
         "status": "run",
         **_number(minus.value, minus.estimate.by_seed, minus.interval),
@@ -111,9 +108,9 @@ def _over(status: str, own: Sequence[Cell], over: Sequence[Cell], reader: Reader
 
 def _number(value: float, of: Sequence[float], interval: Interval | Number | None) -> Record:
     """A mean of several numbers with their standard deviation, or of one with its interval."""
-    spread = statistics.stdev(of) if len(of) > 1 else None
-    shown = None if len(of) > 1 else interval
-    return {"ours": rounded(value), "spread": rounded(spread), **ends(shown)}
+    several = len(of) > 1
+    spread = rounded(statistics.stdev(of)) if several else None
+    return {"ours": rounded(value), "spread": spread, **ends(None if several else interval)}
 
 
 def mean(cells: Sequence[Cell], reader: Reader) -> Record:
@@ -126,7 +123,7 @@ def mean(cells: Sequence[Cell], reader: Reader) -> Record:
     numbers = {cell: reader.number(cell) for cell in cells}
     there = {cell: each for cell, each in numbers.items() if each.value is not None}
     if not there or measure_of(cells[0].measure).relative:
-        reason = why_missing(cells, (), reader) or NOT_AVAILABLE
+        reason = why_missing(Shown(tuple(cells)), reader) or NOT_AVAILABLE
         known = reason in (QUOTED, COMPUTED, NOT_AVAILABLE) or reason.startswith(NOT_RUN)
         is_state = known or cells[0].source is not None
         return NOTHING | ({"status": reason} if is_state else {"remark": reason})
@@ -165,9 +162,9 @@ def _without(cells: Iterable[Cell], kept: Collection[Cell], why: str) -> list[st
     return [f"without {', '.join(missing)}, {why}"] if missing else []
 
 
-def why_missing(own: Sequence[Cell], over: Sequence[Cell], reader: Reader) -> str:
+def why_missing(of: Shown, reader: Reader) -> str:
     """Tell why cells, or those that they are shown over, have no number; empty if both have one."""
-    for cells in filter(None, (own, over)):
+    for cells in filter(None, of):
         numbers = [reader.number(cell) for cell in cells]
         if all(each.value is None for each in numbers):
             reasons = [each.reason or NOT_AVAILABLE for each in numbers]
@@ -190,20 +187,19 @@ def _from_published(value: float | None, cell: Cell, stand_in: str) -> float | N
 # Numbers that are computed from others
 
 
-def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any = None) -> Record:
+def _derived(name: Name, scale: str, named: Named, reader: Reader, seeds: Any = None) -> Record:
     """The record of a number that is computed from others, which may be derived, too.
 
     A number is missing while one of its operands is, and rests on the seeds that all of them have,
     or on given ones.
     """
-    own, over = groups[name]
-    cell, derived = own[0], own[0].derived
+    of, derived = named[name], named[name].first.derived
     if derived is None:
-        kept = [each for each in own if seeds is None or str(each.seed) in seeds]
-        return record(scale, kept, over, reader)
-    parts = [_derived(each, scale, groups, reader, seeds) for each in derived.of]
+        kept = tuple(each for each in of.own if seeds is None or str(each.seed) in seeds)
+        return record(scale, of._replace(own=kept), reader)
+    parts = [_derived(each, scale, named, reader, seeds) for each in derived.of]
     stand_in = next((each["stand_in"] for each in parts if each["stand_in"]), "")
-    made = record(scale, own, (), reader) | {"derived": derived.operation, "stand_in": stand_in}
+    made = record(scale, of, reader) | {"derived": derived.operation, "stand_in": stand_in}
     # a mean of differences is one, and is shown with its sign
     if derived.operation == "difference":
         made["over"] = parts[1]["system"]
@@ -215,12 +211,11 @@ def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any =
     if missing or not common:
         none = f"{NOT_RUN}: no seed that all have from which it is computed"
         return made | {"status": [*missing, none][0]}
-    left_out = dict.fromkeys(f"seed {e}" for of in of_parts for e in of if e not in common)
-    apart = [each[UNSTEADY] for each in parts if each.get(UNSTEADY)]
-    if left_out:
-        parts = [_derived(each, scale, groups, reader, common) for each in derived.of]
+    if left_out := dict.fromkeys(f"seed {e}" for its in of_parts for e in its if e not in common):
+        parts = [_derived(each, scale, named, reader, common) for each in derived.of]
         why = "which was not run for all from which it is computed"
         made["remark"] = f"without {', '.join(left_out)}, {why}"
+    apart = [each[UNSTEADY] for each in parts if each.get(UNSTEADY)]
     value = computed(derived.operation, [each["ours"] for each in parts])
     sources = dict.fromkeys(path for each in parts for path in each["sources"].split())
     return {
@@ -230,7 +225,7 @@ def _derived(name: Name, scale: str, groups: Named, reader: Reader, seeds: Any =
         "corpus": parts[0]["corpus"],
         "seeds": _listed(common),
         "sources": _listed(sources),
-        "difference": _from_published(value, cell, stand_in),
+        "difference": _from_published(value, of.first, stand_in),
         **({UNSTEADY: max(apart, key=float)} if apart else {}),
     }
 
@@ -361,14 +356,17 @@ def with_places(texts: Iterable[tuple[Record, str]], records: Iterable[Record]) 
     """
     run = [each for each in records if each["status"] not in (QUOTED, NOT_AVAILABLE)]
     of_row, of_column = (Counter(each[key] for each in run) for key in ("row", "column"))
-    about: dict[str, dict[str, list[str]]] = {}
+    about: dict[str, list[Record]] = {}
     for each, text in texts:
-        about.setdefault(text, {}).setdefault(each["row"], []).append(each["column"])
+        about.setdefault(text, []).append(each)
     notes = []
-    for text, rows in about.items():
-        columns = Counter(itertools.chain.from_iterable(rows.values()))
+    for text, own in about.items():
+        columns = Counter(each["column"] for each in own)
         named = list(columns)
         if any(columns[column] < of_column[column] for column in columns):
+            rows: dict[str, list[str]] = {}
+            for each in own:
+                rows.setdefault(each["row"], []).append(each["column"])
             named = [
                 row if len(of) == of_row[row] else f"{row} ({'; '.join(of)})"
                 for row, of in rows.items()

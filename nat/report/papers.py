@@ -134,15 +134,13 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
 
 def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
     """The numbers of each row: what they show, are sorted by, and where they come from."""
-    groups = {
-        (own[0].row, own[0].column): (own, over) for own, over in shown(resolved.cells).values()
-    }
+    groups = {(each.first.row, each.first.column): each for each in shown(resolved.cells)}
 
     def behind(at: tuple[str, str]) -> list[Cell]:
         """The cells that a number rests on, those that it is compared with included."""
-        own, over = groups[at]
-        cells = [cell for cell in (*own, *over) if cell.source is not None]
-        for each in own[0].derived.of if own[0].derived is not None else ():
+        cells = [cell for cell in groups[at].cells if cell.source is not None]
+        derived = groups[at].first.derived
+        for each in derived.of if derived is not None else ():
             cells += behind(each)
         return list(dict.fromkeys(cells))
 

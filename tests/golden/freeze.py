@@ -45,7 +45,7 @@ def cells(scale: str) -> Iterator[str]:
                 head = paper, kind, check.claim, check.case, *said, len(check.sides)
                 yield from (_line(*head, *_shown(*side)) for side in check.sides)
             continue
-        for own, over in shown(reports.all_cells(configuration, target)).values():
+        for own, over in shown(reports.all_cells(configuration, target)):
             cell = own[0]
             derived = (cell.derived.operation, cell.derived.of) if cell.derived else ""
             at = cell.column, cell.group, cell.x, None, cell.category, cell.baseline

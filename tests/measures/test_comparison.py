@@ -12,7 +12,7 @@ from nat.export import command
 from nat.files import read_json, write_json
 from nat.measures import statistics
 from nat.measures.comparison import compare
-from nat.papers.cells import Compared
+from nat.papers.cells import Shown
 from nat.papers.differences import difference
 from nat.papers.reader import Reader
 from tests import made_up_run
@@ -55,7 +55,7 @@ def test_two_systems_are_compared_as_tables_compare_them(
             made_up_run.cells(found, measure, name, decoding="one-pass")
             for name in ("nat-kd", "nat-raw")
         ]
-        wanted = difference(*(Compared(tuple(each)) for each in cells), Reader(folder))
+        wanted = difference(*(Shown(tuple(each)) for each in cells), Reader(folder))
         assert wanted is not None and wanted.interval is not None
         ends = f"{wanted.interval.low:#.4g}, {wanted.interval.high:#.4g}"
         assert f"B - A {wanted.value:+#.4g} [{ends}]   p = {wanted.estimate.p_value:.2g}" in text

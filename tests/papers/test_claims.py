@@ -14,7 +14,7 @@ import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.measures.results import read
 from nat.papers import claim_formats, reports
-from nat.papers.cells import Compared
+from nat.papers.cells import Shown
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
@@ -249,7 +249,7 @@ def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
     paper, reader = {"systems": {"RANDOM": random}}, Reader(root)
     (check,) = checked(root, "compare: RANDOM > teacher", **paper)
     own, other = check.sides
-    alone = [difference(Compared((draw,)), other, reader) for draw in own.own]
+    alone = [difference(Shown((draw,)), other, reader) for draw in own.own]
     both = difference(own, other, reader)
     assert both is not None and both.interval is not None and both.seeds == (1,)
     assert both.value == pytest.approx(sum(each.value for each in alone if each) / 2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tests.made_up_run as made_up_run
-from nat.papers.cells import Cell, Compared
+from nat.papers.cells import Cell, Shown
 from nat.papers.differences import difference
 from nat.papers.reader import Reader
 from tests.made_up_run import cells, write_latencies, write_numbers
@@ -20,8 +20,8 @@ SLOWER = [30.0, 32.0, 28.0, 31.0, 29.0]
 Found = list[Cell]
 
 
-def side(own: Found, over: Found | tuple[()] = ()) -> Compared:
-    return Compared(tuple(own), tuple(over))
+def side(own: Found, over: Found | tuple[()] = ()) -> Shown:
+    return Shown(tuple(own), tuple(over))
 
 
 def elsewhere_of(cell: Cell, **names: str) -> Any:

@@ -104,10 +104,10 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     found = read("demo", REPOSITORY)
     states: dict[str, set[str]] = {}
     parts = (report(found, "fully_nat", name) for name in ("table 2", "figure 1", "figure 4"))
-    for own, over in itertools.chain.from_iterable(shown(part).values() for part in parts):
-        label = own[0].category or own[0].row
-        if label.endswith(" of fairseq") and own[0].task == "wmt14-en-de-4m":
-            record = values.record("demo", own, over, Reader(tmp_path))
+    for each in itertools.chain.from_iterable(map(shown, parts)):
+        label = each.first.category or each.first.row
+        if label.endswith(" of fairseq") and each.first.task == "wmt14-en-de-4m":
+            record = values.record("demo", each, Reader(tmp_path))
             states.setdefault(label, set()).add(record["status"])
     needs = NOT_RUN if compiled else NEEDS_COMPILED
     assert states == {

@@ -67,4 +67,4 @@ def test_a_file_that_is_no_csv(tmp_path: Path, content: bytes | None) -> None:
     else:
         path.write_bytes(HEADER.encode() + content)
     with told(FILE):
-        published.read(tmp_path, "paper")
+        published.read(tmp_path, "paper", ["1"])

@@ -9,7 +9,7 @@ import pytest
 
 import tests.made_up_run as made_up_run
 from nat.papers import values
-from nat.papers.cells import Cell
+from nat.papers.cells import Cell, Shown
 from nat.papers.reader import Reader
 from tests.made_up_run import PAPER, report, write_numbers
 
@@ -29,7 +29,7 @@ def score(root: Path, cell: Cell, number: Any, **facts: Any) -> None:
 
 
 def record(root: Path, cells: list[Cell]) -> values.Record:
-    return values.record("demo", cells, [], Reader(root))
+    return values.record("demo", Shown(tuple(cells)), Reader(root))
 
 
 def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
