@@ -192,13 +192,13 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     import yaml
 
     from nat.data.binarised import binarise_folder
-    from nat.data.bpe import bpe_folder
     from nat.data.clean import filter_folder
     from nat.data.corpus import Corpus
     from nat.data.invented.language import language_of
     from nat.data.invented.text import generate
     from nat.data.lines import write_lines
     from nat.data.splits import sides, training_part
+    from nat.data.subwords import bpe_folder
 
     file = ROOT / f"config/corpora/{CORPUS}.yaml"
     corpus = Corpus.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))

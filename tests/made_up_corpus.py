@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from nat.data.binarised import binarise_folder
-from nat.data.bpe import bpe_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
-from nat.data.sources import Place
-from nat.data.splits import text_part, training_part
-from nat.data.text import GIVEN, make_text
+from nat.data.download import Place
+from nat.data.splits import GIVEN, text_part, training_part
+from nat.data.subwords import bpe_folder
+from nat.data.text import make_text
 from nat.jobs.prepare import prepare_split
 from nat.options import validated
 

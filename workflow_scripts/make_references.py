@@ -1,7 +1,7 @@
 """Collect the further references that a corpus file lists for some of its splits."""
 
 from nat.job import run_job
-from nat.jobs.prepare import make_references
+from nat.jobs.fetch import make_references
 
 if __name__ == "__main__":
     run_job(make_references)

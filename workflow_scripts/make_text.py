@@ -1,7 +1,7 @@
 """Make the text folder of a corpus: download, copy local files, or generate."""
 
 from nat.job import run_job
-from nat.jobs.prepare import make_text
+from nat.jobs.fetch import make_text
 
 if __name__ == "__main__":
     run_job(make_text)

@@ -20,8 +20,7 @@ from nat.configuration.systems import needed_systems
 from nat.data.corpus import Corpus, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
-from nat.data.sources import test_set
-from nat.data.splits import TRAIN, VALID, parts_by_key, sides, split_names
+from nat.data.splits import TRAIN, VALID, parts_by_key, sides, split_names, with_archive
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -185,9 +184,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
     for name, text in corpus.splits.items():
         yield from _problems_of_split(name, text, languages)
         for key, part in parts_by_key(name, text).items():
-            if part.sacrebleu is not None:
-                with told_of(f"'{key}': key 'sacrebleu': "):
-                    test_set(part.sacrebleu, corpus.source, corpus.target)
+            with told_of(f"'{key}': key 'sacrebleu': "):
+                with_archive(part, corpus)
     for teacher, its in corpus.distilled.items():
         yield from _problems_of_origin(its, f"distilled.{teacher}", {corpus.target})
     if corpus.subwords is not None:

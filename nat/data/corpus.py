@@ -68,9 +68,16 @@ class Source(StrictModel):
         return [key for key in keys if getattr(self, key, None)]
 
     @property
-    def labelled(self) -> dict[str, str] | dict[str, str | list[str]]:
+    def labelled(self) -> dict[str, list[str]]:
         """The files, wherever they come from, by label."""
-        return self.members or self.urls or self.files
+        names = self.members or self.urls or self.files
+        return {label: [each] if isinstance(each, str) else each for label, each in names.items()}
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The addresses of downloads by their keys here."""
+        urls = {f"urls.{label}": url for label, url in self.urls.items()}
+        return urls | ({"archive": self.archive} if self.archive else {})
 
 
 class PairSource(Source):

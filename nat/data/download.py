@@ -14,7 +14,6 @@ from urllib3.exceptions import HTTPError
 from nat.checksums import record_of_download, recorded_of_download, sha256_of
 from nat.data.archive import is_whole
 from nat.data.corpus import Checksum
-from nat.data.sources import Place
 from nat.errors import UserError
 from nat.files import to_disk, writing
 from nat.locks import in_turn
@@ -26,6 +25,20 @@ TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
 BUSY = requests.codes.too_many_requests
 MOST_FOLDERS = 100  # of an address; each becomes a folder here
+
+
+@dataclass(frozen=True)
+class Place:
+    """The places that files of a corpus are searched in."""
+
+    name: str  # of the corpus
+    root: Path  # folder that local files are relative to
+    mirror: Path | None  # folder MIRROR/HOST/PATH that is searched before the network
+    downloads: Path  # folder that keeps downloads, also incomplete ones to be resumed
+
+    def key(self, key: str) -> str:
+        """A key of the corpus with its file, for messages."""
+        return f"config/corpora/{self.name}.yaml, {key}"
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ import numpy as np
 from nat.data.corpus import Corpus
 from nat.data.flags import TextFlags
 from nat.data.lines import count_lines, read_lines
+from nat.data.raw_text import merge
 from nat.data.splits import is_segmented, sides
-from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies
 from nat.files import read_json, write_json
 

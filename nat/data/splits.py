@@ -12,12 +12,17 @@ from typing import Any, TypeVar
 from nat.data.corpus import Corpus, FurtherReferences, PairSource, SizeAbout, Source, Split, Step
 from nat.data.raw_text import Preparation
 from nat.errors import UserError
+from nat.options import hint
 
 Value = TypeVar("Value")
 
 TRAIN, VALID = "train", "valid"
 
 CORPORA = Path("results/corpora")  # folder of all corpora
+
+GIVEN = "given"
+"""Folder in the text of a corpus with what it has from elsewhere besides text: subwords, and
+`{teacher}.{target}`, a published translation of the training text."""
 
 PERFECT = "perfect.json"
 """The file in the folder `tokens` of a test set with the score of a perfect translation."""
@@ -135,6 +140,36 @@ def sources_of(corpus: Corpus) -> dict[str, Source]:
         for number, part in enumerate(split.references):
             sources[f"splits.{name}.references[{number}]"] = part
     return sources
+
+
+def with_archive(source: Source, corpus: Corpus) -> Source:
+    """A source with a test set of sacreBLEU described by its archive, checksum and members.
+
+    Raises a `UserError` if there is no such test set.
+    """
+    if not isinstance(source, PairSource) or source.sacrebleu is None:
+        return source
+    from sacrebleu.dataset import DATASETS  # takes half a second
+
+    name, pair = source.sacrebleu, f"{corpus.source}-{corpus.target}"
+    known = DATASETS.get(name)
+    if known is None or not (known.data and known.md5):
+        raise UserError(f"sacreBLEU has no test set '{name}'; {hint(name, DATASETS)}")
+    if pair not in known.langpairs:
+        pairs = ", ".join(sorted(known.langpairs))
+        raise UserError(f"sacreBLEU's test set '{name}' is not for {pair}; it has {pairs}")
+    members = dict(zip(sides(corpus), known.langpairs[pair][:2], strict=True))
+    (archive, *_), (md5, *_) = known.data, known.md5
+    return PairSource(archive=archive, md5=md5, members=members, format="segments")
+
+
+def addresses_of(corpus: Corpus) -> dict[str, str]:
+    """The addresses that all files of a corpus come from, by key."""
+    return {
+        f"{key}.{of_url}": url
+        for key, source in sources_of(corpus).items()
+        for of_url, url in with_archive(source, corpus).addresses.items()
+    }
 
 
 def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:

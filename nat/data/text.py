@@ -1,4 +1,4 @@
-"""The folder `text` of a corpus: one raw file per split and language, all counts checked.
+"""The folders `text` and `references` of a corpus: one raw file per split and language.
 
 A corpus comes from downloads, local files or test sets of sacreBLEU (`splits`), from a generator,
 or from one side of another corpus (`derived`). The text is not changed, except for line separators
@@ -6,23 +6,26 @@ within a line and, if the corpus says so, Romanian diacritics, which belong to t
 translations are compared with.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from nat.checksums import sha256_of
-from nat.data.bpe import DICTIONARY
 from nat.data.clean import DIGEST, Seen, usable_digest
-from nat.data.corpus import Corpus, PairSource
+from nat.data.corpus import Corpus, FurtherReferences, PairSource
+from nat.data.download import Place
 from nat.data.flags import TextFlags
-from nat.data.formats import REMEDIES, read_format, read_sentences
+from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
-from nat.data.sources import FetchedSource, Place, fetch
+from nat.data.references import listed, references_path, write_references
+from nat.data.sources import FetchedSource, fetch
 from nat.data.splits import (
     CORPORA,
+    GIVEN,
     TRAIN,
     VALID,
     check_expected,
@@ -35,20 +38,13 @@ from nat.data.splits import (
     sources_of,
     split_names,
 )
-from nat.data.subwords import CODES, PIECES, joined
+from nat.data.subwords import SUBWORDS, joined
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-
-GIVEN = "given"
-"""Folder in the text of a corpus with what it has from elsewhere besides text: subwords, and
-`{teacher}.{target}`, a published translation of the training text."""
 
 REPEATED = "pairs that equal one that is cut out"
 _REMEDY = "they are left out, unless its split has 'keep_repeated: true'"
 _LEFT = ".left"  # split that takes the place of the training text
-
-SUBWORDS = {"codes": CODES, "pieces": PIECES, "vocabulary": DICTIONARY}
-"""Files of subwords by their label in a corpus file."""
 
 
 def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPORA) -> None:
@@ -87,31 +83,32 @@ def _copy(corpus: Corpus, folder: Path, corpora: Path, name: str) -> dict[str, A
 
 def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     """Read all splits from their parts."""
-    by_key = {split: parts_by_key(split, corpus.splits[split]) for split in split_names(corpus)}
     # All files are fetched before any is read, so that a missing file is reported early.
     parts = {
-        split: [fetch(part, corpus, key, place) for key, part in of_split.items()]
-        for split, of_split in by_key.items()
+        split: [
+            fetch(part, corpus, key, place)
+            for key, part in parts_by_key(split, corpus.splits[split]).items()
+        ]
+        for split in split_names(corpus)
     }
     cut = [split for split in parts if is_cut_out(corpus, split)]
-    pairs = dict.fromkeys(parts, 0)
+    pairs, flags = dict.fromkeys(parts, 0), TextFlags()
     of_parts: dict[str, list[int]] = {}
-    flags = TextFlags()
     for split in parts:
         if split not in cut:
             together = [split, *cut] if split == TRAIN else [split]
             of_parts[split] = _write(corpus, together, parts[split], folder, pairs, flags)
     for split, count in pairs.items():
-        key, description = place.key(f"splits.{split}"), corpus.splits[split]
-        if description.pairs not in (None, count):
+        key, due = place.key(f"splits.{split}"), corpus.splits[split].pairs
+        if due not in (None, count):
             raise UserError(
-                f"{key}.pairs is {description.pairs}, but there are {count}; correct the key or "
-                "the files"
+                f"{key}.pairs is {due}, but there are {count}; correct the key or the files"
             )
         if count == 0:
             raise UserError(f"{key}: no pair is left; give more text")
     given = _fetch_given(corpus, folder / GIVEN, place)
-    kinds = {part.origins[0] for each in by_key.values() for part in each.values()}
+    fetched = [*chain(*parts.values())]
+    kinds = {part.origin for part in fetched}
     files = {f"{split}.{side}": (split, side) for split in parts for side in sides(corpus)}
     facts = {
         "origin": " and ".join(
@@ -127,9 +124,7 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
             for name, (split, side) in files.items()
         },
         "downloads": {
-            url: sha256_of(path)
-            for part in chain.from_iterable(parts.values())
-            for url, path in part.downloaded.items()
+            url: sha256_of(path) for part in fetched for url, path in part.downloaded.items()
         },
     }
     return facts | flags.as_written | ({"given": given} if given else {})
@@ -144,35 +139,32 @@ def _write(
     flags: TextFlags,
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
-    one, other = (how.changed for how in preparations(corpus, splits[0]))
-    is_joined, in_pieces = is_segmented(corpus, splits[0]), corpus.in_pieces
-    cutter = _Cutter(corpus, splits)
-    # cleaning drops an empty pair of the training text only
-    all_columns = splits[0] != TRAIN
-    of_parts = []
+    split, cutter, of_parts = splits[0], _Cutter(corpus, splits), []
+    one, other = preparations(corpus, split)
+    segmented, in_pieces = is_segmented(corpus, split), corpus.in_pieces
+
+    def odd(kind: str, path: Path, number: int, line: str) -> None:
+        flags.add(kind, split, REMEDIES[kind], f"line {number} of {path}", line)
+
     with ExitStack() as stack:
-        write = {
-            split: stack.enter_context(writing_pairs(folder, split, sides(corpus)))
-            for split in splits
-        }
+        writing = (writing_pairs(folder, each, sides(corpus)) for each in splits)
+        write = dict(zip(splits, map(stack.enter_context, writing), strict=True))
         for part in parts:
             before = sum(pairs.values())
             assert isinstance(part.description, PairSource)
-
-            def odd(kind: str, path: Path, number: int, line: str) -> None:
-                flags.add(kind, splits[0], REMEDIES[kind], f"line {number} of {path}", line)
-
             with part.opened(folder) as files:
-                read = read_format(part.description, files, *sides(corpus), all_columns, odd)
+                # cleaning drops an empty pair of the training text only
+                whole = split != TRAIN
+                read = read_format(part.description, files, *sides(corpus), whole, odd)
                 for source, target in read:
-                    if is_joined:
+                    if segmented:
                         source, target = joined(source, in_pieces), joined(target, in_pieces)
-                    pair = one(source), other(target)
-                    split = cutter.split_of(*pair)
-                    pairs[split] += 1
-                    write[split](*pair)
+                    pair = one.changed(source), other.changed(target)
+                    chosen = cutter.split_of(*pair)
+                    pairs[chosen] += 1
+                    write[chosen](*pair)
             of_parts.append(sum(pairs.values()) - before)
-    pairs[splits[0]] -= cutter.remove_repeated(folder, flags)
+    pairs[split] -= cutter.remove_repeated(folder, flags)
     return of_parts
 
 
@@ -211,16 +203,15 @@ class _Cutter:
 
     def remove_repeated(self, folder: Path, flags: TextFlags) -> int:
         """Take pairs that are chosen out of what is left, and count them."""
-        digests = zip(*[iter(self._left)] * DIGEST, strict=True)
-        repeated = [bytes(digest) in self._chosen for digest in digests]
+        starts = range(0, len(self._left), DIGEST)
+        repeated = [bytes(self._left[at : at + DIGEST]) in self._chosen for at in starts]
         if any(repeated):
             pairs = zip(repeated, read_pairs(folder, self._rest, self._sides), strict=True)
             with writing_pairs(folder, _LEFT, self._sides) as write:
                 for number, (is_repeated, pair) in enumerate(pairs, start=1):
                     if is_repeated:
-                        flags.add(
-                            REPEATED, self._rest, _REMEDY, f"pair {number} of the rest", *pair
-                        )
+                        where = f"pair {number} of the rest"
+                        flags.add(REPEATED, self._rest, _REMEDY, where, *pair)
                     else:
                         write(*pair)
             for side in self._sides:
@@ -233,20 +224,83 @@ def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for key, source in sources_of(corpus).items():
         kind, _, teacher = key.partition(".")
-        if kind not in ("subwords", "distilled"):
+        if kind == "splits":
             continue
         folder.mkdir(exist_ok=True)
         fetched = fetch(source, corpus, key, place)
         with fetched.opened(folder) as files:
             for label, paths in files.items():
+                output = folder / (SUBWORDS[label] if kind == "subwords" else f"{teacher}.{label}")
                 if kind == "subwords":
-                    output = folder / SUBWORDS[label]
                     with unpacked(paths[0]) as file:
                         output.write_bytes(file.read())
                 else:
-                    output = folder / f"{teacher}.{label}"
-                    lines = (read_sentences("lines", path) for path in paths)
-                    write_lines(output, chain.from_iterable(lines))
+                    write_lines(output, chain(*(read_sentences("lines", path) for path in paths)))
                 read_from = fetched.read_from(label)
                 facts[output.name] = {"read_from": read_from, "sha256": sha256_of(output)}
     return facts
+
+
+def make_references(
+    corpus: Corpus, splits: Sequence[str], text: Path, output: Path, place: Place
+) -> None:
+    """Write `{split}.{target}.jsonl` of splits, and `references.json`, to the folder `output`.
+
+    `text` is the folder of their raw text. Raises a `UserError` if a file cannot be obtained, or
+    does not belong to the split.
+    """
+    source, target = sides(corpus)
+    change = corpus.preparation(target).changed
+    facts = {}
+    with atomic_directory(output) as folder:
+        for split in splits:
+            sentences = list(read_lines(text / f"{split}.{source}"))
+            several: defaultdict[int, list[str]] = defaultdict(list)
+            read_from = []
+            for number, part in listed(corpus, split):
+                fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
+                read_from += fetched.read_from(target)
+                with fetched.opened(folder) as files:
+                    before = sum(map(len, several.values()))
+                    for ids, line in _references_of(corpus, part, files, sentences):
+                        for sentence in ids if line.strip() else ():
+                            several[sentence].append(change(line))
+                    if sum(map(len, several.values())) == before:
+                        raise UserError(
+                            f"{' + '.join(map(str, chain(*files.values())))}: no reference of a "
+                            "sentence of the split; remove the entry"
+                        )
+            path = references_path(folder, split, target)
+            write_references(path, {id: several[id] for id in sorted(several)})
+            facts[split] = {
+                "sentences": len(several),
+                "references": sum(map(len, several.values())),
+                "read_from": read_from,
+            }
+        write_json(folder / "references.json", {"splits": facts})
+
+
+def _references_of(
+    corpus: Corpus,
+    part: FurtherReferences,
+    files: Mapping[str, Sequence[Path]],
+    sentences: Sequence[str],
+) -> Iterator[tuple[Sequence[int], str]]:
+    """References with the numbers of their sentences, one reference at a time."""
+    source, target = sides(corpus)
+    if part.format != EXTRA_REFERENCES and source not in files:
+        lines = [line for path in files[target] for line in read_sentences(part.format, path)]
+        if len(lines) != len(sentences):
+            raise UserError(
+                f"{files[target][0]} has {len(lines)} lines for the {len(sentences)} sentences of "
+                "the split; line n must be a reference of sentence n, or give their sources as "
+                f"well, under '{source}'"
+            )
+        yield from (([number], line) for number, line in enumerate(lines))
+        return
+    change = corpus.preparation(source).changed
+    numbers: defaultdict[str, list[int]] = defaultdict(list)
+    for number, sentence in enumerate(sentences):
+        numbers[" ".join(sentence.split())].append(number)
+    for its_source, line in read_format(part, files, source, target):
+        yield numbers.get(" ".join(change(its_source).split()), []), line

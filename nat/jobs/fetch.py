@@ -1,13 +1,40 @@
-"""Downloads of models that others publish, and the addresses of all downloads."""
+"""Jobs that download: text, references, models that others publish, and all their addresses."""
 
-from nat.artifacts import PublishedCheckpoint
+from pathlib import Path
+from typing import Any
+
+from nat.artifacts import CorpusStep, PublishedCheckpoint
+from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
 from nat.data.corpus import Checksum
-from nat.data.download import download
-from nat.data.sources import addresses_of_corpus
+from nat.data.download import Place, download
+from nat.data.references import has_references
+from nat.data.splits import TRAIN, VALID, addresses_of, text_part
+from nat.data.text import make_references as collect_references
+from nat.data.text import make_text as write_text
 from nat.files import link
 from nat.job import Job
-from nat.jobs.prepare import place_of
+
+
+def place_of(job: Job[Any], name: str) -> Place:
+    """The places that files of a corpus, or a checkpoint, are searched in."""
+    mirror = job.configuration.settings.mirror
+    folder = None if mirror is None else Path(mirror)
+    return Place(name, Path(), folder, Path(RESULTS, DOWNLOADS))
+
+
+def make_text(job: Job[CorpusStep]) -> None:
+    """Make the raw text of a corpus, or of one of its test sets."""
+    part, place = text_part(job.corpus, job.artifact.split), place_of(job, job.artifact.corpus)
+    write_text(part, job.path, place)
+
+
+def make_references(job: Job[CorpusStep]) -> None:
+    """Collect the further references of the splits that are prepared together."""
+    split, text = job.artifact.split, Path(job.inputs.before[0].path)
+    splits = [TRAIN, VALID] if split == TRAIN else [split]
+    splits = [each for each in splits if has_references(job.corpus, each)]
+    collect_references(job.corpus, splits, text, job.path, place_of(job, job.artifact.corpus))
 
 
 def fetch_checkpoint(job: Job[PublishedCheckpoint]) -> None:
@@ -25,7 +52,7 @@ def addresses(configuration: Configuration) -> dict[str, list[str]]:
     keys: dict[str, list[str]] = {}
     for name in configuration.corpora:
         file = configuration.file_of("corpora", name)
-        for key, url in addresses_of_corpus(configuration.corpus(name)).items():
+        for key, url in addresses_of(configuration.corpus(name)).items():
             keys.setdefault(url, []).append(f"{file}: key '{key}'")
     for name, content in configuration.files["systems"].items():
         file = configuration.file_of("systems", name)

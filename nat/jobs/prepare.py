@@ -2,25 +2,18 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ngrams, Translations
-from nat.checksums import DOWNLOADS, RESULTS
 from nat.data.binarised import BinarisedText, binarise_folder
-from nat.data.bpe import apply_bpe as apply_learned
-from nat.data.bpe import bpe_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.flags import read_flags, sentence
 from nat.data.likeness import REPORT
-from nat.data.references import has_references
-from nat.data.references import make_references as collect_references
-from nat.data.sources import Place
-from nat.data.splits import TRAIN, VALID, part_of, text_part, training_part
+from nat.data.splits import GIVEN, part_of, training_part
+from nat.data.subwords import apply_bpe as apply_learned
+from nat.data.subwords import bpe_folder
 from nat.data.summary import summarise, told
-from nat.data.text import GIVEN
-from nat.data.text import make_text as write_text
 from nat.data.translations import merge_shards
 from nat.distillation import pairwise_bleu
 from nat.files import write_json
@@ -30,28 +23,6 @@ from nat.measures import bleu, perfect
 from nat.program import Progress
 
 Step = Job[CorpusStep]
-
-
-def make_text(job: Step) -> None:
-    """Make the raw text of a corpus, or of one of its test sets."""
-    write_text(
-        text_part(job.corpus, job.artifact.split), job.path, place_of(job, job.artifact.corpus)
-    )
-
-
-def make_references(job: Step) -> None:
-    """Collect the further references of the splits that are prepared together."""
-    split, text = job.artifact.split, Path(job.inputs.before[0].path)
-    splits = [TRAIN, VALID] if split == TRAIN else [split]
-    splits = [each for each in splits if has_references(job.corpus, each)]
-    collect_references(job.corpus, splits, text, job.path, place_of(job, job.artifact.corpus))
-
-
-def place_of(job: Job[Any], name: str) -> Place:
-    """The places that files of a corpus, or a checkpoint, are searched in."""
-    mirror = job.configuration.settings.mirror
-    folder = None if mirror is None else Path(mirror)
-    return Place(name, Path(), folder, Path(RESULTS, DOWNLOADS))
 
 
 def _before(job: Step) -> Path:

@@ -17,8 +17,7 @@ import pytest
 
 import nat.data.download as module
 from nat.data.corpus import Checksum
-from nat.data.download import download, probe
-from nat.data.sources import Place
+from nat.data.download import Place, download, probe
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 

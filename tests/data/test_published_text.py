@@ -14,8 +14,8 @@ from nat.configuration.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines, write_lines
 from nat.data.raw_text import RawText, bpe_splitter, piece_splitter
+from nat.data.splits import GIVEN
 from nat.data.subwords import joined, learn, learn_pieces, splitter_at
-from nat.data.text import GIVEN
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
 from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set

@@ -14,10 +14,17 @@ from sacrebleu.dataset import DATASETS
 import nat.data.text as module
 from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
+from nat.data.corpus import PairSource, Source
+from nat.data.download import Place
 from nat.data.lines import count_lines, read_lines
-from nat.data.sources import Place, addresses_of_corpus
-from nat.data.sources import test_set as a_test_set
-from nat.data.splits import folder_of, local_files, split_names, text_part
+from nat.data.splits import (
+    addresses_of,
+    folder_of,
+    local_files,
+    split_names,
+    text_part,
+    with_archive,
+)
 from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
 from nat.files import read_json
@@ -276,6 +283,10 @@ def test_faults_name_the_part_and_leave_nothing(tmp_path: Path) -> None:
 
 
 def test_test_sets_of_sacrebleu() -> None:
+    def a_test_set(name: str, source: str, target: str) -> Source:
+        corpus = as_corpus({"source": source, "target": target})
+        return with_archive(PairSource(sacrebleu=name), corpus)
+
     part = a_test_set("wmt14/full", "en", "de")
     assert part.members["en"] == "test-full/newstest2014-deen-src.en.sgm"
     known = DATASETS["wmt14/full"]
@@ -321,5 +332,5 @@ def test_every_address_of_a_corpus_is_known() -> None:
     for name in configuration.corpora:
         written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
         written = re.sub(r"(?m)#.*$", "", written)
-        known = addresses_of_corpus(configuration.corpus(name))
+        known = addresses_of(configuration.corpus(name))
         assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name

@@ -19,7 +19,7 @@ NEEDED = {
     ("translate", "translate_and_score", "tune_decoding", "trace_decoding", "convert"): {"torch"},
     ("measure_latency",): {"torch"},
     ("train",): {"torch", "fairseq"},
-    ("fetch_checkpoint",): {"requests"},
+    ("fetch_checkpoint", "make_text", "make_references"): {"requests"},
     # the cells of papers are a frame of pandas
     ("judge_claims", "make_table"): {"pandas"},
     # the names in scatter plots are placed by adjustText, with scipy

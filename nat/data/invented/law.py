@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from nat.data.invented.language import Language, binary
 from nat.data.invented.words import Word, clause
-from nat.data.subwords import Splitter
+from nat.data.raw_text import Splitter
 
 END = ""  # no word is empty
 

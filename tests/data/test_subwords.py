@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 
 import nat.data.subwords as subwords_module
-from nat.data.bpe import apply_bpe, bpe_folder, corrupt_lines
 from nat.data.corpus import Corpus, Corruption
 from nat.data.lines import read_lines, write_lines
 from nat.data.raw_text import bpe_splitter, merge, piece_splitter
 from nat.data.splits import part_of
-from nat.data.subwords import learn, learn_pieces, splitter_at
+from nat.data.subwords import (
+    apply_bpe,
+    bpe_folder,
+    corrupt_lines,
+    learn,
+    learn_pieces,
+    splitter_at,
+)
 from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
 from nat.options import validated
 from tests.made_up_corpus import as_corpus
