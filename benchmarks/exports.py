@@ -128,12 +128,10 @@ def measure(folder: Path, decoding: str | None, sentences: int) -> dict[str, Any
     """
     from nat.data.splits import sides
     from nat.export.formats import export
-    from nat.export.package import open_folder
-    from nat.export.translator import TextTranslator
+    from nat.export.translator import load
 
-    opened = open_folder(folder, [decoding] if decoding else ())
-    translator = TextTranslator(opened, decoding)
-    source, target = sides(opened.package.text)
+    translator = load(folder, decoding)
+    source, target = sides(translator.package.text)
     sources, targets = (text(folder.parts[-3], side, sentences) for side in (source, target))
     case = Case(translator, f"{source}-{target}", sources)
     own = with_method(case, translator.method)

@@ -14,7 +14,7 @@ from nat.artifacts import Converted, Model
 from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.export.formats import writer
-from nat.training.model_file import build_model, checksum_of, load_model, save_model
+from nat.training.model_file import WEIGHTS, build_model, checksum_of, load_model, save_model
 from tests.made_up_corpus import prepare_corpus
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -120,7 +120,7 @@ def write_converted(system: str, engine: str, seed: int = 1) -> None:
     vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe")
     file = Path(Model("micro", CORPUS, system, seed).path)
     folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
-    writer(engine)(load_model(file).model, vocabularies, folder, checksum_of(file))
+    writer(engine)(load_model(file).model, vocabularies, folder, {WEIGHTS: checksum_of(file)})
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ from the ids of frames to their last states; its output projection lies beside i
 has none for an encoder. `nat/export/templates` describe the files.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.export.onnx import described
 from nat.files import atomic_directory, write_json
-from nat.training.model_file import CONVERTED, WEIGHTS
+from nat.training.model_file import CONVERTED
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer
 
@@ -32,13 +33,16 @@ LARGEST = 63
 
 
 def write_ctranslate2(
-    model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
+    model: Transformer,
+    vocabularies: Vocabularies,
+    folder: Path,
+    facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
     They appear whole or not at all, one in `folder` for each of `PRECISIONS`. A source is given to
-    a translator without its EOS. `weights` is the SHA-256 of the file of the model, if it has one.
-    Returns what was checked.
+    a translator without its EOS. `facts` are further keys of `model.json`. Returns what was
+    checked.
 
     Raises:
         UserError: for a model that the engine cannot run.
@@ -61,7 +65,7 @@ def write_ctranslate2(
             write_json(temporary / "labels.json", vocabularies.target.symbols)
         longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
         description = described(model) if single else longest
-        write_json(temporary / CONVERTED, {WEIGHTS: weights, **description})
+        write_json(temporary / CONVERTED, {**(facts or {}), **description})
     return "the engine's specification is complete, and all weights are finite"
 
 

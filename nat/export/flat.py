@@ -9,9 +9,10 @@ transformers does not look for packages that have to be installed.
 import ast
 import importlib.util
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from typing import Any
 
 from nat.errors import UserError
 
@@ -22,48 +23,54 @@ REPLACED = ("nat.checksums", "nat.files", "nat.registry", "nat.language_model.ng
 Import = ast.Import | ast.ImportFrom
 
 
-def travelling(entry: str, decodings: Iterable[str], parts: Iterable[str]) -> dict[str, str]:
-    """The code of a module that opens a model, with the methods of these names, by file.
+def write_code(
+    folder: Path, entry: str, decodings: Mapping[str, Mapping[str, Any]], parts: Iterable[str]
+) -> str:
+    """Write the code of a module that opens a model; returns its name in the folder.
 
-    The module, which is last, imports all others: transformers fetches what the file of a class
-    itself imports, and no more.
+    The module imports all others: transformers fetches what the file of a class itself imports, and
+    no more.
+
+    Args:
+        folder: that exists.
+        entry: the module.
+        decodings: methods with their options, by name.
+        parts: names of network parts.
     """
-    methods = [("decoding", name) for name in decodings] + [("parts", name) for name in parts]
+    methods = [("decoding", str(each["method"])) for each in decodings.values()]
+    methods += [("parts", name) for name in parts]
     for _, name in (each for each in methods if "." in each[1]):
         raise UserError(
             f"'{name}' is a method of another package, and does not travel with a model"
         )
     code = flattened([*(f"nat.{family}.{name}" for family, name in methods), STAND_INS, entry])
     *others, last = code
-    for name in (each.removesuffix(".py") for each in others):
+    for name in others:
         code[last] += f"from .{name} import __name__ as _{name}\n"
-    code[last] += f"from .{file_name(STAND_INS)} import METHODS\n"
-    for number, (family, name) in enumerate(methods):
-        module = file_name(f"nat.{family}.{name}")
-        code[last] += f"from .{module} import METHOD as _method_{number}\n"
-        code[last] += f"METHODS['{family}', '{name}'] = _method_{number}\n"
-    return code
+    for name, text in code.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return last
 
 
 def flattened(modules: Sequence[str]) -> dict[str, str]:
-    """The text of these modules and of all that they import of this project, by name of the file.
+    """The text of these modules and of all that they import of this project, by name in the folder.
 
     Each comes after those that it imports.
     """
     files: dict[str, str] = {}
 
     def add(module: str) -> None:
-        name = f"{file_name(module)}.py"
-        if name in files:
+        module = STAND_INS if module in REPLACED else module
+        if file_name(module) in files:
             return
-        spec = importlib.util.find_spec(STAND_INS if module in REPLACED else module)
+        spec = importlib.util.find_spec(module)
         assert spec is not None and spec.origin is not None
         text = Path(spec.origin).read_text(encoding="utf-8")
         for node in filter(_own, _imports(text)):
             for alias in node.names:
                 inner = f"{_own(node)}.{alias.name}"
                 add(inner if _is_module(inner) else _own(node))
-        files[name] = _rewritten(text)
+        files[file_name(module)] = _rewritten(text)
 
     for module in modules:
         add(module)
@@ -71,7 +78,7 @@ def flattened(modules: Sequence[str]) -> dict[str, str]:
 
 
 def file_name(module: str) -> str:
-    """The name of a module's file, or of its stand-in's, without suffix."""
+    """The name of a module, or of its stand-in, in the folder."""
     return (STAND_INS if module in REPLACED else module).replace(".", "_")
 
 
@@ -120,22 +127,19 @@ def _rewritten(text: str) -> str:
     """A module with its imports as they are in the folder."""
     lines = text.split("\n")
     for node in sorted(_imports(text), key=lambda node: -node.lineno):
-        made = lines[node.lineno - 1 : node.end_lineno]
         if module := _own(node):
-            made = [" " * node.col_offset + "; ".join(_relative(module, node.names))]
+            made = [_relative(module, alias) for alias in node.names]
         elif node.col_offset:
-            block = ("try:", f"    {ast.unparse(node)}", "except ImportError:", "    raise")
-            made = [" " * node.col_offset + each for each in block]
-        lines[node.lineno - 1 : node.end_lineno] = made
+            made = ["try:", f"    {ast.unparse(node)}", "except ImportError:", "    raise"]
+        else:
+            continue
+        indented = [" " * node.col_offset + line for line in made]
+        lines[node.lineno - 1 : node.end_lineno] = indented
     return "\n".join(lines)
 
 
-def _relative(module: str, names: Sequence[ast.alias]) -> Iterator[str]:
-    whole = [each for each in names if _is_module(f"{module}.{each.name}")]
-    for alias in whole:
-        name = file_name(f"{module}.{alias.name}")
-        yield f"from .{name} import __name__ as _{name}"
-        yield f"{alias.asname or alias.name} = __import__('sys').modules[_{name}]"
-    others = [ast.unparse(each) for each in names if each not in whole]
-    if others:
-        yield f"from .{file_name(module)} import {', '.join(others)}"
+def _relative(module: str, alias: ast.alias) -> str:
+    inner = f"{module}.{alias.name}"
+    if _is_module(inner):
+        return f"from . import {file_name(inner)} as {alias.asname or alias.name}"
+    return f"from .{file_name(module)} import {ast.unparse(alias)}"

@@ -1,30 +1,25 @@
 """A trained model in the format of another program, with its subwords and its preprocessing."""
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from nat import registry
 from nat.artifacts import Converted
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabularies, vocabulary_files
+from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
-from nat.export.flat import travelling
 from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
-from nat.export.package import MODEL, Opened, check_output, open_folder
+from nat.export.package import MODEL, check_output, open_folder
 from nat.extras import extras_named
-from nat.files import atomic_directory, copy, read_json, write_json
+from nat.files import atomic_directory, copy, write_json
 from nat.job import Job
-from nat.training.model_file import CONVERTED, TrainedModel, checksum_of, load_model, matching_model
+from nat.training.model_file import WEIGHTS, TrainedModel, checksum_of, load_model, matching_model
 from nat.traits import ENGINES, KINDS
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"
 """File of languages and preprocessing in an export."""
-
-DECODINGS = "decodings"
-"""Key of `CONVERTED` in an export for an engine: the options of its tuned decodings."""
 
 
 def writer(to: str) -> Callable[..., str]:
@@ -46,7 +41,7 @@ def convert_model(job: Job[Converted]) -> None:
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     model = matching_model(inputs.model, job.configuration, vocabularies.sizes)
     weights = checksum_of(Path(inputs.model.path))
-    writer(job.artifact.engine)(model, vocabularies, job.path, weights)
+    writer(job.artifact.engine)(model, vocabularies, job.path, {WEIGHTS: weights})
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> str:
@@ -80,28 +75,28 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         )
     if to == "ctranslate2":
         _check_order(folder, trained)
-    methods = {
-        name: each.method.as_json()
+    chosen = {
+        name: each
         for name, each in package.decodings.items()
         if (each.converted == engine if engine else not each.files)
     }
-    if not engine:
-        _check_alone(opened, to, decodings or list(methods) or list(package.decodings))
+    needy = [name for name, each in package.decodings.items() if each.files]
+    if not engine and needy and (decodings or not chosen):
+        files = ", ".join(package.decodings[needy[0]].files)
+        raise UserError(
+            f"{folder}: the decoding '{needy[0]}' also needs {files}, which an export to {to} does "
+            "not have; name others with --decodings"
+        )
+    methods = {name: each.method.as_json() for name, each in chosen.items()}
     with atomic_directory(output) as temporary:
         made = temporary / to
         if engine:
-            weights = checksum_of(opened.files[MODEL])
-            checked = writer(to)(trained.model, vocabularies, made, weights)
-            usual = next(iter(package.decodings.values())).method
-            added = {DECODINGS: methods, **search_of(usual, trained.model)}
-            if to == "onnx":
-                added["vocabularies"] = [path.name for path in vocabulary_files(made, ".json")]
-            write_json(made / CONVERTED, {**read_json(made / CONVERTED), **added})
-        elif to == "fairseq":
-            checked = writer(to)(trained, vocabularies, sides(package.text), methods, made)
-            _write_plugin(trained, methods, made / "nat_plugin")
+            usual = next(iter({**chosen, **package.decodings}.values())).method
+            facts = {WEIGHTS: checksum_of(opened.files[MODEL]), "decodings": methods}
+            facts |= search_of(usual, trained.model)
+            checked = writer(to)(trained.model, vocabularies, made, facts)
         else:
-            checked = writer(to)(trained, vocabularies, methods, made)
+            checked = writer(to)(trained, vocabularies, sides(package.text), methods, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
@@ -109,17 +104,6 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         copy(opened.files[package.subwords], temporary / package.subwords)
         write_guide(to, opened, trained, list(methods), temporary)
     return f"wrote {output} for {PROGRAMS[to]}: {sizes(output)}; checked: {checked}"
-
-
-def _write_plugin(trained: TrainedModel, methods: Mapping[str, Any], folder: Path) -> None:
-    """Write the code with which fairseq runs an exported model."""
-    names = dict.fromkeys(each["method"] for each in methods.values())
-    code = travelling("nat.fairseq_plugin.translation", names, trained.model.part_options)
-    *_, last = code
-    code["__init__.py"] = f"from . import {last.removesuffix('.py')}\n"
-    folder.mkdir()
-    for name, text in code.items():
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _check_order(folder: Path, trained: TrainedModel) -> None:
@@ -134,13 +118,3 @@ def _check_order(folder: Path, trained: TrainedModel) -> None:
             f"{folder}: CTranslate2 runs autoregressive systems and CTC systems without a decoder, "
             f"but '{trained.training.system}' is {KINDS[order]}; use --to {other}"
         )
-
-
-def _check_alone(opened: Opened, to: str, decodings: Sequence[str]) -> None:
-    """Refuse decodings that do not work with the model alone."""
-    for name in decodings:
-        if files := opened.package.decodings[name].files:
-            raise UserError(
-                f"{opened.folder}: the decoding '{name}' also needs {', '.join(files)}, which an "
-                f"export to {to} does not have; name others with --decodings"
-            )

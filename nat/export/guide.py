@@ -4,7 +4,7 @@ The files of `nat/export/templates` are for `string.Template`; the programs ther
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -14,7 +14,6 @@ import yaml
 from nat import registry
 from nat.configuration.models import Training
 from nat.data import raw_text
-from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.decoding.options import LeftToRight
 from nat.export.flat import requirements
@@ -35,6 +34,10 @@ PROGRAMS = {
 }
 OF_TEXT = ("sacremoses", "jieba", "sentencepiece", "subword_nmt")
 """Packages that `nat.data.raw_text` imports, each for some corpora only."""
+UNLICENSED = (
+    "That of the weights is for those to decide who trained them (key `licence` of the file of the "
+    "corpus); it depends on that of the corpus."
+)
 
 
 def write_guide(
@@ -50,7 +53,10 @@ def write_guide(
         folder: where the export is.
     """
     training, corpus = trained.training, opened.package.text
-    program, description = _templates(to, trained.model)
+    of_encoder = to == "ctranslate2" and not trained.model.decoder_layers
+    description = program = "ctranslate2_encoder" if of_encoder else to
+    if to == "onnx":
+        program = "onnx_lengths" if trained.model.decoder.upsample is None else "onnx_frames"
     example = (TEMPLATES / f"{program}.py").read_text(encoding="utf-8")
     source, target = sides(corpus)
     names = {
@@ -63,16 +69,16 @@ def write_guide(
         "decodings": ", ".join(f"`{name}`" for name in decodings),
         "raw_text": "raw_text.py" if to != "huggingface" else "nat_data_raw_text.py",
         "longest": trained.model.longest_source,
-        "licence": _licence(corpus),
+        "licence": f"That of the weights is `{corpus.licence}`." if corpus.licence else UNLICENSED,
         "scores": _scores(opened.scores),
         "settings": json.dumps(training.as_json(), indent=2, ensure_ascii=False),
         "header": _header(to, training, opened),
         "example": example,
     }
-    description = Template((TEMPLATES / f"{description}.md").read_text("utf-8")).substitute(names)
-    card = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
+    text = (TEMPLATES / "README.md").read_text(encoding="utf-8")
+    text = text.replace("$format", (TEMPLATES / f"{description}.md").read_text("utf-8").strip())
     files = {
-        "README.md": card.substitute(names, format=description.strip()),
+        "README.md": Template(text).substitute(names),
         "example.py": example,
         LICENCE.name: LICENCE.read_text(encoding="utf-8"),
     }
@@ -83,14 +89,6 @@ def write_guide(
     code = (path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py")))
     needed = requirements(code, set(OF_TEXT) - _of_text(opened))
     (folder / "requirements.txt").write_text("".join(f"{each}\n" for each in needed))
-
-
-def _templates(to: str, model: Transformer) -> tuple[str, str]:
-    """Names of the example and of the description, without their suffixes."""
-    if to == "onnx":
-        return ("onnx_lengths" if model.decoder.upsample is None else "onnx_frames"), to
-    name = "ctranslate2_encoder" if to == "ctranslate2" and not model.decoder_layers else to
-    return name, name
 
 
 def _of_text(opened: Opened) -> set[str]:
@@ -120,21 +118,12 @@ def search_of(method: Method, model: Transformer) -> dict[str, Any]:
     return {"search": {**numbers, "first_length": first, "plus_source": from_source}}
 
 
-def _licence(corpus: Corpus) -> str:
-    if corpus.licence is not None:
-        return f"That of the weights is `{corpus.licence}`."
-    return (
-        "That of the weights is for those to decide who trained them (key `licence` of the file of "
-        "the corpus); it depends on that of the corpus."
-    )
-
-
 def _scores(scores: Sequence[PackagedScore]) -> str:
     if not scores:
         return "No scores came with the model."
     lines = ["| decoding | split | sacreBLEU | 95% interval | signature |", "|---" * 5 + "|"]
     for score in scores:
-        bleu = score.measures.sacrebleu
+        bleu = score.bleu
         signature = bleu.signature.replace("|", "\\|")
         interval = "none" if bleu.low is None else f"{bleu.low:.1f} to {bleu.high:.1f}"
         lines.append(
@@ -156,13 +145,13 @@ def _header(to: str, training: Training, opened: Opened) -> str:
                 {
                     "type": "sacrebleu",
                     "name": f"sacreBLEU, {score.decoding}",
-                    "value": round(score.measures.sacrebleu.value, 2),
+                    "value": round(score.bleu.value, 2),
                 }
             ],
         }
         for score in opened.scores
     ]
-    header: Mapping[str, Any] = {
+    header = {
         "library_name": "transformers" if to == "huggingface" else to,
         "pipeline_tag": "translation",
         "language": [*sides(package.text)],

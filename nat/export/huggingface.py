@@ -12,7 +12,7 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 
 from nat.data.vocabulary import Vocabularies
-from nat.export.flat import file_name, travelling
+from nat.export.flat import write_code
 from nat.files import atomic_directory, write_json
 from nat.training.model_file import TrainedModel
 from nat.transformer.as_values import values_of
@@ -23,20 +23,17 @@ CODE = "nat.export.huggingface_code"
 def write_huggingface(
     trained: TrainedModel,
     vocabularies: Vocabularies,
+    languages: tuple[str, str],
     decodings: Mapping[str, Mapping[str, Any]],
     folder: Path,
 ) -> str:
     """Write the folder; it appears whole or not at all. Returns what was checked.
 
-    Args:
-        trained: the model.
-        vocabularies: of the corpus.
-        decodings: methods with their options, JSON-able, by name; the usual one first.
-        folder: to write.
+    `decodings` are methods with their options, JSON-able, by name; the usual one first. The
+    languages stand in the description of the corpus.
     """
-    methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
-    code = file_name(CODE)
     with atomic_directory(folder) as temporary:
+        code = write_code(temporary, CODE, decodings, trained.model.part_options)
         weights = {
             f"network.{name}": value.detach().cpu().contiguous()  # as `save_pretrained` names it
             for name, value in trained.model.state_dict().items()
@@ -57,9 +54,6 @@ def write_huggingface(
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
         vocabularies.save(temporary)
-        parts = trained.model.part_options
-        for name, text in travelling(CODE, methods, parts).items():
-            (temporary / name).write_text(text, encoding="utf-8")
         saved = load_file(temporary / "model.safetensors")
         assert all(saved[name].equal(value) for name, value in weights.items())
     return "the weights in model.safetensors are those of the model"

@@ -15,7 +15,7 @@ by which the log-probability of BLANK is lowered for the choice of symbols, in n
 import copy
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies, vocabulary_files
 from nat.decoding.engines import BLANK_PENALTY
 from nat.decoding.network import never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-from nat.training.model_file import CONVERTED, WEIGHTS
+from nat.training.model_file import CONVERTED
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import largest_in_blocks, whole_blocks
@@ -132,11 +132,14 @@ class ChoiceGraph(nn.Module):
 
 
 def write_onnx(
-    model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
+    model: Transformer,
+    vocabularies: Vocabularies,
+    folder: Path,
+    facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Write a model as a folder of graphs, see above, which appears whole or not at all.
 
-    `weights` is the SHA-256 of the file of the model, if it has one. Returns what was checked.
+    `facts` are further keys of `model.json`. Returns what was checked.
 
     Raises:
         UserError: for a model that cannot be exported.
@@ -167,7 +170,9 @@ def write_onnx(
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
         for name, vocabulary in vocabularies.by_file.items():
             write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
-        write_json(temporary / CONVERTED, {WEIGHTS: weights, **described(model)})
+        lists = [path.name for path in vocabulary_files(temporary, ".json")]
+        description = {**(facts or {}), "vocabularies": lists, **described(model)}
+        write_json(temporary / CONVERTED, description)
     return f"the float32 graphs compute what the model computes, within {most:.0e}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -102,18 +102,17 @@ class PackagedBleu(StrictModel, extra="allow"):
     signature: str
 
 
-class PackagedMeasures(StrictModel):
-    """The measures of a decoding."""
-
-    sacrebleu: PackagedBleu
-
-
 class PackagedScore(StrictModel):
     """An entry of `scores.json`."""
 
     decoding: str
     split: str
-    measures: PackagedMeasures
+    measures: Annotated[dict[Literal["sacrebleu"], PackagedBleu], Field(min_length=1)]
+
+    @property
+    def bleu(self) -> PackagedBleu:
+        """The only measure."""
+        return self.measures["sacrebleu"]
 
 
 @dataclass(frozen=True)
@@ -157,8 +156,8 @@ def open_folder(
         decodings: names, the usual one first; without any, all of a package, and of a training the
             usual one.
         scored: of a training: also its scores, and the decodings that have any, if none are named.
-        engine: of a training, without `decodings`: only those of this engine that the run has
-            tuned, if there are any.
+        engine: of a training, without `decodings`: also those of this engine that the run has
+            tuned.
 
     Raises:
         UserError: if it is neither, something is missing, a decoding does not suit the system, or
@@ -223,9 +222,8 @@ def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
     for path in folder.rglob("*"):  # reading a pipe or a device might never end
         if not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is neither a file nor a folder; {remedy(path)}")
-    path = folder / PACKAGE
-    content = read_json(path)
-    with told_of(f"{path}: "):
+    content = read_json(folder / PACKAGE)
+    with told_of(f"{folder / PACKAGE}: "):
         package = validated(Package, content)
     if decodings:
         chosen = map(Opened(folder, package, {}, []).decoding, decodings)
@@ -235,12 +233,8 @@ def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
     path = folder / SCORES
     with told_of(f"{path}: "):
         scores = validated(list[PackagedScore], read_json(path) if path.exists() else [], "scores")
-    return Opened(
-        folder,
-        package,
-        {name: folder / name for name in names},
-        [each for each in scores if each.decoding in package.decodings],
-    )
+    kept = [each for each in scores if each.decoding in package.decodings]
+    return Opened(folder, package, {name: folder / name for name in names}, kept)
 
 
 def _of_training(
@@ -268,12 +262,11 @@ def _of_training(
         )
     of_run = root.glob(Score.of(vars(trained), decoding="*", split="[!.]*").path)
     scores = sorted(of_run) if scored else []
-    names = decodings or _defaults(configuration, trained, scores, engine)
     bpe = root / CorpusStep(trained.corpus, "bpe").path
     subwords = subwords_file(bpe, "source")
     files = {MODEL: model, **{path.name: path for path in (*vocabulary_files(bpe), subwords)}}
     packaged = {}
-    for name in names:
+    for name in decodings or _defaults(configuration, trained, scores, engine):
         packaged[name], more = _packaged(configuration, trained, name)
         files |= more
     package = Package(
@@ -309,19 +302,13 @@ def _defaults(
 ) -> list[str]:
     """Names of the decodings of a trained model where nobody names one; tuned, if the run has."""
     pattern = TunedOptions.of(vars(trained), decoding="[!.]*").path
-    tuned = sorted(path.stem for path in configuration.root.glob(pattern))
-    engines = {
-        name: configuration.decoding_traits(name).converted
-        for name in filter(partial(has_decoding, configuration), tuned)
-    }
-    if engine is not None and engine in engines.values():
-        return [name for name in engines if engines[name] == engine]
+    known = partial(has_decoding, configuration)
+    tuned = [*filter(known, sorted(path.stem for path in configuration.root.glob(pattern)))]
     usual = usual_decoding(configuration, trained.system)
-    usual = f"{usual}-tuned" if f"{usual}-tuned" in engines else usual
-    others = filter(
-        partial(has_decoding, configuration), sorted({path.parent.name for path in scores})
-    )
-    return list(dict.fromkeys([usual, *others]))
+    names = [f"{usual}-tuned" if f"{usual}-tuned" in tuned else usual]
+    for name in tuned if engine else ():
+        names += [name] * (configuration.decoding_traits(name).converted == engine)
+    return list(dict.fromkeys(names + [*filter(known, (path.parent.name for path in scores))]))
 
 
 def usual_decoding(configuration: Configuration, system: str) -> str:
@@ -355,9 +342,9 @@ def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[P
             raise UserError(
                 f"{path} was made from other weights than those of {model}; {remedy(path)}"
             )
-        measures = {"sacrebleu": score["measures"][path.stem]["sacrebleu"]}
-        names = {"decoding": score["decoding"], "split": score["split"]}
-        rows.append(validated(PackagedScore, {**names, "measures": measures}))
+        row = {key: score[key] for key in ("decoding", "split")}
+        row["measures"] = {"sacrebleu": score["measures"][path.stem]["sacrebleu"]}
+        rows.append(validated(PackagedScore, row))
     return rows
 
 

@@ -5,12 +5,10 @@ are those that came along. `nat.export.flat` replaces imports from its `REPLACED
 module.
 """
 
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-METHODS: dict[tuple[str, str], type] = {}
-"""Classes of the methods by family and name; the file that opens the model fills it."""
 
 LanguageModel = Any  # language models do not travel
 
@@ -18,7 +16,8 @@ LanguageModel = Any  # language models do not travel
 def built(family: str, options: Mapping[str, Any]) -> Any:
     """Build a method from its name and options."""
     others = {key: value for key, value in options.items() if key != "method"}
-    return METHODS[family, options["method"]](**others)
+    module = importlib.import_module(f".nat_{family}_{options['method']}", __package__)
+    return module.METHOD(**others)
 
 
 def verified(path: Path | str) -> Path:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from nat.data.translations import EMPTY_SOURCE, OK
 from nat.decoding.captured import captured
 from nat.decoding.corpus import translate
 from nat.errors import UserError
-from nat.export.package import MODEL, Opened, open_folder
+from nat.export.package import MODEL, open_folder
 from nat.extras import extras_named
 from nat.jobs.translate import Methods
 from nat.training.model_file import load_model
@@ -47,24 +47,43 @@ class TextTranslator:
     punctuation, tokens, case and subwords. Translations are detokenised.
 
     Attributes:
+        package: what describes them.
         decoding: its name.
         method: the decoding itself, with all that it consults.
     """
 
     def __init__(
         self,
-        opened: Opened,
+        folder: Path | str,
         decoding: str | None = None,
         batch_tokens: int | None = None,
         device: str | None = None,
         precision: str = "float32",
     ) -> None:
+        """Load a trained model.
+
+        Args:
+            folder: that `nat pack` made, or `results/RUN/models/CORPUS/SYSTEM/seedN` of a run.
+            decoding: a name as in config/decodings; None for the usual one of the system, or the
+                first of a package.
+            batch_tokens: most source tokens of a batch, with padding; None for those of the run.
+            device: cpu or cuda, where one pass is a captured graph; None for a GPU, if there is
+                one, without graphs.
+            precision: float32, float16 or bfloat16, of such a graph.
+
+        Raises:
+            UserError: if something is missing, damaged or does not belong together.
+        """
+        opened = open_folder(Path(folder), [decoding] if decoding else ())
         self.decoding, chosen = opened.decoding(decoding)
-        package, files = opened.package, opened.files
-        self.batch_tokens = batch_tokens or package.batch_tokens
+        self.package, files = opened.package, opened.files
+        self.batch_tokens = batch_tokens or self.package.batch_tokens
         self.vocabularies = opened.vocabularies
         sizes = self.vocabularies.sizes
-        place = chosen_device(device)
+        there = torch.cuda.is_available()
+        if device == "cuda" and not there:
+            raise UserError("--device cuda: PyTorch finds no GPU here; leave it out or choose cpu")
+        place = torch.device(device or ("cuda" if there else "cpu"))
         mapped = chosen.converted is not None
         self.model = load_model(files[MODEL], place, sizes=sizes, mapped=mapped).model
         assistant, *paths = (
@@ -76,7 +95,8 @@ class TextTranslator:
         if device == "cuda":
             method = captured(method, precision)
         self.method = Methods(sizes, place).bind(method, second, *paths)
-        self.raw_text = RawText(package.text.as_written(), splitter_at(files[package.subwords]))
+        splitter = splitter_at(files[self.package.subwords])
+        self.raw_text = RawText(self.package.text.as_written(), splitter)
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text, in batches of similar length.
@@ -129,42 +149,7 @@ class TextTranslator:
         return [self.raw_text.text(*each) for each in words]
 
 
-def chosen_device(name: str | None) -> torch.device:
-    """The device of a name; without one a GPU, if there is one.
-
-    Raises:
-        UserError: if it is a GPU that is not there.
-    """
-    there = torch.cuda.is_available()
-    if name == "cuda" and not there:
-        raise UserError("--device cuda: PyTorch finds no GPU here; leave it out or choose cpu")
-    return torch.device(name or ("cuda" if there else "cpu"))
-
-
-def load(
-    folder: Path | str,
-    decoding: str | None = None,
-    batch_tokens: int | None = None,
-    device: str | None = None,
-    precision: str = "float32",
-) -> TextTranslator:
-    """Load a trained model to translate raw text.
-
-    Args:
-        folder: that `nat pack` made, or `results/RUN/models/CORPUS/SYSTEM/seedN` of a run.
-        decoding: a name as in config/decodings; None for the usual one of the system, or the first
-            of a package.
-        batch_tokens: most source tokens of a batch, with padding; None for those of the run.
-        device: cpu or cuda, where one pass is a captured graph; None for a GPU, if there is one,
-            without graphs.
-        precision: float32, float16 or bfloat16, of such a graph.
-
-    Raises:
-        UserError: if something is missing, damaged or does not belong together.
-    """
-    wanted = () if decoding is None else (decoding,)
-    opened = open_folder(Path(folder), wanted)
-    return TextTranslator(opened, decoding, batch_tokens, device, precision)
+load = TextTranslator  # loading a model is to make one
 
 
 def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
@@ -189,16 +174,8 @@ def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
     return [*parts, subwords[start:]]
 
 
-def translate_input(
-    folder: Path,
-    file: Path | None,
-    decoding: str | None,
-    lines: int | None,
-    batch_tokens: int | None,
-    device: str | None,
-    precision: str,
-) -> None:
-    """Translate a file, or standard input, to standard output; arguments as for `load`.
+def translate_input(folder: Path, file: Path | None, lines: int | None, **options: Any) -> None:
+    """Translate a file, or standard input, to standard output; options as for `TextTranslator`.
 
     So many `lines` are read and translated at a time; None for `BLOCK`, or 1 at a terminal.
     """
@@ -207,7 +184,7 @@ def translate_input(
     opened: AbstractContextManager[BufferedIOBase | BinaryIO]
     opened = nullcontext(sys.stdin.buffer) if file is None else unpacked(file)
     with opened as given:
-        translator = load(folder, decoding, batch_tokens, device, precision)
+        translator = load(folder, **options)
         name = "standard input" if file is None else str(file)
         text = decoded(given, name, remedy="put each sentence on its own line")
         first = 1

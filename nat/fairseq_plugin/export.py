@@ -2,6 +2,7 @@
 
     model.pt          checkpoint of fairseq, whose task is `nat_translation`
     dict.LANGUAGE.txt dictionaries of both languages, the same for a joint vocabulary
+    nat_plugin        the code with which fairseq runs it, for `--user-dir`
 
 `nat.fairseq_plugin.translation` has the task.
 """
@@ -14,9 +15,12 @@ from typing import Any
 import torch
 
 from nat.data.vocabulary import Vocabularies
+from nat.export.flat import write_code
 from nat.files import atomic_directory
 from nat.training.model_file import TrainedModel, write_tensors
 from nat.transformer.as_values import values_of
+
+CODE = "nat.fairseq_plugin.translation"
 
 
 def write_fairseq(
@@ -51,6 +55,10 @@ def write_fairseq(
                 "extra_state": {},
             },
         )
+        (temporary / "nat_plugin").mkdir()
+        parts = trained.model.part_options
+        last = write_code(temporary / "nat_plugin", CODE, decodings, parts)
+        (temporary / "nat_plugin/__init__.py").write_text(f"from . import {last}\n")
         vocabularies.source.save(temporary / f"dict.{source}.txt")
         vocabularies.target.save(temporary / f"dict.{target}.txt")
         saved = torch.load(temporary / "model.pt", weights_only=True)["model"]
