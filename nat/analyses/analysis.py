@@ -57,11 +57,9 @@ class Pairs:
 
     def usable_sources(self) -> dict[int, int]:
         """Tokens of the sources that are not empty and fit the model's positions, by number."""
-        return {
-            number: len(self.sources[number])
-            for number in range(len(self.sources))
-            if 0 < len(self.sources[number]) <= self.model.longest_source
-        }
+        lengths = {number: len(self.sources[number]) for number in range(len(self.sources))}
+        longest = self.model.longest_source
+        return {number: length for number, length in lengths.items() if 0 < length <= longest}
 
     def usable(self) -> dict[int, int]:
         """Tokens of the longer side of each pair that fits, with two sides, by number."""
@@ -89,8 +87,7 @@ class Pairs:
 
     def batches(self) -> Iterator[Batch]:
         """Batches of the usable pairs, on the model's device, the longest first."""
-        for numbers in batches(self.usable(), self.batch_tokens):
-            yield self.batch(numbers)
+        return map(self.batch, batches(self.usable(), self.batch_tokens))
 
     def batch(self, numbers: Sequence[int]) -> Batch:
         """A batch of pairs, on the model's device."""
@@ -104,10 +101,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Subject:
-    """The system that a job analyses.
-
-    `model` is in evaluation mode, `splits` are all but the training text.
-    """
+    """The system that a job analyses, its model in evaluation mode, and its held-out splits."""
 
     job: Job[Analysis]
     model: Transformer

@@ -24,11 +24,8 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     assistant = subject.other(subject.job.inputs.teacher)
     if assistant is not None:
         values["confidence_sampled"] = sampled_confidence(pairs, assistant)
-    return {
-        **pairs.counts(sentences),
-        "positions": positions,
-        "measures": analysis.measures(values),
-    }
+    numbers = {"positions": positions, "measures": analysis.measures(values)}
+    return pairs.counts(sentences) | numbers
 
 
 @torch.inference_mode()

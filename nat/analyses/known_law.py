@@ -42,20 +42,26 @@ class Known:
     left_out: int
 
     def result(
-        self, values: Mapping[str, np.ndarray], further: Mapping[str, Any] | None = None
+        self, errors: Mapping[tuple[str, int | str], np.ndarray], **facts: Any
     ) -> dict[str, Found]:
         """Means over sources, with intervals as those of scores, as an analysis returns them.
 
-        The values of each source, [N], are nats, or passes where the name says so.
+        Names and steps have rows of learning and factorisation error, nats, and passes, [N, 3].
         """
         measures = {}
-        for name, nats in values.items():
-            passes = "passes" in name
-            each = nats if passes else nats / np.log(2)
-            rows = np.stack((each, np.ones(len(each))), 1)
-            measures[name] = statistics.number(rows, statistics.ratio, lowest=float(passes))
+        for (name, steps), rows in errors.items():
+            learning, factorisation = rows[:, :2].T / np.log(2)
+            for part, each in {
+                "kl": learning + factorisation,
+                "learning": learning,
+                "factorisation": factorisation,
+                "passes": rows[:, 2],
+            }.items():
+                terms, lowest = np.stack((each, np.ones(len(each))), 1), float(part == "passes")
+                number = statistics.number(terms, statistics.ratio, lowest=lowest)
+                measures[f"{name}_{part}_{steps}"] = number
         counts = {"sentences": len(self.laws), "left_out": self.left_out}
-        return {SPLIT: {**counts, **(further or {}), "measures": measures}}
+        return {SPLIT: {**counts, **facts, "measures": measures}}
 
 
 def sentences(job: Job[Analysis]) -> Known:

@@ -41,12 +41,11 @@ def length_differences(pairs: Pairs) -> list[int]:
     """Most probable minus true target length of each sentence that can be predicted, in tokens."""
     model, predictor = pairs.model, pairs.model.length_predictor
     assert predictor is not None
-    longest = model.architecture.max_positions
+    longest, end = model.architecture.max_positions, int(model.predicts_end)
     differences: dict[int, int] = {}
     for numbers, source in pairs.source_batches():
         encoded = model.encode(source)
         predicted = predictor.candidates(encoded.length_states, encoded.padding, 1, longest)[:, 0]
         for number, length in zip(numbers, predicted.tolist(), strict=True):
-            end = int(model.predicts_end)
             differences[number] = length - end - len(pairs.targets[number])
     return [differences[number] for number in sorted(differences)]

@@ -37,10 +37,9 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
     `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
     lengths with more than `CLASSES` classes, or with a probability below `revealing.SMALLEST`,
-    count as zero, so it is a bound in any case; `covered` is the probability of the others.
-    `even_factorisation_T` is the same of schedules that reveal as many positions at a time as
-    mask-predict, and `random_factorisation_T` the error of these if the positions are drawn at
-    random. Nothing is learned, so `learning` is zero and `kl` the same.
+    count as zero, so it is a bound in any case; `covered` is the probability of the others. `even`
+    is of schedules that reveal as many positions at a time as mask-predict, and `random` of these
+    with positions drawn at random. Nothing is learned, so `learning` is zero and `kl` the same.
     """
     known, seed = known_law.sentences(job), job.artifact.seed
     roots = revealing.roots_by_length(known.laws)
@@ -57,21 +56,14 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     # there is one schedule with one step, and nothing to search for
     at_once = revealing.split(roots, at_random(1, seed), smallest=0).values()
     least[0] = even[0] = [each.factorisation for each in at_once]
-    values = {}
+    found: dict[tuple[str, int | str], np.ndarray] = {}
     for place, steps in enumerate(STEPS):
-        drawn = revealing.split(roots, at_random(steps, seed), seed=seed).values()
-        random = np.array([each.factorisation for each in drawn])
-        passes = np.array([each.passes for each in drawn])
-        for schedule, of_each in {
-            "bound": least[place],
-            "even": even[place],
-            "random": random,
-        }.items():
-            values[f"{schedule}_kl_{steps}"] = of_each
-            values[f"{schedule}_factorisation_{steps}"] = of_each
-            values[f"{schedule}_learning_{steps}"] = np.zeros(len(of_each))
-            values[f"{schedule}_passes_{steps}"] = passes
-    return known.result(values, {"covered": round(covered, 6)})
+        drawn = np.array([*revealing.split(roots, at_random(steps, seed), seed=seed).values()])
+        nothing, passes = np.zeros(len(drawn)), drawn[:, 2]
+        for schedule, own in (("bound", least[place]), ("even", even[place])):
+            found[schedule, steps] = np.stack((nothing, own, passes), 1)
+        found["random", steps] = drawn
+    return known.result(found, covered=round(covered, 6))
 
 
 def at_random(steps: int, seed: int) -> Decoding:

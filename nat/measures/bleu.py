@@ -38,13 +38,11 @@ References = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts that a measure is a function of, in each sentence.
+    """The counts that a measure is a function of, in each sentence, and sacreBLEU's signature.
 
-    Attributes:
-        sentences: of BLEU the lengths of hypothesis and reference (tokens), the matching n-grams
-            by order and the n-grams of the hypothesis by order, [n, 2 + 4 + 4]; of chrF, order by
-            order, n-grams of the hypothesis, of the reference, and matching ones, [n, 6 x 3].
-        signature: of sacreBLEU's scores, with this project's resampling.
+    Those of BLEU are the lengths of hypothesis and reference (tokens), the matching n-grams by
+    order and the n-grams of the hypothesis by order, [n, 2 + 4 + 4]; those of chrF, order by order,
+    n-grams of the hypothesis, of the reference, and matching ones, [n, 6 x 3].
     """
 
     sentences: np.ndarray
@@ -59,19 +57,17 @@ def sacrebleu(
 ) -> Counts:
     """Counts of sacreBLEU of detokenised text with one of its tokenisers; `smoothed` scores them.
 
-    `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
-    of the reference. Raises a `UserError` if the packages of a tokeniser are not installed.
+    Raises a `UserError` if the packages of a tokeniser are not installed.
     """
-    metric = _metric(tokeniser, lowercase=lowercase)
-    return _bleu_counts(metric, hypotheses, references)
+    return _bleu_counts(_metric(tokeniser, lowercase=lowercase), hypotheses, references)
 
 
 def tokenised_bleu(
     hypotheses: Sequence[str], references: References, unit: str = NOTHING
 ) -> Counts:
-    """Counts of BLEU of tokenised text, split at spaces; `unsmoothed` scores them.
+    """Counts of BLEU of text, split at spaces into a `unit`, see `split`; `unsmoothed` scores them.
 
-    The signature names the `unit` that the text was split into, see `split`.
+    The signature names the unit.
     """
     metric = _metric(NOTHING, smooth_method=UNSMOOTHED)
     return _bleu_counts(metric, hypotheses, references, unit)
@@ -94,10 +90,7 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
 
 
 def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
-    """The components of the score of counts [10] that were summed over sentences, JSON-able.
-
-    Precisions are in percent and by order, lengths in tokens.
-    """
+    """The components of the score of summed counts [10], JSON-able: percent by order, tokens."""
     score = _bleu(sums, SMOOTHED if smooth else UNSMOOTHED)
     return {
         "precisions": [round(float(precision), DIGITS) for precision in score.precisions],
@@ -133,14 +126,12 @@ def brevity_penalty(sums: np.ndarray) -> np.ndarray:
 
 
 def chrf_score(sums: np.ndarray) -> np.ndarray:
-    """ChrF2 of counts that were summed over sentences, [S, 18] to [S].
+    """ChrF2 of summed counts, [S, 18] to [S]: F with beta 2 of mean precision and recall.
 
-    Precision and recall are means over the orders that hypothesis and reference have (sacreBLEU's
-    effective order); the score is their F with beta 2.
+    Means are over the orders that hypothesis and reference have (sacreBLEU's effective order).
     """
-    hypothesis, reference, matching = np.moveaxis(
-        sums.reshape(len(sums), CHRF.CHAR_ORDER, 3).astype(np.float64), 2, 0
-    )
+    by_order = sums.reshape(len(sums), CHRF.CHAR_ORDER, 3).astype(np.float64)
+    hypothesis, reference, matching = np.moveaxis(by_order, 2, 0)
     counted = (hypothesis > 0) & (reference > 0)
     orders = np.maximum(counted.sum(1), 1)
     precision, recall = (

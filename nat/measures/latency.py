@@ -17,7 +17,7 @@ to 32.
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,9 @@ SAMPLED = 16  # batches, at most, by which the fastest way to run a system is ch
 
 @dataclass(frozen=True)
 class System:
-    """A way to run a system that is timed.
+    """A way to run a system, whose model is on the device of the setting, in evaluation mode.
 
-    `model` is on the device of the setting, in evaluation mode; `opened` gives the method of
-    decoding with its engine, which uses PyTorch's number of threads.
+    `opened` gives the method of decoding with its engine, which has PyTorch's number of threads.
     """
 
     model: Transformer
@@ -56,13 +55,10 @@ def measure(
     setting: Setting,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
-    """Time the translation of a set of sentences by several systems.
+    """Time the translation of sentences, `ids`, which are not empty and fit every model.
 
-    Args:
-        systems: by name the ways to run it, of which the fastest is measured; a text is the reason
-            why it cannot be measured on this device.
-        sentences: source sentences by number.
-        ids: of those that are translated; none is empty, and all fit every model.
+    A system has several ways to run it, of which the fastest is measured, or a text, the reason why
+    it cannot be measured on this device.
 
     Returns:
         JSON-able: the setting and the device, what was translated, and for each system the time a
@@ -71,12 +67,7 @@ def measure(
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     ordered = [sentences[number] for number in order]
-    timings = {
-        name: _Timing([], ordered, setting, clock, ways)
-        if isinstance(ways, str)
-        else _Timing(list(ways), ordered, setting, clock)
-        for name, ways in systems.items()
-    }
+    timings = {name: _Timing(ways, ordered, setting, clock) for name, ways in systems.items()}
     by_turns = list(timings.values())
     for timing in by_turns:
         timing.attempt(timing.prepare)
@@ -115,26 +106,21 @@ def largest_batch(fits: Callable[[int], bool], most: int) -> int:
     return size
 
 
-@dataclass
 class _Timing:
-    """The batches and the turns of a system.
+    """The batches and the turns of a system, and the state why it cannot be measured, if so."""
 
-    Attributes:
-        ways: after `prepare` only the fastest.
-        sentences: the longest first.
-        state: why it cannot be measured, if it cannot.
-        size: sentences of a batch.
-        seconds: of a sentence, in each turn.
-    """
-
-    ways: list[System]
-    sentences: Sequence[np.ndarray]
-    setting: Setting
-    clock: Callable[[], float]
-    state: str = ""
-    size: int = 0
-    batches: list[Tensor] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    def __init__(
+        self,
+        ways: Sequence[System] | str,
+        sentences: Sequence[np.ndarray],
+        setting: Setting,
+        clock: Callable[[], float],
+    ) -> None:
+        self.state, self.ways = (ways, []) if isinstance(ways, str) else ("", list(ways))
+        self.sentences, self.setting, self.clock = sentences, setting, clock  # the longest first
+        self.size = 0  # sentences of a batch
+        self.batches: list[Tensor] = []
+        self.seconds: list[float] = []  # of a sentence, in each turn
 
     def attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the measurement, unless the system cannot be measured."""
@@ -149,7 +135,7 @@ class _Timing:
             torch.cuda.empty_cache()
 
     def prepare(self) -> None:
-        """Make the batches, and choose the fastest way to run the system."""
+        """Make the batches, and keep the fastest way to run the system."""
         count, batch = len(self.sentences), self.setting.batch
         self.size = batch if isinstance(batch, int) else largest_batch(self._fits, count)
         starts = range(0, count, self.size)
@@ -159,7 +145,7 @@ class _Timing:
             self.ways = [min(self.ways, key=lambda way: self._time(way, sample))]
 
     def turn(self) -> None:
-        """Translate all batches once."""
+        """Translate all sentences once."""
         self.seconds.append(self._time(self.ways[0], self.batches) / len(self.sentences))
 
     @property
@@ -170,17 +156,14 @@ class _Timing:
 
     def as_json(self) -> dict[str, Any]:
         """The measurements, JSON-able."""
-        if not self.ways:
-            return {STATE: self.state}
-        way = self.ways[0]
-        described = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
+        described: dict[str, Any] = {}
+        if self.ways:
+            names = ("engine", "precision", "threads")
+            described = {name: getattr(self.ways[0], name) for name in names}
         if self.state:
             return {**described, STATE: self.state}
-        return {
-            **described,
-            "batch_sentences": self.size,
-            TIMES: [round(1000 * each, 4) for each in self.seconds],
-        }
+        times = [round(1000 * each, 4) for each in self.seconds]
+        return {**described, "batch_sentences": self.size, TIMES: times}
 
     def _fits(self, size: int) -> bool:
         """Return True if a batch of so many of the longest sentences fits the memory."""
@@ -194,19 +177,20 @@ class _Timing:
 
     def _time(self, way: System, batches: Sequence[Tensor]) -> float:
         """Seconds that batches take, after some that are not counted."""
-        device = self.setting.device
         torch.set_num_threads(way.threads)
         method = way.opened()
-        for batch in batches[:WARM_UP]:
-            method(way.model, batch.to(device))
-        _wait(device)
-        started = self.clock()
-        for batch in batches:
-            method(way.model, batch.to(device))
-        _wait(device)
-        return self.clock() - started
 
+        def translate(some: Sequence[Tensor]) -> None:
+            for batch in some:
+                method(way.model, batch.to(self.setting.device))
 
-def _wait(device: str) -> None:
-    if device == "cuda":
-        torch.cuda.synchronize()
+        translate(batches[:WARM_UP])
+        started = self._now()
+        translate(batches)
+        return self._now() - started
+
+    def _now(self) -> float:
+        """The time at which the device has done all that it was given."""
+        if self.setting.device == "cuda":
+            torch.cuda.synchronize()
+        return self.clock()

@@ -73,9 +73,8 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
             f"setting: found '{name}', expected cpu-N, thread-N, cores-N or cuda-N, N sentences in "
             f"a batch, or cuda-{LARGEST}"
         )
-    if match[3]:
-        return match[3], LARGEST, None
-    return "cuda" if match[1] == "cuda" else "cpu", int(match[2]), THREADS.get(match[1])
+    device, size = (match[1], int(match[2])) if match[1] else (match[3], LARGEST)
+    return "cuda" if device == "cuda" else "cpu", size, THREADS.get(device)
 
 
 def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:
@@ -99,21 +98,20 @@ def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[s
 def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
     if STATE in system:
         return missing(NAMES, system[STATE])
-
-    def number(value: float, low: float, high: float) -> dict[str, Any]:
-        return {"value": value, "low": low, "high": high}
-
     repeats = system[TIMES]
     sentences, words = timed["sentences_of_split"], timed["source_words_per_sentence"]
     quartiles = statistics.quantiles(repeats, n=4, method="inclusive")
     low, median, high, mean = (round(each, 4) for each in (*quartiles, statistics.fmean(repeats)))
-    sizes = {name: system.get(key) for name, key in _BYTES.items()}
-    return {
-        "latency": number(median, low, high) | {"repeats": list(repeats)},
-        "latency_mean": number(mean, low, high),
-        "latency_quartile_1": {"value": low},
-        "latency_quartile_3": {"value": high},
-        "decoding_seconds": number(*(time * sentences / 1000 for time in (mean, low, high))),
-        "words_per_second": number(*(1000 * words / time for time in (median, high, low))),
-        **{name: {"value": size / 1e6} for name, size in sizes.items() if size},
+    values = {
+        "latency": (median, low, high),
+        "latency_mean": (mean, low, high),
+        "latency_quartile_1": (low,),
+        "latency_quartile_3": (high,),
+        "decoding_seconds": (time * sentences / 1000 for time in (mean, low, high)),
+        "words_per_second": (1000 * words / time for time in (median, high, low)),
+        **{name: (system[key] / 1e6,) for name, key in _BYTES.items() if system.get(key)},
     }
+    ends = ("value", "low", "high")
+    numbers: Measures = {name: dict(zip(ends, each, strict=False)) for name, each in values.items()}
+    numbers["latency"]["repeats"] = list(repeats)
+    return numbers

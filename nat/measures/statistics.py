@@ -52,10 +52,8 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
 
 
-HIGHEST: dict[Value, float] = {
-    **dict.fromkeys((bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent), 100.0),
-    bleu.brevity_penalty: 1.0,
-}
+OF_HUNDRED = (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent)
+HIGHEST: dict[Value, float] = dict.fromkeys(OF_HUNDRED, 100.0) | {bleu.brevity_penalty: 1.0}
 """The largest value of a measure; there is none of the others."""
 
 
@@ -63,12 +61,10 @@ HIGHEST: dict[Value, float] = {
 class TranslatedText:
     """The translations of a test set of a corpus and its references, by sentence.
 
-    Attributes:
-        rows: lines of the file of translations, see `nat.data.translations`.
-        words: the translations, tokenised and split into the unit of the corpus.
-        reference: one reference as it is, and like `words` in `tokens`.
-        several: all references of the sentences that have several, by number, and like `words` in
-            `several_tokens`.
+    `rows` are the lines of the file of translations (`nat.data.translations`), and `words` these
+    translations, tokenised and split into the unit of the corpus. `reference` is one reference as
+    it is, and `several` are all of the sentences that have several, by number; `tokens` and
+    `several_tokens` are the same like `words`.
     """
 
     corpus: Corpus
@@ -166,14 +162,10 @@ def _passes(of: TranslatedText) -> Counts:
 
 @dataclass(frozen=True)
 class Measured:
-    """The computation of a measure.
+    """The computation of a measure from counts in each sentence, and its smallest value.
 
-    Attributes:
-        counts: counts in each sentence, None for a test set where there is nothing to count; or the
-            measure whose counts it shares.
-        value: of counts that were summed over sentences.
-        part: the measure whose sentences are taken, if they are not all.
-        lowest: the smallest value; `HIGHEST` has the largest.
+    `counts` are None for a test set where there is nothing to count, or name the measure whose
+    counts are shared; `part` names the measure whose sentences are taken, if they are not all.
     """
 
     counts: Callable[[TranslatedText], Counts | None] | str
@@ -246,20 +238,20 @@ def sentences_by_length(
 ) -> dict[str, list[int]]:
     """Numbers of the sentences that each measure of `PARTS` is about; none of them is empty.
 
-    Buckets differ by at most one sentence in size, so that sentences of one length may lie on both
-    sides of a border; of equal lengths the order in the test set decides. They are put into buckets
-    by tokenised references, the shortest first, and count as long by tokenised sources, if known.
+    Buckets are by tokenised references, the shortest first, and differ by at most one sentence in
+    size; of equal lengths the order in the test set decides. Sentences are long by their tokenised
+    sources, if these are known.
     """
-    chosen: dict[str, list[int]] = {}
-    lengths = [len(sentence.split()) for sentence in references]
+    lengths, words = (
+        [len(sentence.split()) for sentence in side] for side in (references, sources or ())
+    )
+    chosen = {LONG: [sentence for sentence, length in enumerate(words) if length >= LONG_WORDS]}
     if len(lengths) >= BUCKETS:
         order = np.argsort(lengths, kind="stable")
         borders = [len(order) * part // BUCKETS for part in range(1, BUCKETS)]
         for number, bucket in enumerate(np.split(order, borders), 1):
             chosen[f"{BUCKET}{number}"] = sorted(bucket.tolist())
-    words = [len(sentence.split()) for sentence in sources or ()]
-    long = [sentence for sentence, length in enumerate(words) if length >= LONG_WORDS]
-    return {**chosen, LONG: long} if long else chosen
+    return {name: sentences for name, sentences in chosen.items() if sentences}
 
 
 def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
@@ -278,11 +270,7 @@ def number(counts: np.ndarray, value: Value, lowest: float = 0.0) -> dict[str, f
 
 
 def read(score: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Read the arrays beside a score, whose content has their SHA-256; raises as `read_arrays`.
-
-    Raises:
-        UserError: if they are those of another score.
-    """
+    """The arrays beside a score; raises as `read_arrays`, and if they are of another score."""
     path = score.with_suffix(".npz")
     if content.get(CHECKSUM) not in (None, sha256_of(path)):
         raise UserError(f"{path} and {score} do not belong together; {remedy(score)}")

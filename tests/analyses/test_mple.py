@@ -13,10 +13,9 @@ import pytest
 import torch
 
 from nat.analyses import mple
-from nat.analyses.analysis import Pairs, Subject
+from nat.analyses.analysis import Pairs
 from nat.analyses.mple import log_drawn, log_proxy_input, measure, proxy_input
-from nat.artifacts import Analysis
-from nat.data.vocabulary import BLANK, MASK, PAD, Vocabularies, Vocabulary
+from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
@@ -24,9 +23,8 @@ from nat.inputs.random_reveal import RandomReveal
 from nat.measures.significance import pearson
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
-from nat.workflow.specification import job
-from tests.repository import configured
-from tests.tiny import make_batch, make_model, make_objective, make_texts, make_training
+from tests.analyses.conftest import SYMBOLS, Analyse
+from tests.tiny import make_batch, make_model, make_objective, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 TEXTS = make_texts(LENGTHS)
@@ -119,10 +117,9 @@ def test_a_nat_on_plain_text() -> None:
     alone, together = (measure(objective, Pairs(model, *TEXTS, tokens)) for tokens in (1, 1000))
     assert alone.input_loss == together.input_loss == 0
     assert alone.tokens == 14 and alone.nll == pytest.approx(together.nll)
-    assert sum(nats for nats, _ in alone.of_sentences.values()) == pytest.approx(alone.nll)
-    assert sum(tokens for _, tokens in alone.of_sentences.values()) == 14
-    assert alone.targets == together.targets
-    assert alone.targets == {n: TEXTS[1][n].tolist() for n in (0, 1, 3, 4)}
+    nats, tokens = map(sum, zip(*alone.of_sentences.values(), strict=True))
+    assert (nats, tokens) == (pytest.approx(alone.nll), 14)
+    assert alone.targets == together.targets == {n: TEXTS[1][n].tolist() for n in (0, 1, 3, 4)}
 
 
 @pytest.mark.parametrize("input", ["random_mask", "glancing"])
@@ -200,20 +197,16 @@ def test_alignments_give_a_target_of_their_own(method: str, input: str) -> None:
 
 
 def test_the_bleu_of_a_target_weighs_the_references(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, analyse: Analyse
 ) -> None:
-    vocabulary = Vocabulary([f"w{number}" for number in range(23)])
-    learned, other = "w0 w1 w2 w3", "w0 w1 w2 w9"
+    learned, other = "t0 t1 t2 t3", "t0 t1 t2 t9"
     row = {"id": 0, "references": [learned, other], "weights": [0.75, 0.25]}
     (tmp_path / "test.lu.jsonl").write_text(json.dumps(row) + "\n")
-    target = np.array(vocabulary.encode(learned))
-    model, symbols = make_model(length="target"), Vocabularies(vocabulary, vocabulary)
-    asked = job(configured(), Analysis("demo", "toy-ka-lu", "mple-nat-raw", 1, "mple"))
-    pairs = Pairs(model, [np.array([7, 8])], [target], 100, "test")
-    subject = Subject(asked, model, make_training(), symbols, [pairs])
+    target = np.array(SYMBOLS["target"].encode(learned))
+    pairs = Pairs(make_model(length="target"), [np.array([7, 8])], [target], 100, "test")
     truth = SimpleNamespace(step="references", path=str(tmp_path))
     monkeypatch.setattr(mple, "truth_of", lambda *_: truth)
-    monkeypatch.setattr(mple.analysis, "subject", lambda *_: subject)
-    found = mple.analyse(asked)["test"]
-    bleu = found["measures"]["target_bleu"]["value"]
-    assert bleu == pytest.approx(75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4)
+    found = analyse("mple", "mple-nat-raw", pairs)["measures"]
+    assert found["target_bleu"]["value"] == pytest.approx(
+        75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4
+    )

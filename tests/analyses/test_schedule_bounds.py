@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from nat.analyses import known_law, schedule_bounds
+from nat.analyses import known_law
+from nat.analyses.analysis import Pairs
 from nat.analyses.known_law import STEPS, Known
 from nat.analyses.revealing import Choice, Law, State, by_length, root, split
 from nat.analyses.schedule_bounds import (
@@ -16,11 +17,9 @@ from nat.analyses.schedule_bounds import (
     least_errors,
     sets_of,
 )
-from nat.artifacts import Analysis
 from nat.measures.known import MEASURES
-from nat.workflow.specification import job
+from tests.analyses.conftest import Analyse
 from tests.enumeration.test_revealing import law
-from tests.repository import configured
 
 
 def schedules(width: int, steps: int) -> Iterator[list[list[int]]]:
@@ -93,11 +92,10 @@ def test_random_positions_are_no_better_than_the_bound() -> None:
     assert np.mean(errors) == pytest.approx(0, abs=1e-12)
 
 
-def test_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written(monkeypatch: pytest.MonkeyPatch, analyse: Analyse) -> None:
     known = Known([np.array([7, 8])] * 2, [law(0, (2, 3)), law(1, (4,))], 5)
     monkeypatch.setattr(known_law, "sentences", lambda *_: known)
-    asked = Analysis("micro", "toy-micro", "nat-raw", 1, "schedule_bounds")
-    found = schedule_bounds.analyse(job(configured("micro"), asked))["test"]
+    found = analyse("schedule_bounds", "nat-raw", Pairs(None, (), (), 0, "test"), "micro")
     assert (found["sentences"], found["left_out"], found["covered"]) == (2, 5, 1)
     measures = {name: each["value"] for name, each in found["measures"].items()}
     names = [f"{schedule}_factorisation_{{}}" for schedule in ("bound", "even", "random")]

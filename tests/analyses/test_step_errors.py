@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,15 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.analyses import revealing, step_errors
+from nat.analyses.analysis import Pairs
 from nat.analyses.known_law import Known, Targets
 from nat.analyses.revealing import Law, by_length, ended, root, split
-from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_tokens
 from nat.measures.known import MEASURES
-from nat.workflow.specification import job
+from tests.analyses.conftest import Analyse
 from tests.enumeration.test_revealing import kl, law
-from tests.repository import configured
 from tests.tiny import make_model
 
 PARTS = ("kl", "learning", "factorisation", "passes")
@@ -239,16 +237,12 @@ def test_length() -> None:
     ],
 )
 def test_analyses(
-    monkeypatch: pytest.MonkeyPatch, system: str, options: Any, steps: list[Any]
+    monkeypatch: pytest.MonkeyPatch, analyse: Analyse, system: str, options: Any, steps: list[Any]
 ) -> None:
-    model = make_model(**options)
     known = Known([np.array(source) for source in SOURCES], [law(0, (2, 3)), law(1, (4,))], 5)
-    subject = SimpleNamespace(model=model)
     monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
-    monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
-    found = step_errors.analyse(
-        job(configured("micro"), Analysis("micro", "toy-micro", system, 1, "step_errors"))
-    )["test"]
+    pairs = Pairs(make_model(**options), (), (), 100, "test")
+    found = analyse("step_errors", system, pairs, "micro")
     measures = found["measures"]
     assert (found["sentences"], found["left_out"]) == (2, 5)
     parts = {f"law_{part}_{n}" for part in PARTS for n in steps}

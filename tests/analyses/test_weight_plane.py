@@ -1,18 +1,19 @@
 """Points of the plane through three models."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from nat.analyses import analysis, weight_plane
-from nat.analyses.analysis import Pairs, Subject
+from nat.analyses.analysis import Pairs
 from nat.analyses.likelihood import losses
 from nat.analyses.weight_plane import interpolated
-from nat.data.vocabulary import SPECIALS, Vocabulary
-from tests.tiny import make_model, make_objective, make_texts, make_training
+from tests.analyses.conftest import Analyse
+from tests.tiny import make_model, make_objective, make_texts
+
+SYSTEM = "plane-glat-kd"
 
 
 def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
@@ -27,7 +28,9 @@ def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
     torch.testing.assert_close(middle, 0.25 * start["a"] + 0.5 * other["a"] + 0.25 * own["a"])
 
 
-def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_corners_of_the_map_are_measured_models(
+    monkeypatch: pytest.MonkeyPatch, analyse: Analyse
+) -> None:
     texts = make_texts([(3, 3), (5, 5), (4, 4)])
     models = {name: make_model(seed, length="offset") for seed, name in enumerate("soe")}
     target = {"method": "cross_entropy"}
@@ -36,19 +39,9 @@ def test_the_corners_of_the_map_are_measured_models(monkeypatch: pytest.MonkeyPa
         name: -losses(objective, Pairs(model, *texts, 100)).by_position["nll"] / 12
         for name, model in models.items()
     }
-    corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
-    job: Any = SimpleNamespace(inputs=corners, configuration=None, artifact=SimpleNamespace(seed=1))
-    job.corpus = SimpleNamespace(unit="none")
-    words = Vocabulary(f"w{number}" for number in range(29 - len(SPECIALS)))
-    symbols: Any = SimpleNamespace(target=words, sizes=None)
-    pairs = Pairs(models["e"], *texts, 100, "valid")
-    subject = Subject(job, models["e"], make_training(), symbols, [pairs])
-    monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    monkeypatch.setattr(analysis, "matching_model", lambda name, *_: models[name])
-    monkeypatch.setattr(
-        weight_plane, "load_model", lambda name, _: SimpleNamespace(model=models[name])
-    )
-    found = weight_plane.analyse(job)["valid"]
+    monkeypatch.setattr(analysis, "matching_model", lambda *_: models["o"])
+    monkeypatch.setattr(weight_plane, "load_model", lambda *_: SimpleNamespace(model=models["s"]))
+    found = analyse("weight_plane", SYSTEM, Pairs(models["e"], *texts, 100, "valid"))
     plane = found["plane"]
     at = {point["label"]: (point["x"], point["y"]) for point in plane["corners"]}
     assert list(at) == ["start", "MLE", "GLAT + KD"]

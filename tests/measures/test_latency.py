@@ -48,12 +48,16 @@ class Counting:
 
         return run_by(translate, threads)
 
+    def measured(self, setting: Setting, **systems: list[System]) -> dict[str, Any]:
+        return measure(systems, SENTENCES, range(7), setting, lambda: self.now)
+
 
 def run_by(translate: Any, threads: int = 1) -> list[System]:
     return [System(Any, lambda: translate, "torch 0", "float32", threads)]
 
 
 SENTENCES = [np.full(length, 7) for length in (3, 9, 1, 4, 4, 2, 8)]
+DESCRIBED = {"engine": "torch 0", "precision": "float32", "threads": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -64,40 +68,33 @@ def threads() -> Iterator[None]:
 
 
 def test_every_repeat_translates_every_sentence() -> None:
-    counting = Counting()
-    systems = {"nat": counting.system("nat", 1.0)}
-    found = measure(systems, SENTENCES, range(7), Setting("cpu", 3, 1, 6), lambda: counting.now)
+    counting, setting = Counting(), Setting("cpu", 3, 1, 6)
+    found = counting.measured(setting, nat=counting.system("nat", 1.0))
     # six times two batches to warm up, then all of them, the longest first
     repeat = [("nat", 3, 9), ("nat", 3, 4), ("nat", 1, 1)]
     assert counting.batches == 6 * (repeat[:2] + repeat)
-    assert found["setting"] == vars(Setting("cpu", 3, 1, 6))
-    assert found["sentences"] == 7
+    assert (found["setting"], found["sentences"]) == (vars(setting), 7)
     assert found["source_tokens"]["longest"] == 9
     assert found["source_tokens"]["mean"] == pytest.approx(31 / 7, abs=0.01)
-    own = found["systems"]["nat"]
-    assert (own["engine"], own["precision"], own["threads"]) == ("torch 0", "float32", 1)
-    assert own["batch_sentences"] == 3
-    assert own[TIMES] == [1000.0] * 6
+    assert found["systems"]["nat"] == DESCRIBED | {"batch_sentences": 3, TIMES: [1000.0] * 6}
 
 
 def test_systems_are_measured_by_turns() -> None:
     counting = Counting()
     systems = {name: counting.system(name, factor) for name, factor in (("a", 1.0), ("b", 4.0))}
-    found = measure(systems, SENTENCES, range(7), Setting("cpu", 7, 1), lambda: counting.now)
+    found = counting.measured(Setting("cpu", 7, 1), **systems)["systems"]
     turns = [name for name, _, _ in counting.batches][::2]  # one batch to warm up, and one
     assert turns == ["a", "b", "b", "a", "a", "b", "b", "a", "a", "b"]
-    assert found["systems"]["a"][TIMES] == [1000.0] * 5
-    assert found["systems"]["b"][TIMES] == [4000.0] * 5
+    assert found["a"][TIMES] == [1000.0] * 5 and found["b"][TIMES] == [4000.0] * 5
 
 
 @pytest.mark.parametrize(("factor", "fastest"), [(0.5, 4), (3.0, 1)])
 def test_the_fastest_number_of_threads_is_measured(factor: float, fastest: int) -> None:
     counting = Counting()
     ways = [*counting.system("one", 1.0, 1), *counting.system("four", factor, 4)]
-    systems = {"nat": ways, "other": counting.system("other", 1.0, 2)}
-    found = measure(systems, SENTENCES, range(7), Setting("cpu", 1, 4), lambda: counting.now)
-    assert found["systems"]["nat"]["threads"] == fastest
-    assert found["systems"]["nat"][TIMES] == [1000.0 * min(1.0, factor)] * 5
+    other = counting.system("other", 1.0, 2)
+    found = counting.measured(Setting("cpu", 1, 4), nat=ways, other=other)["systems"]["nat"]
+    assert (found["threads"], found[TIMES]) == (fastest, [1000.0 * min(1.0, factor)] * 5)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +106,8 @@ def test_there_are_more_repeats_until_the_times_are_close(
 ) -> None:
     # read before and after each turn
     times = itertools.chain.from_iterable((0.0, each) for each in seconds)
-
-    def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
-        return [Hypothesis([7], -1.0, 1)]
-
-    systems = {"it": run_by(translate)}
-    found = measure(systems, SENTENCES[:1], [0], Setting("cpu", 1, 1, 5, most), times.__next__)
+    systems, setting = {"it": run_by(Mock())}, Setting("cpu", 1, 1, 5, most)
+    found = measure(systems, SENTENCES[:1], [0], setting, times.__next__)
     assert len(found["systems"]["it"][TIMES]) == repeats
 
 
@@ -153,8 +146,7 @@ def test_what_one_system_cannot_do_leaves_the_others() -> None:
         "small": Counting().system("small", 1.0),
     }
     found = measure(systems, SENTENCES, range(7), Setting("cpu", 7, 1))["systems"]
-    described = {"engine": "torch 0", "precision": "float32", "threads": 1}
-    assert found["large"] == {**described, "state": "out of memory"}
+    assert found["large"] == {**DESCRIBED, "state": "out of memory"}
     assert found["other"] == {"state": "needs a library"}
     assert len(found["small"][TIMES]) == 5
 
@@ -190,7 +182,6 @@ def test_a_gpu_is_waited_for_and_its_memory_is_free(
     monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
 ) -> None:
     work = Mock()
-    work.translate.side_effect = lambda _, source: [Hypothesis([7], -1.0, 1)] * len(source)
     work.clock.return_value = 0.0
     monkeypatch.setattr(torch.cuda, "synchronize", work.wait)
     monkeypatch.setattr(torch.cuda, "empty_cache", work.empty)

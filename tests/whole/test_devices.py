@@ -7,7 +7,7 @@ where, as with CUDA, a tensor that was forgotten on the processor is an error.
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -18,17 +18,13 @@ from torch import Tensor
 
 from nat.analyses import likelihood, mple
 from nat.analyses.analysis import Pairs
-from nat.analyses.confidence import default_confidence, sampled_confidence
-from nat.analyses.latent_assignment import assignments
-from nat.analyses.latent_components import posterior_means
-from nat.analyses.length_accuracy import length_differences
-from nat.analyses.state_similarity import cosines
 from nat.data.batch import source_tensor
 from nat.decoding.one_pass import OnePass
 from nat.measures import latency
 from nat.objective.context import Loss
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.output import Output
+from tests.analyses.measured import MEASURES, OFFSET
 from tests.data.test_texts import TEXTS, batch_of
 from tests.decoding.test_decode_corpus import every_decoding, of_configuration, texts
 from tests.objectives import cases, names
@@ -191,44 +187,12 @@ def test_decoding(name: str, device: torch.device) -> None:
 
 
 SOURCES, TARGETS = texts([5, 1, 9, 3]), texts([4, 2, 7, 6])
-OFFSET: dict[str, Any] = {"length": "offset"}
-LATENT: dict[str, Any] = {"parts": {"latent": {"dim": 3}}}
-
-Model = Callable[..., Any]
-MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
-    "confidence": lambda model: default_confidence(Pairs(model(**OFFSET), SOURCES, (), 30)),
-    "sampled confidence": lambda model: [
-        sampled_confidence(
-            Pairs(model(**OFFSET, parts={"input_predictor": {}}), SOURCES, (), 30),
-            model(seed=1, **OFFSET),
-        )
-    ],
-    "latent assignment": lambda model: sum(
-        assignments(
-            Pairs(model(**LATENT), SOURCES, (), 30),
-            {number: [row, row[::-1].copy()] for number, row in enumerate(TARGETS)},
-        ).values(),
-        start=[],
-    ),
-    "latent components": lambda model: posterior_means(
-        Pairs(model(**LATENT), SOURCES, TARGETS, 30)
-    ),
-    "length accuracy": lambda model: length_differences(
-        Pairs(model(**OFFSET), SOURCES, TARGETS, 30)
-    ),
-    "cosines": lambda model: [
-        *cosines(Pairs(model(decoder={"copy": "uniform"}), SOURCES, TARGETS, 30), False).values()
-    ],
-    "cosines, causal": lambda model: [
-        *cosines(Pairs(model(), SOURCES, TARGETS, 30), True).values()
-    ],
-}
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_measure(name: str, device: torch.device) -> None:
-    expected = MEASURES[name](make_model)
-    found = MEASURES[name](lambda **keywords: make_model(**keywords).to(device))
+    expected = MEASURES[name](make_model, 30)
+    found = MEASURES[name](lambda **keywords: make_model(**keywords).to(device), 30)
     assert len(found) == len(expected) > 0
     torch.testing.assert_close(torch.as_tensor(found), torch.as_tensor(expected))
 

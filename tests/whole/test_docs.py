@@ -99,24 +99,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert links and broken == []
 
 
-def test_rules_are_wrapped_at_100_columns() -> None:
-    """snakefmt does not look at comments."""
-    files = [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]
-    assert len(files) > 5
-    for file in files:
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
-            assert len(line) <= 100, f"{file}:{number}"
+RULES = [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]
+"""Whose comments snakefmt does not look at."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_markdown_is_wrapped_at_100_columns(page: Path) -> None:
-    in_code = False
-    too_long = []
+@pytest.mark.parametrize("page", [*PAGES, *RULES], ids=lambda page: page.name)
+def test_lines_are_wrapped_at_100_columns(page: Path) -> None:
+    in_code, too_long = False, []
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         if line.lstrip().startswith("```"):
             in_code = not in_code
         # a link or an inline code that fills the line cannot be broken
         elif not in_code and not line.startswith(("|", "![", "[")) and len(line) > 100:
             too_long.append(number)
-    assert not in_code
-    assert too_long == []
+    assert not in_code and too_long == []
