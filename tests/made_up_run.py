@@ -16,7 +16,7 @@ from nat.configuration.reading import read
 from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import score
 from nat.measures import training_curve as curve
-from nat.measures.latency_setting import STATE, TIMES, with_measures
+from nat.measures.latency_setting import numbers as latency_numbers
 from nat.papers import judgements, reports
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Resolver
@@ -172,10 +172,9 @@ def write_numbers(path: Path, part: str, numbers: Mapping[str, Any], **facts: An
 def write_latencies(root: Path, found: Mapping[Cell, Sequence[float] | str], **facts: Any) -> None:
     """Latencies of cells by their repeats in milliseconds, or the state of one that has none."""
     for cell, repeats in found.items():
-        system = {STATE if isinstance(repeats, str) else TIMES: repeats}
-        known = {"sentences_of_split": 3003, "source_words_per_sentence": 12, **facts}
-        made = with_measures({**known, "systems": {cell.part: system}})
-        write_numbers(root / cell.path, cell.part, made.pop("measures")[cell.part], **made)
+        numbers = latency_numbers(repeats, 3003, 12, {})
+        known = {"sentences_of_split": 3003, "systems": {cell.part: {}}, **facts}
+        write_numbers(root / cell.path, cell.part, numbers, **known)
 
 
 def collapse(path: Path) -> str:

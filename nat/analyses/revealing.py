@@ -78,14 +78,11 @@ def ended(targets: Mapping[tuple[int, ...], float], chunk: int = 1) -> Law:
 
 @dataclass(frozen=True)
 class State:
-    """A prefix: what is revealed of the targets of a source.
+    """A prefix: what is revealed of the targets of a source, by its number `sentence`.
 
-    Attributes:
-        sentence: number of the source.
-        law: of its targets, or of those of one length.
-        rows: the targets that have these tokens, [n].
-        revealed: True at the positions that are, [W].
-        weight: probability of the prefix, or what it counts after pruning.
+    The law is that of its targets, or of those of one length, of which `rows` have these tokens,
+    [n], at the positions that are `revealed`, [W]. The weight is its probability, or what it counts
+    after pruning.
     """
 
     sentence: int
@@ -107,8 +104,8 @@ class State:
 
 def root(sentence: int, law: Law, weight: float = 1.0) -> State:
     """The state in which nothing is revealed."""
-    hidden = np.zeros(law.tokens.shape[1], dtype=bool)
-    return State(sentence, law, np.arange(len(law.tokens)), hidden, weight)
+    targets, width = law.tokens.shape
+    return State(sentence, law, np.arange(targets), np.zeros(width, dtype=bool), weight)
 
 
 def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[State]:
@@ -123,8 +120,8 @@ def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[Sta
 class Choice(NamedTuple):
     """The hidden positions of a state that a step reveals, [n], if any.
 
-    `log_probabilities` are those of all symbols at these positions, nats, [n, V]; None for those of
-    the law, whose learning error is zero.
+    Log-probabilities of all symbols there are nats, [n, V]; None for those of the law, whose
+    learning error is zero.
     """
 
     positions: np.ndarray

@@ -37,8 +37,7 @@ class TracedBatch(NamedTuple):
     """States and attention of a decoder on a batch.
 
     Attributes:
-        labels: symbol of each position: of the target, or the most probable one on an upsampled
-            canvas or at a blank; PAD at padding, [B, T].
+        labels: symbols of the target, or the most probable ones of a NAT; PAD at padding, [B, T].
         real: [B, T].
         cosines: between the states of the last layer, [B, T, T].
         attention: cross-attention of `ATTENTION_LAYER`, [B, heads, T, S].
@@ -104,7 +103,8 @@ def cosines(pairs: Pairs, causal: bool) -> dict[str, float]:
 def coverage(pairs: Pairs, causal: bool) -> list[float]:
     """Coverage of source words by each head, from 0 to 1: mean over the sentences of `covered`."""
     rows = [covered(trace(pairs.model, batch, causal)) for batch in pairs.batches()]
-    return [float(value) for value in torch.cat(rows).double().mean(0)]
+    means: list[float] = torch.cat(rows).double().mean(0).tolist()
+    return means
 
 
 def covered(traced: TracedBatch) -> Tensor:

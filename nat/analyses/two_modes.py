@@ -38,12 +38,9 @@ UPDATES, LEARNING_RATE, DRAWS = 400, 5e-3, 64
 
 def law() -> np.ndarray:
     """Probability of each pair of values, [VALUES, VALUES]."""
-    places = np.arange(VALUES)
-    peaks = [
-        np.outer(*(np.exp(-((places - centre) ** 2) / (2 * WIDTH**2)) for centre in peak))
-        for peak in PEAKS
-    ]
-    return np.sum([peak / peak.sum() for peak in peaks], 0) / len(PEAKS)
+    sides = np.exp(-((np.arange(VALUES) - np.array(PEAKS)[..., None]) ** 2) / (2 * WIDTH**2))
+    peaks = sides[:, 0, :, None] * sides[:, 1, None]
+    return (peaks / peaks.sum((1, 2), keepdims=True)).mean(0)
 
 
 def divergence(truth: np.ndarray, model: np.ndarray) -> float:
@@ -67,15 +64,10 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     model = distribution(trained(training, job.artifact.seed))
     truth = law()
     values = {"two_modes_kl": divergence(truth, model), "two_modes_mixed": mixed(model)}
-    return {
-        SPLIT: {
-            "updates": UPDATES,
-            "measures": analysis.measures(values),
-            "values": list(range(VALUES)),
-            "law": (truth / truth.max()).round(4).tolist(),
-            "model": (model / model.max()).round(4).tolist(),
-        }
-    }
+    found = {"updates": UPDATES, "measures": analysis.measures(values)}
+    maps = {"law": truth, "model": model}
+    shown = {name: (each / each.max()).round(4).tolist() for name, each in maps.items()}
+    return {SPLIT: {**found, "values": list(range(VALUES)), **shown}}
 
 
 def trained(training: Training, seed: int) -> Transformer:

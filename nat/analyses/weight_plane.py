@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 from torch import Tensor
 
 from nat.analyses import analysis
@@ -75,15 +76,12 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         "plane_bleu": values[OWN][1],
         "perplexity_ratio": math.exp(values[MLE][0] - values[OWN][0]),
     }
-    log_likelihood, bleu_ = (
-        [[round(values[across, up][place], DIGITS) for across in GRID] for up in GRID]
-        for place in (0, 1)
-    )
+    grid = np.array([[values[across, up] for across in GRID] for up in GRID]).round(DIGITS)
     plane = {
         "across": list(GRID),
         "up": list(GRID),
-        "log_likelihood": log_likelihood,
-        "bleu": bleu_,
+        "log_likelihood": grid[..., 0].tolist(),
+        "bleu": grid[..., 1].tolist(),
         "corners": [{"label": label, "x": x, "y": y} for label, (x, y) in CORNERS.items()],
     }
     numbers = {"sentences": len(pairs.sources), "measures": analysis.measures(measures)}
@@ -93,16 +91,13 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:
     """Weights of the start, the first corner, with these shares of the ways to the other two."""
     start, other, own = corners
-    return {
-        name: (
-            value.double()
-            + across * (other[name].double() - value.double())
-            + up * (own[name].double() - value.double())
-        ).to(value.dtype)
-        if value.is_floating_point()
-        else value
-        for name, value in start.items()
-    }
+    weights = {**start}
+    for name, value in start.items():
+        if value.is_floating_point():
+            origin, right, top = (each[name].double() for each in (start, other, own))
+            moved = origin + across * (right - origin) + up * (top - origin)
+            weights[name] = moved.to(value.dtype)
+    return weights
 
 
 def _bleu(pairs: Pairs, target: Vocabulary, unit: str) -> float:

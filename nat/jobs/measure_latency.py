@@ -24,16 +24,17 @@ from nat.jobs.translate import Methods
 from nat.measures.latency import System, measure
 from nat.measures.latency_setting import (
     ALL_CORES,
+    NAMES,
     NO_CUBLAS,
     NO_GPU,
     ONLY_GPUS,
     ONLY_PROCESSORS,
-    STATE,
     Setting,
+    numbers,
     parse_setting,
-    with_measures,
 )
 from nat.measures.memory import peak_of
+from nat.measures.results import missing
 from nat.training.model_file import matching_model
 
 PACKAGES = {None: "torch", "ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
@@ -64,8 +65,8 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         counts = sorted({1, len(os.sched_getaffinity(0))})
     setting = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
     if device == "cuda" and not torch.cuda.is_available():
-        without = {"split": TIMED, "setting": vars(setting), STATE: NO_GPU}
-        write_json(job.path, with_measures(without, latency.names))
+        without = {name: missing(NAMES, NO_GPU) for name in latency.names}
+        write_json(job.path, {"measures": without, "split": TIMED, "setting": vars(setting)})
         return
     folder = Path(job.inputs.corpus.path)
     vocabularies = Vocabularies.load(folder)
@@ -87,21 +88,21 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     if options.sentences is not None and len(ids) > options.sentences:
         drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
         ids = sorted(drawn.tolist())
-    measured = measure(systems, sentences, ids, setting)
+    done, repeats = measure(systems, sentences, ids, setting)
+    lines = (vocabularies.source.decode(sentences[number].tolist()) for number in ids)
+    words = float(np.mean([len(merge(line).split()) for line in lines]))
+    measured = {}
     for name, each in timed.items():
-        numbers = measured["systems"][name]
-        numbers["model_bytes"], numbers["memory_bytes"] = each.model_bytes, memory.get(name)
-    words = [
-        len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
-    ]
+        sizes = {"model_size": each.model_bytes, "memory": memory.get(name)}
+        measured[name] = numbers(repeats[name], len(sentences), words, sizes)
     counted = {
         **{key: getattr(latency, key) for key in ("corpus", "group", "seed")},
         "split": TIMED,
         "sentences_of_split": len(sentences),
         "left_out": left_out,
-        "source_words_per_sentence": float(np.mean(words)),
+        "source_words_per_sentence": words,
     }
-    write_json(job.path, with_measures(counted | measured))
+    write_json(job.path, {"measures": measured, **counted, **done})
 
 
 class _Timed:

@@ -27,7 +27,7 @@ from torch import Tensor
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import Decode, Sentences
 from nat.machine import processor_name
-from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STATE, STEADY, TIMES, Setting
+from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STEADY, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2  # batches that a system translates before each of its turns
@@ -54,16 +54,16 @@ def measure(
     ids: Sequence[int],
     setting: Setting,
     clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], dict[str, list[float] | str]]:
     """Time the translation of sentences, `ids`, which are not empty and fit every model.
 
     A system has several ways to run it, of which the fastest is measured, or a text, the reason why
     it cannot be measured on this device.
 
     Returns:
-        JSON-able: the setting and the device, what was translated, and for each system the time a
-        sentence of every repeat, in milliseconds. A system that was not measured has a `state`
-        instead: the reason given, or "out of memory" if its batch does not fit the memory of a GPU.
+        What was done, JSON-able: the setting, the device, what was translated and how. And for each
+        system the time a sentence of every repeat, in milliseconds, or why there is none: the
+        reason given, or "out of memory" if its batch does not fit the memory of a GPU.
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     ordered = [sentences[number] for number in order]
@@ -78,7 +78,7 @@ def measure(
         for timing in by_turns[start:] + by_turns[:start]:
             timing.attempt(timing.turn)
     lengths = np.array([len(sentence) for sentence in ordered])
-    return {
+    done = {
         "setting": vars(setting),
         "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
         "sentences": len(order),
@@ -87,8 +87,9 @@ def measure(
             **{f"p{q}": float(np.percentile(lengths, q)) for q in (5, 25, 50, 75, 95)},
             "longest": int(lengths.max()),
         },
-        "systems": {name: timing.as_json() for name, timing in timings.items()},
+        "systems": {name: timing.described for name, timing in timings.items()},
     }
+    return done, {name: timing.repeats for name, timing in timings.items()}
 
 
 def largest_batch(fits: Callable[[int], bool], most: int) -> int:
@@ -154,16 +155,19 @@ class _Timing:
         low, high = np.percentile(self.seconds or [1.0], (25, 75))
         return bool(self.state or high <= STEADY * low)
 
-    def as_json(self) -> dict[str, Any]:
-        """The measurements, JSON-able."""
-        described: dict[str, Any] = {}
-        if self.ways:
-            names = ("engine", "precision", "threads")
-            described = {name: getattr(self.ways[0], name) for name in names}
-        if self.state:
-            return {**described, STATE: self.state}
-        times = [round(1000 * each, 4) for each in self.seconds]
-        return {**described, "batch_sentences": self.size, TIMES: times}
+    @property
+    def described(self) -> dict[str, Any]:
+        """How the system was run, JSON-able."""
+        if not self.ways:
+            return {}
+        way = self.ways[0]
+        how = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
+        return how if self.state else {**how, "batch_sentences": self.size}
+
+    @property
+    def repeats(self) -> list[float] | str:
+        """The milliseconds a sentence of each turn, or the state."""
+        return self.state or [round(1000 * each, 4) for each in self.seconds]
 
     def _fits(self, size: int) -> bool:
         """Return True if a batch of so many of the longest sentences fits the memory."""

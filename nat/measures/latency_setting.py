@@ -2,9 +2,8 @@
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nat.errors import UserError
 from nat.measures.known import LATENCY, MEASURES, SPEED_UP
@@ -17,9 +16,7 @@ LARGEST = "largest"  # the batch of as many sentences as fit the memory of a GPU
 ALL_CORES = 0
 """Number of threads that stands for one on each core, or for one alone where that is faster."""
 
-STATE = "state"  # key of a latency that could not be measured; its value is one of these
-
-NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
+NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"  # why there is no latency, as the following
 NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
 """On a GPU, whose libraries are PyTorch's and may be of another version."""
 ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"  # on a GPU
@@ -30,13 +27,8 @@ _NAME = re.compile(rf"(cpu|thread|cores|cuda)-([1-9]\d*)|(cuda)-({LARGEST})")
 THREADS = {"thread": 1, "cores": ALL_CORES}
 """Threads of a processor by the first word of a setting's name; others are those of the scale."""
 
-TIMES = "milliseconds_per_sentence"
-"""Key of the times of a system in what `nat.measures.latency.measure` returns."""
-
 NAMES = [name for name, each in MEASURES.items() if each.source == LATENCY and name != SPEED_UP]
 """All measures of a latency."""
-
-_BYTES = {"model_size": "model_bytes", "memory": "memory_bytes"}
 
 
 @dataclass(frozen=True)
@@ -77,29 +69,16 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     return "cuda" if device == "cuda" else "cpu", size, THREADS.get(device)
 
 
-def with_measures(timed: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:
-    """The file of a latency with the numbers of each system, see `nat.measures.results`.
+def numbers(
+    repeats: Sequence[float] | str, sentences: int, words: float, sizes: Mapping[str, int | None]
+) -> Measures:
+    """The numbers of a system, from the milliseconds a sentence of its repeats.
 
-    `timed` is what `nat.measures.latency` gives for all systems, and the facts that the job adds.
-    Where the device is missing, it has a state, that of the systems `names`, instead of systems.
+    A text is the reason why it has none. The test set has so many `sentences`, with so many `words`
+    on the source side of each; `sizes` are bytes, by measure, where they are known.
     """
-    if STATE in timed:
-        facts = {key: value for key, value in timed.items() if key != STATE}
-        return {"measures": {name: missing(NAMES, timed[STATE]) for name in names}, **facts}
-    moved = {TIMES, STATE, *_BYTES.values()}
-    systems = {
-        name: {key: value for key, value in system.items() if key not in moved}
-        for name, system in timed["systems"].items()
-    }
-    numbers = {name: _numbers(system, timed) for name, system in timed["systems"].items()}
-    return {"measures": numbers, **timed, "systems": systems}
-
-
-def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
-    if STATE in system:
-        return missing(NAMES, system[STATE])
-    repeats = system[TIMES]
-    sentences, words = timed["sentences_of_split"], timed["source_words_per_sentence"]
+    if isinstance(repeats, str):
+        return missing(NAMES, repeats)
     quartiles = statistics.quantiles(repeats, n=4, method="inclusive")
     low, median, high, mean = (round(each, 4) for each in (*quartiles, statistics.fmean(repeats)))
     values = {
@@ -109,9 +88,9 @@ def _numbers(system: Mapping[str, Any], timed: Mapping[str, Any]) -> Measures:
         "latency_quartile_3": (high,),
         "decoding_seconds": (time * sentences / 1000 for time in (mean, low, high)),
         "words_per_second": (1000 * words / time for time in (median, high, low)),
-        **{name: (system[key] / 1e6,) for name, key in _BYTES.items() if system.get(key)},
+        **{name: (size / 1e6,) for name, size in sizes.items() if size},
     }
     ends = ("value", "low", "high")
-    numbers: Measures = {name: dict(zip(ends, each, strict=False)) for name, each in values.items()}
-    numbers["latency"]["repeats"] = list(repeats)
-    return numbers
+    made: Measures = {name: dict(zip(ends, each, strict=False)) for name, each in values.items()}
+    made["latency"]["repeats"] = list(repeats)
+    return made

@@ -95,7 +95,7 @@ def test_a_perfect_translation_scores_what_preparation_leaves(
     vocabulary = Vocabularies.load(folder / "binarised").target
     text = BinarisedText(folder / f"binarised/test.{language}")
     ids = [Translation(n, Hypothesis(text[n].tolist(), -1.0, 2)) for n in range(len(text))]
-    rows = records(ids, vocabulary, language, corpus.preprocessing)
+    rows = records(ids, vocabulary, corpus.preparation(language))
     write_translations(tmp_path / "test.jsonl", rows)
     references = score.reference_files(folder, corpus, "test", several=False)
     report, _ = score.score(tmp_path / "test.jsonl", references, corpus)
