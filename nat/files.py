@@ -10,20 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nat.checksums import (
-    TIMESTAMP,
-    forget_replaced,
-    is_record,
-    manifest,
-    record,
-    record_whole,
-    recorded,
-    remedy,
-    sha256_of,
-    unreadable,
-    verified,
-    verified_folder,
-)
+from nat import checksums
 from nat.errors import UserError, refusal
 from nat.locks import alone
 
@@ -35,7 +22,7 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         name = Path(error.filename or path)
-        own = f".{path.name}." in f"{name} {error.filename2}" or is_record(name)
+        own = f".{path.name}." in f"{name} {error.filename2}" or checksums.is_record(name)
         if not own and name not in (path, *path.parents):
             raise
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
@@ -54,12 +41,12 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.touch(exist_ok=False)  # with the permissions that the user's umask gives
         try:
             yield temporary
-            digest = sha256_of(temporary)
+            digest = checksums.sha256_of(temporary)
             to_disk(temporary)
             # who is stopped after this has listed a file that is not there, which is no damage
-            record(path.parent, path.name, digest)
+            checksums.record(path.parent, path.name, digest)
             temporary.replace(path)
-            forget_replaced(path.parent, path.name)
+            checksums.forget_replaced(path.parent, path.name)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -90,7 +77,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             temporary.mkdir()
             try:
                 yield temporary
-                record_whole(temporary)
+                checksums.record_whole(temporary)
                 for each in (*temporary.rglob("*"), temporary):
                     to_disk(each)
                 if path.exists():
@@ -114,8 +101,9 @@ def discard(folder: Path) -> None:
 def check_replaceable(path: Path) -> None:
     """Refuse to replace a file, or a folder with files that no manifest lists."""
     for each in sorted(path.rglob("*")) if path.is_dir() else ():
-        listed = manifest(each.parent) or {}
-        made = each.name in listed or each.name == TIMESTAMP or (is_record(each) and listed)
+        listed = checksums.manifest(each.parent) or {}
+        own = {*listed, checksums.TIMESTAMP}
+        made = each.name in own or (listed and checksums.is_record(each))
         if not made and (each.is_symlink() or not each.is_dir()):
             raise UserError(
                 f"{path} would be replaced, but it holds {each.relative_to(path)}, which was not "
@@ -135,9 +123,9 @@ def make_folder(path: Path) -> None:
 def copy(path: Path, to: Path) -> None:
     """Copy a file or a folder, unless it is damaged: a copy gets a checksum of its own."""
     if path.is_dir():
-        shutil.copytree(verified_folder(path), to)
+        shutil.copytree(checksums.verified_folder(path), to)
     else:
-        shutil.copyfile(verified(path), to)
+        shutil.copyfile(checksums.verified(path), to)
 
 
 def link(path: Path, to: Path) -> None:
@@ -148,10 +136,11 @@ def link(path: Path, to: Path) -> None:
     make_folder(to.parent)
     with writing(to):
         to.unlink(missing_ok=True)
-    record(to.parent, to.name, recorded(verified(path)) or sha256_of(path))
+    digest = checksums.recorded(checksums.verified(path)) or checksums.sha256_of(path)
+    checksums.record(to.parent, to.name, digest)
     try:
         os.link(path, to)
-        forget_replaced(to.parent, to.name)
+        checksums.forget_replaced(to.parent, to.name)
     except OSError:
         with atomic_path(to) as temporary:
             copy(path, temporary)
@@ -184,8 +173,8 @@ def write_json(path: Path | str, value: Any) -> None:
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; an error names it, and the command that makes it again."""
     try:
-        return json.loads(verified(path).read_text(encoding="utf-8"))
+        return json.loads(checksums.verified(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise checksums.unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not valid JSON ({error}); {remedy(path)}") from error
+        raise UserError(f"{path} is not valid JSON ({error}); {checksums.remedy(path)}") from error

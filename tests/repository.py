@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nat.configuration import Configuration, load
 
@@ -15,6 +17,20 @@ ROOT = Path(__file__).resolve().parents[1]
 def configured(scale: str | None = None) -> Configuration:
     """The configuration at a scale, by default that of config.yaml; read and checked once."""
     return load(scale, ROOT)
+
+
+def changed(before: Configuration, folder: str, name: str, **keys: Any) -> Configuration:
+    """A configuration with other keys in one of its files."""
+    content = {**before.files[folder].get(name, {}), **keys}
+    its = {**before.files[folder], name: content}
+    return replace(before, files={**before.files, folder: its})
+
+
+def program(path: Path, script: str, interpreter: str = "/bin/sh") -> None:
+    """Write a program, a stand-in for one that is not installed here."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!{interpreter}\n{script}\n")
+    path.chmod(0o755)
 
 
 def variables(path: Path | None = ROOT) -> dict[str, str]:

@@ -9,26 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import nat
+from nat import artifacts
 from nat.artifact import Artifact
-from nat.artifacts import (
-    Analysis,
-    Comparison,
-    Converted,
-    CorpusStep,
-    Decoded,
-    Distilled,
-    DistilledText,
-    Evaluated,
-    Latency,
-    Model,
-    Ngrams,
-    OfTraining,
-    Score,
-    Statistics,
-    Trace,
-    TunedGamma,
-    TunedOptions,
-)
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
@@ -69,32 +51,32 @@ def depends_on(configuration: Configuration, artifact: Artifact) -> str:
 
 
 def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
-    if isinstance(artifact, CorpusStep):
+    if isinstance(artifact, artifacts.CorpusStep):
         return _preparation(configuration, artifact)
-    if isinstance(artifact, OfTraining):
+    if isinstance(artifact, artifacts.OfTraining):
         return configuration.training(artifact.corpus, artifact.system).as_json()
-    if isinstance(artifact, Analysis):
+    if isinstance(artifact, artifacts.Analysis):
         # the toy of an objective is trained by the analysis
         is_toy = artifact.analysis in TOYS
         training = configuration.training(artifact.corpus, artifact.system)
         return training.as_json() if is_toy else None
-    if isinstance(artifact, Latency):
+    if isinstance(artifact, artifacts.Latency):
         there = configuration.on(artifact.corpus)
         decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
         return artifact.names, decodings, there.scale_settings.latency.model_dump()
     if isinstance(artifact, Report):
         resolved = reports.resolve(configuration, artifact.target)
         return resolved.model_dump_json(), code_of_reports()
-    if not isinstance(artifact, Decoded | TunedOptions):
+    if not isinstance(artifact, artifacts.Decoded | artifacts.TunedOptions):
         return []
     there = configuration.on(artifact.corpus)
     parts: list[Any] = [there.decoding(artifact.decoding).as_json()]
-    if isinstance(artifact, Evaluated | TunedOptions):
+    if isinstance(artifact, artifacts.Evaluated | artifacts.TunedOptions):
         parts += filter(None, [_scored_as(configuration.corpus(artifact.corpus))])
-    if isinstance(artifact, TunedOptions):
+    if isinstance(artifact, artifacts.TunedOptions):
         tried, tuning = there.decoding_file(artifact.decoding).tuning, there.scale_settings.tuning
         parts += [tried, tuning.model_dump()]
-    if isinstance(artifact, Trace):
+    if isinstance(artifact, artifacts.Trace):
         parts.append(there.scale_settings.browser.sentences)
     return parts
 
@@ -104,7 +86,7 @@ def _scored_as(corpus: Corpus) -> dict[str, Any]:
     return {key: value for key, value in corpus.as_written().items() if key == "bleu_tokeniser"}
 
 
-def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
+def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -> Any:
     # all steps after the text share one fingerprint, that of the whole `preprocessing`
     description = configuration.corpus(artifact.corpus)
     if artifact.step == "references":
@@ -161,22 +143,28 @@ def identity(configuration: Configuration, artifact: Artifact) -> str:
     return fingerprint([kind, names, own, list(inputs), read])
 
 
-MADE_ALONE = (Analysis, Comparison, Converted, Distilled, Model, Ngrams, Score, TunedGamma)
-"""Results that one run can take from another, each made by a job that records its identity."""
+MADE_ALONE = (
+    *("Analysis", "Comparison", "Converted", "Distilled"),
+    *("Model", "Ngrams", "Score", "TunedGamma"),
+)
+"""Kinds that one run can take from another, each made by a job that records its identity."""
+MADE_WITH = {
+    **{"DistilledText": "Distilled", "Statistics": "Score"},
+    **dict.fromkeys(("KeptModel", "TrainingCurve", "TrainingRecord"), "Model"),
+}
+"""Kinds that the same job makes, with those by which they are known."""
 
 
-def taken_over(configuration: Configuration, artifacts: Iterable[Artifact]) -> dict[str, str]:
+def taken_over(configuration: Configuration, results: Iterable[Artifact]) -> dict[str, str]:
     """Paths of results that a scale has already, by those of equal results of its named run.
 
     A result of its own that a run has already stays.
     """
     links = {}
-    for artifact in artifacts:
-        own, there = artifact, Path(artifact.path)
-        for kind, by in ((OfTraining, Model), (DistilledText, Distilled), (Statistics, Score)):
-            if isinstance(artifact, kind):  # one job makes both, and is known by the second
-                own = by.of(vars(artifact))
-        if isinstance(own, MADE_ALONE) and (there.is_symlink() or not there.exists()):
+    for artifact in results:
+        kind = MADE_WITH.get(type(artifact).__name__, type(artifact).__name__)
+        own, there = artifact.kinds[kind].of(vars(artifact)), Path(artifact.path)
+        if kind in MADE_ALONE and (there.is_symlink() or not there.exists()):
             of_scale = {"run": configuration.scale}
             theirs, path = (replace(each, **of_scale).path for each in (own, artifact))
             record = record_of(theirs)

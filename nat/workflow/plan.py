@@ -41,7 +41,7 @@ class Estimates:
     """Seconds and disk space of jobs, by assumptions and the times of jobs that were `made`."""
 
     def __init__(self, configuration: Configuration, made: Sequence[PendingJob] = ()) -> None:
-        self.configuration = configuration
+        self.configuration, self.scale = configuration, configuration.scale_settings
         self.assumed = read_model(Assumptions, read_yaml(configuration.root, FILE), FILE)
         scales = self.assumed.scales  # or else the first that the file names
         self.of_models = scales.get(configuration.scale, next(iter(scales.values())))
@@ -83,7 +83,7 @@ class Estimates:
             shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
             pairs = min(pairs, shown.sentences or pairs) * shown.repeats
-            if cluster.needs(there.scale_settings, "translate").gpu:
+            if cluster.needs(self.scale, "translate").gpu:
                 pairs *= assumed.settings.get(names["setting"], assumed.settings["others"])
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
         return self.of_models.translate * pairs / 1e6 * sum(passes)
@@ -114,13 +114,12 @@ class Estimates:
 
     def devices(self, job: PendingJob) -> int:
         """Number of devices that share a job."""
-        scale, is_training = self.configuration.scale_settings, STAGES.get(job.rule) == "train"
-        return (scale.devices or 1) * scale.nodes if is_training else 1
+        is_training = STAGES.get(job.rule) == "train"
+        return (self.scale.devices or 1) * self.scale.nodes if is_training else 1
 
     def on_gpu(self, job: PendingJob) -> bool:
         """Return True if the hours of a job are those of a GPU."""
-        scale = self.configuration.scale_settings
-        return job.rule in STAGES and cluster.needs(scale, STAGES[job.rule]).gpu
+        return job.rule in STAGES and cluster.needs(self.scale, STAGES[job.rule]).gpu
 
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
@@ -169,8 +168,7 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
     trainings = (job for job in jobs if STAGES.get(job.rule) == "train")
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
-    need = cluster.needs(configuration.scale_settings, "train")
-    limits = cluster.read_cluster(configuration)
+    need, limits = cluster.needs(estimates.scale, "train"), cluster.read_cluster(configuration)
     minutes = cluster.growing(need.minutes, (limits.gpu if need.gpu else limits.cpu).most_minutes)
     limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
     if (longest := max(hours, default=0)) > limit:

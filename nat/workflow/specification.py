@@ -60,11 +60,12 @@ def jobs(
         wanted += each.timed if isinstance(each, Latency) else []
     read = [each.inputs(configuration) for each in wanted]
     part = _part(configuration, [*wanted, *(one for inputs in read for one in inputs.artifacts())])
-    identities = [
-        identity(configuration, made) if isinstance(made, MADE_ALONE) else "" for made in wanted
-    ]
-    together = zip(wanted, read, identities, strict=True)
-    return [Job(made, inputs, part, processes, own) for made, inputs, own in together]
+    made = []
+    for each, inputs in zip(wanted, read, strict=True):
+        is_known = type(each).__name__ in MADE_ALONE
+        own = identity(configuration, each) if is_known else ""
+        made.append(Job(each, inputs, part, processes, own))
+    return made
 
 
 def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobConfiguration:

@@ -17,16 +17,15 @@ _WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard")
 
 @dataclass
 class Verification:
-    """Number of files that are what was written, faults of others, and what helps, each once."""
+    """Number of files that are what was written, and faults of others, or of manifests."""
 
     intact: int = 0
     faults: dict[Path, str] = field(default_factory=dict)
-    remedies: dict[str, None] = field(default_factory=dict)
 
-    def add(self, path: Path, fault: str) -> None:
-        """Add a fault of a file or a manifest."""
-        self.faults[path] = fault
-        self.remedies[checksums.remedy(path)] = None
+    @property
+    def remedies(self) -> list[str]:
+        """What helps, each once."""
+        return list(dict.fromkeys(map(checksums.remedy, self.faults)))
 
 
 def verify(top: Path) -> Verification:
@@ -41,7 +40,7 @@ def verify(top: Path) -> Verification:
 
     def refused(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            done.add(Path(error.filename), f"cannot be read ({error.strerror})")
+            done.faults[Path(error.filename)] = f"cannot be read ({error.strerror})"
 
     walked: set[Path] = set()  # links may lead back to a folder, or twice to the same
     for where, folders, names in os.walk(top, onerror=refused, followlinks=True):
@@ -56,16 +55,16 @@ def verify(top: Path) -> Verification:
         for path, expected in sorted(_expected(here, files, done)):
             try:
                 if checksums.sha256_of(path) != expected:
-                    done.add(path, "damaged")
+                    done.faults[path] = "damaged"
                 elif "scores" in here.parts and (older := _made_again(path.resolve())):
-                    done.add(path, f"computed from an earlier {older}")
+                    done.faults[path] = f"computed from an earlier {older}"
                 else:
                     done.intact += 1
             except UserError as error:
                 if not isinstance(error.__cause__, FileNotFoundError):
-                    done.add(path, str(error))
+                    done.faults[path] = str(error)
                 elif whole:
-                    done.add(path, "missing")
+                    done.faults[path] = "missing"
     return done
 
 
@@ -100,6 +99,6 @@ def _expected(here: Path, files: set[Path], done: Verification) -> Iterator[tupl
         yield here / name, digest
     unlisted = {path.name for path in files - links} - {*(listed or ())}
     if listed == {}:
-        done.add(here / OF_FOLDER, "damaged")
+        done.faults[here / OF_FOLDER] = "damaged"
     elif unlisted and here.name != CHECKPOINTS:
-        done.add(here / OF_FOLDER, "missing" if listed is None else "incomplete")
+        done.faults[here / OF_FOLDER] = "missing" if listed is None else "incomplete"

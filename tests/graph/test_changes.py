@@ -102,6 +102,12 @@ CHANGES = {
         "label: NAT on distilled text",
         {"table": 1},
     ),
+    "one more decoding": Change(
+        "config/papers/overview.yaml",
+        "steps: [1, 2, 4, 10]}",
+        "steps: [1, 2, 4, 7, 10]}",
+        {"translate_and_score": 1, "table": 1, "figure": 1},
+    ),
     "a figure of a paper": Change(
         "config/papers/checked.yaml", "label: decoding steps", "label: steps", {"figure": 1}
     ),

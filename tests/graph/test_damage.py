@@ -29,7 +29,16 @@ from nat.measures.training_curve import validations
 from nat.papers.cells import Cell
 from nat.papers.reader import Reader
 from nat.training.model_file import WEIGHTS, load_model
-from tests.graph.test_endurance import HARMLESS, OTHER, SEED, TOLD, TRACEBACK, WHOLE, show
+from tests.graph.test_endurance import (
+    HARMLESS,
+    OTHER,
+    SEED,
+    TOLD,
+    TRACEBACK,
+    WHOLE,
+    faults,
+    show,
+)
 from tests.graph.test_graph import finished_run
 from tests.repository import python
 
@@ -113,18 +122,6 @@ def outcome(path: Path, whole: Any) -> str:
     return HARMLESS if found == whole else OTHER
 
 
-def faults(whole: bytes, numbers: random.Random) -> Iterator[tuple[str, bytes]]:
-    """The same bytes with each kind of damage."""
-    place = numbers.randrange(len(whole))
-    flipped = bytearray(whole)
-    flipped[place] ^= 1 << numbers.randrange(8)
-    yield "a flipped bit", bytes(flipped)
-    yield "cut off", whole[:place]
-    yield "emptied", b""
-    yield "random bytes", numbers.randbytes(len(whole))
-    yield "zeros", whole[:place] + bytes(len(whole) - place)
-
-
 def siblings(paths: list[Path]) -> Iterator[tuple[Path, Path]]:
     """Each file with another one that has its name, or else its ending and folder."""
     for path in paths:
@@ -166,7 +163,7 @@ def test_no_reader_uses_a_damaged_file_in_silence(
 
     for path in paths:
         whole, listing = path.read_bytes(), (path.parent / OF_FOLDER).read_bytes()
-        for kind, damaged in faults(whole, numbers):
+        for kind, damaged in faults(whole, numbers).items():
             path.write_bytes(damaged)
             attack(path, kind)
         path.unlink()

@@ -35,7 +35,7 @@ from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
 from nat.options import validated
 from tests.data.test_formats import TMX
-from tests.graph.test_graph import copy_repository
+from tests.graph.test_graph import copy_repository, start
 from tests.repository import ROOT, variables
 
 SHARE = float(os.environ.get("NAT_ENDURANCE", "0.02"))
@@ -56,26 +56,22 @@ def show(what: str, found: Counter[str]) -> None:
     print(f"\n{what}: {sum(found.values()):,}, of which {counts}")
 
 
-def damaged(whole: bytes, numbers: random.Random) -> bytes:
-    """The same bytes with one fault of a disk, a network or a hostile sender."""
-    content = bytearray(whole)
-    place = numbers.randrange(len(content) + 1)
-    kind = numbers.choice(["flip", "flip", "zeros", "cut", "head", "garbage", "repeat", "empty"])
-    if kind == "flip" and content:
-        content[place % len(content)] ^= 1 << numbers.randrange(8)
-    elif kind == "zeros":
-        content[place : place + 64] = bytes(len(content[place : place + 64]))
-    elif kind == "cut":
-        del content[place:]
-    elif kind == "head":
-        del content[:place]
-    elif kind == "garbage":
-        content[place:place] = numbers.randbytes(numbers.randrange(1, 40))
-    elif kind == "repeat":
-        content[place:place] = content[place : place + numbers.randrange(1, 200)]
-    elif kind == "empty":
-        content.clear()
-    return bytes(content)
+def faults(whole: bytes, numbers: random.Random) -> dict[str, bytes]:
+    """The same bytes with each fault of a disk, a network or a hostile sender."""
+    place = numbers.randrange(len(whole) + 1)
+    head, tail, flipped = whole[:place], whole[place:], bytearray(whole)
+    if tail:
+        flipped[place] ^= 1 << numbers.randrange(8)
+    return {
+        "a flipped bit": bytes(flipped),
+        "zeros": head + bytes(len(tail[:64])) + tail[64:],
+        "cut off": head,
+        "without its head": tail,
+        "garbage": head + numbers.randbytes(numbers.randrange(1, 40)) + tail,
+        "repeated": head + tail[: numbers.randrange(1, 200)] + tail,
+        "emptied": b"",
+        "random bytes": numbers.randbytes(len(whole)),
+    }
 
 
 # Hostile input
@@ -164,7 +160,7 @@ def test_hostile_input_is_read_or_told_in_a_sentence(tmp_path: Path) -> None:
             whole = make(numbers)
             path.write_bytes(whole)
             before = result(read, path)
-            path.write_bytes(damaged(whole, numbers))
+            path.write_bytes(numbers.choice([*faults(whole, numbers).values()]))
             after = result(read, path)
             if isinstance(after, Exception):
                 print(f"{name}: {type(after).__name__}: {after}")
@@ -207,9 +203,9 @@ for number in range(1000):
 """Writes the same two results again and again."""
 
 
-def start(program: str, folder: Path, **options: Any) -> "subprocess.Popen[str]":
+def writer(folder: Path, **options: Any) -> "subprocess.Popen[str]":
     streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", WRITER]
     return subprocess.Popen(
         command, cwd=folder, env=variables(ROOT), text=True, **streams, **options
     )
@@ -227,7 +223,7 @@ def test_whoever_is_killed_leaves_whole_results(tmp_path: Path) -> None:
     numbers = random.Random(SEED)
     found: Counter[str] = Counter()
     for _ in range(times(200)):
-        process = start(WRITER, tmp_path)
+        process = writer(tmp_path)
         assert process.stdout is not None
         process.stdout.readline()  # the first round is complete
         time.sleep(numbers.random() * 0.3)
@@ -261,7 +257,7 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-        process = start(WRITER, tmp_path, preexec_fn=limit)
+        process = writer(tmp_path, preexec_fn=limit)
         _, errors = process.communicate()
         assert process.returncode == 1
         assert "nat.errors.UserError: cannot write clean" in errors, errors
@@ -282,12 +278,10 @@ def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
     results = repository / "results"
     for path in sorted(results.rglob("[!.]*")):
         parts = path.relative_to(results).parts
-        left_out = {"benchmarks", "latency", "logs", "report"} & {*parts} or path.suffix in (
-            ".pdf",
-            ".png",
-        )
+        left_out = {"benchmarks", "latency", "logs", "report"} & {*parts}
         hidden = any(part.startswith(".") for part in parts)
-        if path.is_file() and not left_out and not hidden:
+        drawn = path.suffix in (".pdf", ".png")
+        if path.is_file() and not left_out and not hidden and not drawn:
             content = without_keys(path, {*TIMES})
             yield "/".join(parts), hashlib.sha256(content).hexdigest()
 
@@ -310,29 +304,16 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     numbers = random.Random(SEED)
-    command = [sys.executable, "-m", "snakemake", "demo", "--cores", "2", "--config", "scale=micro"]
-
-    def begin(repository: Path) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            command,
-            cwd=repository,
-            env=variables(None),
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
     undisturbed = copy_repository(tmp_path_factory.mktemp("undisturbed"))
     began = time.monotonic()
-    process = begin(undisturbed)
+    process = start(undisturbed, "demo")
     screen, _ = process.communicate()
     assert process.returncode == 0, screen
     seconds = time.monotonic() - began
     killed = copy_repository(tmp_path_factory.mktemp("killed"))
     kills: Counter[str] = Counter()
     while kills.total() < KILLS:
-        process = begin(killed)
+        process = start(killed, "demo", start_new_session=True)
         try:
             # once started it works for about a third of what a run takes
             screen, _ = process.communicate(timeout=seconds * numbers.uniform(0.1, 0.4))
@@ -344,9 +325,8 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
         else:  # it ended before: there is too little left for the kills to come
             assert process.returncode == 0, screen
             shutil.rmtree(killed / numbers.choice(["results", "results/micro"]))
-        unlock = [*command[:3], "--unlock", *command[-2:]]
-        subprocess.run(unlock, cwd=killed, env=variables(None), capture_output=True)
-    process = begin(killed)
+        start(killed, "--unlock").communicate()
+    process = start(killed, "demo")
     screen, _ = process.communicate()
     assert process.returncode == 0, screen
     show("kills of a run", kills)

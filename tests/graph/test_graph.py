@@ -4,9 +4,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ import pytest
 import yaml
 from filelock import FileLock
 
-from nat.artifacts import step_of
 from nat.data.splits import folder_of
-from nat.workflow.dependence import depends_on
+from snakemake_logger_plugin_jobs import pending
 from tests.made_up_corpus import PREPROCESSING
 from tests.messages import must_name
 from tests.prepared import run_snakemake
-from tests.repository import ROOT, configured, python, variables
+from tests.repository import ROOT, python, variables
 
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
 PARTS += ["snakemake_logger_plugin_jobs", "snakemake_logger_plugin_nat"]
@@ -66,6 +66,20 @@ def snakemake(
     if scale:
         given += ["--config", f"scale={scale}"]
     return run_snakemake(given, folder, variables(None) | environment)
+
+
+def start(folder: Path, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    """A process of its own, which others stop or look at."""
+    given = [*arguments, "--cores", "2", "--config", "scale=micro"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *given],
+        cwd=folder,
+        env=variables(None),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **options,
+    )
 
 
 def write_yaml(path: Path, value: Any) -> None:
@@ -164,31 +178,6 @@ def test_all_texts_are_had_at_once(own: Path) -> None:
     os.utime(file, times)
     status, screen = snakemake(own, "texts")
     assert status == 0 and "fetch" in screen and (made / "text/train.en").read_text().isupper()
-
-
-def test_only_what_changes_a_text_makes_it_again() -> None:
-    configuration = configured("micro")
-    name, text = "multi30k-en-de", {"files": {"en": "a", "de": "b"}}
-
-    def origins(**changes: Any) -> list[str]:
-        corpora = configuration.files["corpora"]
-        changed = {**corpora, name: {**corpora[name], **changes}}
-        files = {**configuration.files, "corpora": changed, "papers": {}}  # these take longest
-        other = replace(configuration, files=files)
-        return [depends_on(other, step_of(name, split, "text")) for split in ("train", "test")]
-
-    def splits(**keys: Any) -> dict[str, Any]:
-        return dict.fromkeys(("train", "valid", "test"), {**text, **keys})
-
-    train, test = origins(splits=splits())
-    assert origins(splits=splits(pairs=7)) == [train, test]
-    assert origins(splits=splits(references=[text])) == [train, test]
-    assert origins(splits=splits(), licensed_by="me", description="mine") == [train, test]
-    preprocessing = {**configuration.files["corpora"][name]["preprocessing"], "max_tokens": 9}
-    assert origins(splits=splits(), preprocessing=preprocessing) == [train, test]
-    for other in ({"segmented": True}, {"files": {"en": "a", "de": "c"}}):
-        found = origins(splits=splits(**other))
-        assert found[0] != train and found[1] != test
 
 
 @pytest.mark.parametrize(
@@ -351,20 +340,6 @@ def test_a_table_is_there_in_all_formats_or_made_again(run: tuple[Path, str]) ->
 
 
 @pytest.mark.graph
-def test_one_more_decoding_runs_alone(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    paper = repository / "config/papers/overview.yaml"
-    before = paper.read_text()
-    replace_in(paper, "steps: [1, 2, 4, 10]}", "steps: [1, 2, 4, 7, 10]}")
-    try:
-        _, screen = snakemake(repository, "-n", *RUN)
-        due = {"translate_and_score": 1, "table": 1, "figure": 1, "demo": 1}
-        assert counts(screen) == due, screen
-    finally:
-        paper.write_text(before)
-
-
-@pytest.mark.graph
 def test_results_without_their_records_are_used_but_for_models_of_another_configuration(
     run: tuple[Path, str],
 ) -> None:
@@ -469,7 +444,9 @@ def test_another_scale_shows_and_replaces_nothing_of_this_one(run: tuple[Path, s
 
 @pytest.mark.long
 @pytest.mark.graph
-def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
+def test_programs_open_what_their_rules_declare(
+    run: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository, _ = run
     (repository / "config/papers/claimed.yaml").write_text(CLAIM)
     (repository / "config/systems/choosing.yaml").write_text(CHOOSING)
@@ -480,20 +457,21 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
         for line in file.read_text().splitlines():
             one = json.loads(line)
             opened.setdefault(" ".join(one["program"]), set()).add(Path(one["path"]))
-    status, listed, errors = python("-c", LIST, *RUN, *OTHERS, folder=repository, path=repository)
-    assert status == 0, errors
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("PYTHONPATH", str(repository))
     wrong, programs = [], set()
-    for rule, benchmark, inputs, outputs in json.loads(listed):
-        if not benchmark:
+    for job in pending([*RUN, *OTHERS], ["--forceall", "--config", "scale=micro"]):
+        if not job.benchmark:
             continue
+        rule = job.rule
         programs.add(rule)
-        log = repository / benchmark.replace("/benchmarks/", "/logs/").replace(".tsv", ".log")
+        log = Path(job.benchmark.replace("/benchmarks/", "/logs/")).with_suffix(".log")
         found = opened.get(log.read_text().splitlines()[0].removeprefix("python "), set())
-        made = [Path(path) for path in outputs]
+        made = [Path(path) for path in job.outputs]
         in_the_making = tuple(str(path.with_name(f".{path.name}.")) for path in made)
         if rule.startswith("train"):
             made += [made[0].with_name(name) for name in ("checkpoints", ".ended")]
-        declared = [Path(path) for path in inputs if path.startswith("results/")]
+        declared = [Path(path) for path in job.inputs if path.startswith("results/")]
         for path in found:
             is_record = path.name.startswith(".") and ".identity" in path.name
             of_one_job = path.parent.name.endswith(".finished")
@@ -522,12 +500,3 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
         "fetch_references",
         "fetch_test_references",
     }
-
-
-LIST = """
-import json, sys
-from snakemake_logger_plugin_jobs import pending
-from nat.configuration import read
-jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
-print(json.dumps([[job.rule, job.benchmark, job.inputs, job.outputs] for job in jobs]))
-"""

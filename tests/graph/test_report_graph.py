@@ -101,14 +101,7 @@ def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     function = f'snakemake() {{ {shlex.quote(sys.executable)} -m snakemake "$@"; }}'
     number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score)
     pasted = f"{made_again(load('micro', repository), [number])} -n"
-    ended = subprocess.run(
-        ["bash", "-c", f"{function}; {pasted}"],
-        cwd=repository,
-        env=variables(None),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert ended.returncode == 0, ended.stdout
-    assert counts(ended.stdout) == {"translate_and_score": 1}
+    command, out = ["bash", "-c", f"{function}; {pasted} 2>&1"], subprocess.PIPE
+    ended = subprocess.run(command, cwd=repository, env=variables(None), text=True, stdout=out)
+    assert ended.returncode == 0 and counts(ended.stdout) == {"translate_and_score": 1}
     assert not translations.exists()

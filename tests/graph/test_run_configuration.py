@@ -1,16 +1,14 @@
 """A run has one configuration from its start to its end, and takes over what others made."""
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from nat.files import read_json
-from tests.graph.test_graph import OVERVIEW, copy_repository, finished_run, jobs, snakemake
-from tests.repository import python, variables
+from tests.graph.test_graph import OVERVIEW, copy_repository, finished_run, jobs, snakemake, start
+from tests.repository import python
 
 pytestmark = [pytest.mark.timeout(1000), pytest.mark.graph]
 
@@ -23,15 +21,7 @@ def test_what_is_edited_during_a_run_is_of_the_next(tmp_path: Path) -> None:
     recipe = repository / "config/recipes/student.yaml"
     before = recipe.read_text()
     model = f"{MODELS}/nat-kd/seed1/model.pt"
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", model]
-    with subprocess.Popen(
-        [*command, "--config", "scale=micro"],
-        cwd=repository,
-        env=variables(None),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
+    with start(repository, model) as process:
         while not (repository / "results/micro/logs/train/toy-micro/at-base").exists():
             assert process.poll() is None
             time.sleep(0.01)

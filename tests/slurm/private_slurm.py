@@ -1,29 +1,34 @@
 """A real Slurm on this machine alone: munged, slurmctld and two virtual nodes, on loopback.
 
-python tests/slurm/private_slurm.py FOLDER    start it, say how to use it, stop it at Ctrl-C
-
-No file outside the folder is written, no other daemon is touched. The nodes n1 and n2 have two
+No file outside its folder is written, no other daemon is touched. The nodes n1 and n2 have two
 stand-in GPUs each: as root, null devices of their own. CPUs and memory are counted, not confined.
 """
 
+import getpass
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 PROGRAMS = ("munged", "munge", "slurmctld", "slurmd", "sinfo", "squeue", "srun", "setpriv")
-PACKAGES = "munge slurmctld slurmd slurm-client"
 OF_ACCOUNTING = ("slurmdbd", "mariadbd", "mariadb", "mariadb-install-db")
-PACKAGES_OF_ACCOUNTING = "slurmdbd slurm-wlm-mysql-plugin mariadb-server"
 CLIENTS = ("srun", "sbatch", "squeue", "scancel", "scontrol", "sinfo", "sacct", "sacctmgr")
+SNAKEMAKE = [sys.executable, str(Path(__file__).with_name("snakemake_polled.py"))]
+SNAKEMAKE += ["--profile", "slurm", "--config", "scale=micro", "--latency-wait", "10"]
+# not 40 s before the first look
+SNAKEMAKE += ["--slurm-init-seconds-before-status-checks", "1"]
 CPUS, MEMORY_MB, GPUS = 4, 6000, 2
 SECONDS_TO_START = 120
-SOCKET_PATH_LENGTH = 100
 NULL_DEVICE = (1, 3)
 NODES = ("n1", "n2")
 # Since then a slurmd starts without cgroups only if told to; before, it did not know the word.
@@ -37,119 +42,79 @@ class PrivateSlurm:
         accounting: whether a slurmdbd keeps accounts, in a MariaDB of its own, and enforces them.
     """
 
-    def __init__(self, folder: Path, accounting: bool = False) -> None:
+    def __init__(self, folder: Path, accounting: bool) -> None:
         self.folder, self.accounting = folder.resolve(), accounting
         self.daemons: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+        self.socket, self.user = self.folder / "munge/socket", getpass.getuser()
+        self.host, self.ports = socket.gethostname().split(".")[0], _free_ports(5)
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("SLURM_")},
             "SLURM_CONF": str(self.folder / "slurm.conf"),
             "PATH": f"{self.folder / 'bin'}:{self.path}",
         }
 
-    def missing(self) -> list[str]:
-        """Programs that this machine lacks."""
-        wanted = (*PROGRAMS, *(OF_ACCOUNTING if self.accounting else ()))
-        return [name for name in wanted if shutil.which(name, path=self.path) is None]
-
     def start(self) -> None:
         """Start all daemons and wait until both nodes are idle."""
         # munged refuses folders that a group may write, and umasks of ordinary users are so
         for name in ("", "bin", "dev", "log", "munge", "state", "spool", "spool/n1", "spool/n2"):
             (self.folder / name).mkdir(mode=0o755, parents=True, exist_ok=True)
-        if len(str(self._socket)) > SOCKET_PATH_LENGTH:
-            raise RuntimeError(f"the path of a socket may not be so long: {self._socket}")
-        key = self.folder / "munge/munge.key"
-        key.write_bytes(os.urandom(1024))
-        key.chmod(0o400)
-        self._configure()
         munge = self.folder / "munge"
-        self._run(
-            "munged",
-            ["--foreground", f"--socket={self._socket}", f"--key-file={key}"]
-            + [f"--pid-file={munge / 'pid'}", f"--log-file={self.folder / 'log/munged.log'}"]
-            + [f"--seed-file={munge / 'seed'}"],
-        )
-        self._wait(lambda: self._socket.exists())
+        (munge / "key").write_bytes(os.urandom(1024))
+        (munge / "key").chmod(0o400)
+        self._configure()
+        files = [f"--{name}-file={munge / name}" for name in ("key", "pid", "log", "seed")]
+        self._run("munged", "--foreground", f"--socket={self.socket}", *files)
+        self._wait(self.socket.exists)
         if self.accounting:
             self._start_accounting()
-        self._run("slurmctld", ["-D"])
+        self._run("slurmctld", "-D")
         for node in NODES:
-            self._run("slurmd", ["-D", "-N", node])
+            self._run("slurmd", "-D", "-N", node)
         self._wait(lambda: self.states() == dict.fromkeys(NODES, "idle"))
 
     def _start_accounting(self) -> None:
         """MariaDB and slurmdbd, with an account `lab` and a QOS `long` of this user."""
-        base, data = self.folder / "db", self.folder / "db/data"
+        base = self.folder / "db"
+        of_server = ["--no-defaults", f"--user={self.user}", f"--datadir={base / 'data'}"]
         (base / "data").mkdir(parents=True)
-        user = self._user()
-        subprocess.run(
-            ["mariadb-install-db", "--no-defaults", f"--user={user}", f"--datadir={data}"]
-            + ["--auth-root-authentication-method=normal", "--skip-test-db"],
-            env=self.environment,
-            check=True,
-            capture_output=True,
-            timeout=SECONDS_TO_START,
-        )
+        without = ["--auth-root-authentication-method=normal", "--skip-test-db"]
+        self.call("mariadb-install-db", *of_server, *without)
         self._run(
             "mariadbd",
-            ["--no-defaults", f"--user={user}", f"--datadir={data}", f"--socket={base / 's'}"]
-            + [f"--pid-file={base / 'pid'}", "--bind-address=127.0.0.1", "--skip-log-bin"]
-            + [f"--port={self._ports + 4}", "--innodb-buffer-pool-size=64M"]
-            + ["--innodb-lock-wait-timeout=900"],
+            *(*of_server, f"--socket={base / 's'}", f"--pid-file={base / 'pid'}"),
+            *("--bind-address=127.0.0.1", f"--port={self.ports + 4}", "--skip-log-bin"),
+            *("--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900"),
         )
-        self._wait(lambda: self._answers(["mariadb", "--no-defaults", *self._sql("select 1")]))
+        sql = ["mariadb", "--no-defaults", f"--socket={base / 's'}", "--user=root"]
+        self._wait(lambda: self._answers(*sql, "--execute=select 1"))
         password = secrets.token_hex()
-        self.call(
-            "mariadb",
-            "--no-defaults",
-            *self._sql(
-                "create database slurm_acct; "
-                f"create user slurm@localhost identified by '{password}'; "
-                f"create user slurm@127.0.0.1 identified by '{password}'; "
-                "grant all on slurm_acct.* to slurm@localhost; "
-                "grant all on slurm_acct.* to slurm@127.0.0.1"
-            ),
-        )
+        commands = ["create database slurm_acct"]
+        for name in ("slurm@localhost", "slurm@127.0.0.1"):
+            commands += [f"create user {name} identified by '{password}'"]
+            commands += [f"grant all on slurm_acct.* to {name}"]
+        self.call(*sql, f"--execute={'; '.join(commands)}")
         secret = self.folder / "slurmdbd.conf"
         secret.touch(mode=0o600)
-        secret.write_text(
-            ACCOUNTING.format(
-                host=self._host(),
-                dbd=self._ports + 3,
-                sql=self._ports + 4,
-                folder=self.folder,
-                user=user,
-                socket=self._socket,
-                password=password,
-            )
-        )
-        self._run("slurmdbd", ["-D"])
-        self._wait(lambda: self._answers(["sacctmgr", "--noheader", "show", "cluster"]))
+        secret.write_text(ACCOUNTING.format(**self._names, password=password))
+        self._run("slurmdbd", "-D")
+        self._wait(lambda: self._answers("sacctmgr", "--noheader", "show", "cluster"))
         for words in (
             "add cluster private",
             "add account lab cluster=private",
-            f"add user {user} account=lab cluster=private",
-            f"modify user {user} set defaultaccount=lab",
+            f"add user {self.user} account=lab cluster=private",
+            f"modify user {self.user} set defaultaccount=lab",
             "add qos long",
             "modify qos long set maxwall=02:00:00",
-            f"modify user {user} set qos=long defaultqos=long",
+            f"modify user {self.user} set qos=long defaultqos=long",
         ):
             self.call("sacctmgr", "--immediate", *words.split())
-
-    def _sql(self, command: str) -> list[str]:
-        return [f"--socket={self.folder / 'db/s'}", "--user=root", f"--execute={command}"]
-
-    def _answers(self, command: list[str]) -> bool:
-        ended = subprocess.run(command, env=self.environment, capture_output=True, timeout=60)
-        return ended.returncode == 0
 
     def stop(self) -> list[str]:
         """End all jobs, then the daemons in reverse order; returns what had to be killed."""
         killed = []
         if any(name == "slurmctld" and daemon.poll() is None for name, daemon in self.daemons):
-            jobs = self.squeue("%A", "PD,CF,R,S,CG")
-            if jobs:
+            if jobs := self.squeue("%A", "PD,CF,R,S,CG"):
                 self.call("scancel", *sorted(set(jobs)))
             until = time.monotonic() + 30
             while self.squeue("%A", "CF,R,S,CG") and time.monotonic() < until:
@@ -162,20 +127,30 @@ class PrivateSlurm:
                 daemon.kill()
                 daemon.wait()
                 killed.append(name)
-        self.daemons.clear()
         return killed
 
     def call(self, *command: str) -> str:
         """Run one of the clients."""
         return subprocess.run(
-            command, env=self.environment, text=True, capture_output=True, check=True, timeout=60
+            command,
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            check=True,
+            timeout=SECONDS_TO_START,
         ).stdout
+
+    def _answers(self, *command: str) -> bool:
+        try:
+            self.call(*command)
+        except subprocess.SubprocessError:
+            return False
+        return True
 
     def squeue(self, columns: str, states: str = "all") -> list[str]:
         """Lines about jobs."""
-        return self.call(
-            "squeue", "--noheader", "--states", states, "--format", columns
-        ).splitlines()
+        words = ["--noheader", "--states", states, "--format", columns]
+        return self.call("squeue", *words).splitlines()
 
     def states(self) -> dict[str, str]:
         """What each node does."""
@@ -185,11 +160,7 @@ class PrivateSlurm:
             return {}
         return dict(line.split() for line in lines)  # type: ignore[misc]
 
-    @property
-    def _socket(self) -> Path:
-        return self.folder / "munge/socket"
-
-    def _run(self, name: str, arguments: list[str]) -> None:
+    def _run(self, name: str, *arguments: str) -> None:
         """Start a daemon in the foreground that ends with this process."""
         program = shutil.which(name, path=self.path)
         assert program, name
@@ -204,73 +175,75 @@ class PrivateSlurm:
             )
         self.daemons.append((name, daemon))
 
-    def _wait(self, ready: "object") -> None:
+    def _wait(self, ready: Callable[[], bool]) -> None:
         until = time.monotonic() + SECONDS_TO_START
-        while not ready():  # type: ignore[operator]
+        while not ready():
             ended = [name for name, daemon in self.daemons if daemon.poll() is not None]
             if ended or time.monotonic() > until:
                 logs = sorted((self.folder / "log").iterdir())
-                ends = "\n".join(
-                    f"{log.name}: {log.read_text(errors='replace')[-600:]}" for log in logs
-                )
-                raise RuntimeError(f"Slurm does not start ({ended or 'too slow'})\n{ends}")
+                ends = (f"{log.name}: {log.read_text(errors='replace')[-600:]}" for log in logs)
+                raise RuntimeError("\n".join([f"no start ({ended or 'too slow'})", *ends]))
             time.sleep(0.1)
-
-    def _host(self) -> str:
-        return socket.gethostname().split(".")[0]
-
-    def _user(self) -> str:
-        ended = subprocess.run(["id", "-un"], text=True, capture_output=True, check=True)
-        return ended.stdout.strip()
 
     def _version(self) -> tuple[int, int]:
         """Year and month of this Slurm, which says `slurm-wlm 22.05.8` or the like."""
-        program = shutil.which("slurmctld", path=self.path) or "slurmctld"
-        said = subprocess.run([program, "-V"], text=True, capture_output=True, check=True).stdout
-        year, month = said.split()[1].split(".")[:2]
+        year, month = self.call("slurmctld", "-V").split()[1].split(".")[:2]
         return int(year), int(month)
 
+    @property
+    def _names(self) -> dict[str, Any]:
+        """What the files of its configuration name."""
+        ports = {name: self.ports + number for number, name in enumerate(PORTS)}
+        own = {"host": self.host, "user": self.user, "socket": self.socket}
+        return {"folder": self.folder, **ports, **own}
+
     def _configure(self) -> None:
-        host, user = self._host(), self._user()
-        base = self._ports = _free_ports(5)
-        gpus = ["AutoDetect=off"]
-        for node in NODES:
-            for number in range(GPUS):
-                device = self.folder / f"dev/{node}-gpu{number}"
+        lines, nodes = ["AutoDetect=off"], []
+        for number, node in enumerate(NODES):
+            for gpu in range(GPUS):
+                device = self.folder / f"dev/{node}-gpu{gpu}"
                 if os.geteuid() == 0:  # of their own; the number at the end becomes visible
-                    if not device.exists():
-                        os.mknod(device, 0o20666, os.makedev(*NULL_DEVICE))
+                    os.mknod(device, 0o20666, os.makedev(*NULL_DEVICE))
                 else:
-                    device = Path(("/dev/null", "/dev/zero")[number])
-                gpus.append(f"NodeName={node} Name=gpu File={device}")
-        nodes = [
-            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={base + 1 + number} "
-            f"CPUs={CPUS} RealMemory={MEMORY_MB} Gres=gpu:{GPUS} State=UNKNOWN"
-            for number, node in enumerate(NODES)
-        ]
-        (self.folder / "gres.conf").write_text("\n".join(gpus) + "\n")
+                    device = Path(("/dev/null", "/dev/zero")[gpu])
+                lines.append(f"NodeName={node} Name=gpu File={device}")
+            nodes.append(
+                f"NodeName={node} NodeHostname={self.host} NodeAddr=127.0.0.1 "
+                f"Port={self.ports + 1 + number} CPUs={CPUS} RealMemory={MEMORY_MB} "
+                f"Gres=gpu:{GPUS} State=UNKNOWN\n"
+            )
+        (self.folder / "gres.conf").write_text("\n".join([*lines, ""]))
         if self._version() >= FIRST_THAT_WANTS_CGROUPS:
             (self.folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
-        (self.folder / "slurm.conf").write_text(
-            CONFIGURATION.format(
-                host=host,
-                base=base,
-                folder=self.folder,
-                user=user,
-                socket=self._socket,
-            )
-            + (ACCOUNTED.format(dbd=base + 3, socket=self._socket) if self.accounting else "")
-            + "\n".join(nodes)
-            + "\nPartitionName=main Nodes=ALL Default=YES MaxTime=240 DefaultTime=10 State=UP\n"
-        )
+        nodes.append("PartitionName=main Nodes=ALL Default=YES MaxTime=240 DefaultTime=10\n")
+        parts = CONFIGURATION + (ACCOUNTED if self.accounting else "")
+        (self.folder / "slurm.conf").write_text(parts.format(**self._names) + "".join(nodes))
         # The executor hides SLURM_* from its jobs, SLURM_CONF too, so clients must find it.
         for name in CLIENTS:
-            real = shutil.which(name, path=self.path)
-            if real is None:
-                continue
-            client = self.folder / "bin" / name
-            client.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {real} "$@"\n')
-            client.chmod(0o755)
+            if real := shutil.which(name, path=self.path):
+                client = self.folder / "bin" / name
+                text = f'SLURM_CONF={self.folder}/slurm.conf exec {real} "$@"'
+                client.write_text(f"#!/bin/sh\n{text}\n")
+                client.chmod(0o755)
+
+
+@contextmanager
+def started(accounting: bool = False) -> Iterator[PrivateSlurm]:
+    """A Slurm that runs meanwhile; a test fails where one cannot."""
+    private = PrivateSlurm(Path(tempfile.mkdtemp(prefix="slurm-")), accounting)
+    wanted = (*PROGRAMS, *(OF_ACCOUNTING if accounting else ()))
+    if missing := [name for name in wanted if shutil.which(name, path=private.path) is None]:
+        pytest.fail(f"missing {', '.join(missing)}; SLURM_PACKAGES of the Makefile has them")
+    # munged wants a folder that everybody may enter, which temporary ones are not
+    private.folder.chmod(0o755)
+    killed = []
+    try:
+        private.start()
+        yield private
+    finally:
+        killed = private.stop()
+        shutil.rmtree(private.folder)
+    assert not killed, f"did not stop by themselves: {killed}"
 
 
 def _free_ports(count: int) -> int:
@@ -286,6 +259,9 @@ def _free_ports(count: int) -> int:
     raise RuntimeError("no free ports")
 
 
+PORTS = ("base", "n1", "n2", "dbd", "sql")
+"""Names of its ports, in order."""
+
 # No cgroups and no systemd; finished jobs stay in the memory of slurmctld, where squeue sees them.
 CONFIGURATION = """\
 ClusterName=private
@@ -294,7 +270,6 @@ SlurmctldPort={base}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-CredType=cred/munge
 AuthInfo=socket={socket}
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 StateSaveLocation={folder}/state
@@ -306,11 +281,8 @@ SlurmdLogFile={folder}/log/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-MpiDefault=none
-SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=5
 PriorityType=priority/basic
 DefMemPerCPU=100
@@ -319,8 +291,6 @@ KillWait=3
 CompleteWait=0
 ReturnToService=1
 SlurmctldTimeout=300
-SlurmdTimeout=300
-InactiveLimit=0
 PropagateResourceLimits=NONE
 SlurmdParameters=config_overrides
 GresTypes=gpu
@@ -346,7 +316,6 @@ DbdPort={dbd}
 SlurmUser={user}
 LogFile={folder}/log/slurmdbd.log
 PidFile={folder}/state/slurmdbd.pid
-DebugLevel=info
 StorageType=accounting_storage/mysql
 StorageHost=127.0.0.1
 StoragePort={sql}
@@ -354,27 +323,3 @@ StorageUser=slurm
 StoragePass={password}
 StorageLoc=slurm_acct
 """
-
-
-def main() -> None:
-    slurm = PrivateSlurm(Path(sys.argv[1]))
-    missing = slurm.missing()
-    if missing:
-        sys.exit(f"error: {', '.join(missing)} missing: apt-get install {PACKAGES}")
-    try:
-        slurm.start()
-        sys.stdout.write(
-            f"Slurm runs. In another shell:\n"
-            f"export SLURM_CONF={slurm.folder}/slurm.conf PATH={slurm.folder}/bin:$PATH\n"
-        )
-        sys.stdout.flush()
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        signal.pause()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        slurm.stop()
-
-
-if __name__ == "__main__":
-    main()

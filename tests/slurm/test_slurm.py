@@ -12,23 +12,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from private_slurm import NODES, PACKAGES, PrivateSlurm
+from private_slurm import NODES, SNAKEMAKE, PrivateSlurm, started
 
 from tests.graph.test_graph import copy_repository
+from tests.messages import must_name
+from tests.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-SNAKEMAKE = [sys.executable, str(Path(__file__).with_name("snakemake_polled.py"))]
-PROFILE = ["--profile", "slurm", "--config", "scale=micro", "--latency-wait", "10"]
-# not 40 s before the first look
-PROFILE += ["--slurm-init-seconds-before-status-checks", "1"]
 SECONDS = 2400  # of one run, on a machine that has much else to do
 STAGES = {
     "prepare": {"memory_mb": 600, "minutes": 8},
@@ -58,19 +55,8 @@ pytestmark = [pytest.mark.slurm, pytest.mark.timeout(6000)]
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[PrivateSlurm]:
-    # munged wants a folder that everybody may enter, which those of pytest are not
-    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
-    folder.chmod(0o755)
-    private = PrivateSlurm(folder)
-    if private.missing():
-        pytest.fail(f"missing {', '.join(private.missing())}: apt-get install {PACKAGES}")
-    try:
-        private.start()
+    with started() as private:
         yield private
-    finally:
-        killed = private.stop()
-        shutil.rmtree(folder)
-    assert not killed, f"did not stop by themselves: {killed}"
 
 
 class Repository:
@@ -108,20 +94,19 @@ class Repository:
         self.change(recipes={**recipes, "teacher": {**recipes["teacher"], **teacher}})
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        screen = (self.folder / "screen.txt").open("a")
-        run = subprocess.Popen(
-            [*SNAKEMAKE, *arguments, *PROFILE],
-            cwd=self.folder,
-            env=self.slurm.environment,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=screen,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            # as in a terminal, also where the tests themselves run in the background
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        screen.close()
+        with (self.folder / "screen.txt").open("a") as screen:
+            run = subprocess.Popen(
+                [*SNAKEMAKE[:2], *arguments, *SNAKEMAKE[2:]],
+                cwd=self.folder,
+                env=self.slurm.environment,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                stdout=screen,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                # as in a terminal, also where the tests themselves run in the background
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
         self.runs.append(run)
         return run
 
@@ -131,15 +116,22 @@ class Repository:
         status = self.start(*arguments).wait(SECONDS)
         return status, self.screen[before:]
 
+    def make(self, *arguments: str) -> str:
+        """What is on the screen of a run that ends well."""
+        status, screen = self.run(*arguments)
+        assert status == 0, screen
+        return screen
+
     @property
     def screen(self) -> str:
         path = self.folder / "screen.txt"
         return path.read_text() if path.exists() else ""
 
-    def wait(self, what: str, happened: Callable[[], Any], run: subprocess.Popen[str]) -> Any:
+    def wait(self, what: str, happened: Callable[[], Any]) -> Any:
+        """Wait until the last run that was started has come so far."""
         until = time.monotonic() + SECONDS
         while not (found := happened()):
-            assert run.poll() is None, f"ended before: {what}\n{self.screen}"
+            assert self.runs[-1].poll() is None, f"ended before: {what}\n{self.screen}"
             assert time.monotonic() < until, f"never happened: {what}\n{self.screen}"
             time.sleep(0.2)
         return found
@@ -176,13 +168,8 @@ class Repository:
                 zombie = (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
             except OSError:
                 continue
-            ids = [value for value in environment if value.startswith(b"SLURM_JOB_ID=")]
-            if (
-                here
-                and not zombie
-                and ids
-                and (not job or ids[0] == f"SLURM_JOB_ID={job}".encode())
-            ):
+            ids = [value.decode() for value in environment if value.startswith(b"SLURM_JOB_ID=")]
+            if here and not zombie and ids and job in (None, ids[0].partition("=")[2]):
                 found.append(int(process.name))
         return found
 
@@ -191,13 +178,11 @@ class Repository:
         for run in self.runs:
             if run.poll() is None:
                 run.send_signal(signal.SIGINT)
-                try:
+                with suppress(subprocess.TimeoutExpired):
                     run.wait(120)
-                except subprocess.TimeoutExpired:
-                    run.kill()
-                    run.wait()
-        left = self.jobs("PD,CF,R,S", "")
-        if left:
+                run.kill()
+                run.wait()
+        if left := self.jobs("PD,CF,R,S", ""):
             self.slurm.call("scancel", *left)
         until = time.monotonic() + 60
         while self.processes() and time.monotonic() < until:
@@ -208,18 +193,13 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path: Path, slurm: PrivateSlurm) -> Iterator[Repository]:
-    found = Repository(tmp_path.resolve(), slurm)
-    try:
+    with closing(Repository(tmp_path.resolve(), slurm)) as found:
         yield found
-    finally:
-        found.close()
 
 
 def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
-    status, screen = repository.run()
-    assert status == 0, screen
-    assert "finished" in screen
-    assert "Traceback" not in screen
+    screen = repository.make()
+    assert "finished" in screen and "Traceback" not in screen
     table = repository.folder / "results/micro/papers/two/table_1.csv"
     statuses = [row["status"] for row in csv.DictReader(table.read_text().splitlines())]
     assert statuses == ["run", "run"]
@@ -241,18 +221,13 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
     outputs = repository.folder / "results/micro/translations/toy-micro/at-base/seed1/beam5"
     before = (outputs / "train.jsonl").read_bytes()
     assert not list(outputs.glob("shards/[!.]*")), "shards are temporary"
-    status, screen = repository.run()
-    assert status == 0, screen
-    assert "Nothing to be done" in screen
+    assert "Nothing to be done" in repository.make()
     (outputs / "train.jsonl").unlink()
     shard = outputs / "shards/train.1of2.jsonl"
-    status, screen = repository.run(str(shard.relative_to(repository.folder)), "--notemp")
-    assert status == 0, screen
+    repository.make(str(shard.relative_to(repository.folder)), "--notemp")
     assert len(shard.read_text().splitlines()) == 150
-    status, screen = repository.run(str((outputs / "train.jsonl").relative_to(repository.folder)))
-    assert status == 0, screen
-    assert screen.count("start  translate") == 1
-    assert "part 2/2" in screen
+    screen = repository.make(str((outputs / "train.jsonl").relative_to(repository.folder)))
+    assert screen.count("start  translate") == 1 and "part 2/2" in screen
     assert (outputs / "train.jsonl").read_bytes() == before
 
 
@@ -263,19 +238,20 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     run = repository.start(*training)
 
     def next_job(after: str) -> str:
-        found = repository.wait(
-            "another attempt",
-            lambda: [job for job in repository.jobs() if int(job) > int(after)],
-            run,
-        )
-        return str(found[0])
+        def later() -> list[str]:
+            return [job for job in repository.jobs() if int(job) > int(after)]
+
+        return str(repository.wait("another attempt", later)[0])
 
     def goes_on(job: str) -> int:
-        return int(repository.wait("goes on", lambda: repository.went_on_from(job), run))
+        return int(repository.wait("goes on", lambda: repository.went_on_from(job)))
+
+    def progress(beyond: int) -> None:
+        repository.wait("progress", lambda: repository.updates() > beyond)
 
     # 1. out of time, after a minute (on a busy machine after some, before there is a checkpoint)
-    repository.wait("a checkpoint", lambda: repository.updates() >= 40, run)
-    (first,) = repository.wait("the job", repository.jobs, run)
+    progress(39)
+    (first,) = repository.wait("the job", repository.jobs)
     second = next_job(first)
     assert "TIMEOUT" in "".join(slurm.squeue("%A %T")).split(first, 1)[1][:20]
     reached = goes_on(second)
@@ -283,7 +259,7 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     assert f"(Slurm job {first}: TIMEOUT)" in repository.screen
 
     # 2. cancelled by somebody
-    repository.wait("progress", lambda: repository.updates() > reached, run)
+    progress(reached)
     slurm.call("scancel", second)
     third = next_job(second)
     again = goes_on(third)
@@ -291,7 +267,7 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     assert f"(Slurm job {second}: CANCELLED)" in repository.screen
 
     # 3. its node fails, and the processes on it live on for a while
-    repository.wait("progress", lambda: repository.updates() > again, run)
+    progress(again)
     (node,) = slurm.call("squeue", "-h", "-j", third, "-o", "%N").split()
     survivors = repository.processes(third)
     for process in survivors:
@@ -300,31 +276,27 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     fourth = next_job(third)
     assert slurm.call("squeue", "-h", "-j", fourth, "-o", "%N").strip() != node
     for process in survivors:
-        try:
+        with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
     onwards = goes_on(fourth)
     assert onwards > again
     assert f"(Slurm job {third}: NODE_FAIL)" in repository.screen
     slurm.call("scontrol", "update", f"nodename={node}", "state=resume")
 
     # 4. the submitting process is killed; its job runs on; the next run stops it and goes on
-    repository.wait("progress", lambda: repository.updates() > onwards, run)
+    progress(onwards)
     run.kill()
     run.wait()
     assert repository.jobs() == [fourth]
     status, screen = repository.run(*training)
-    assert status != 0
-    assert "run 'snakemake --unlock'" in screen
+    assert status != 0 and "run 'snakemake --unlock'" in screen
     assert repository.jobs() == [fourth], "a run that may not start stops nothing"
-    status, screen = repository.run("--unlock")
-    assert status == 0, screen
+    repository.make("--unlock")
     run = repository.start(*training)
     fifth = next_job(fourth)
     assert f"stopped 1 Slurm job that an earlier run left behind: {fourth}" in repository.screen
     # Slurm forgets a job a moment before the last of its processes is gone
-    repository.wait("their end", lambda: not repository.processes(fourth), run)
+    repository.wait("their end", lambda: not repository.processes(fourth))
     assert goes_on(fifth) > onwards
 
     # 5. Ctrl-C ends the run and its job
@@ -336,10 +308,8 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
 def test_impossible_requests_are_told(repository: Repository) -> None:
     repository.change(devices=3)  # GPUs, of the two that a node has
     status, screen = repository.run(MODEL, "--retries", "0")
-    assert status != 0
-    assert "Slurm refused the job: Batch job submission failed" in screen
-    assert "config/cluster.yaml" in screen
-    assert "Traceback" not in screen
+    assert status != 0 and "Traceback" not in screen
+    must_name(screen, "Slurm refused the job", "config/cluster.yaml")
 
     # more minutes than the partition grants: Slurm takes the job, and would never start it
     cluster = repository.read("config/cluster.yaml")
@@ -355,8 +325,7 @@ def test_impossible_requests_are_told(repository: Repository) -> None:
 def test_two_processes_on_two_nodes(repository: Repository, slurm: PrivateSlurm) -> None:
     repository.train_on(dropout=0.0)
     repository.change(tokens_per_device={"others": 256}, devices=1, nodes=2)
-    status, screen = repository.run(MODEL)
-    assert status == 0, screen
+    repository.make(MODEL)
     report = json.loads((repository.folder / TEACHER / "training.json").read_text())
     shape = ("devices", "batches_per_update_and_device", "tokens_per_batch")
     assert [report[key] for key in shape] == [2, 1, 256]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from nat import files
+from nat import checksums, files
 from nat.checksums import (
     OF_FOLDER,
     TIMESTAMP,
@@ -95,7 +95,7 @@ def test_who_is_stopped_while_a_file_is_replaced_leaves_a_whole_one(
 ) -> None:
     path = tmp_path / "a.json"
     write_json(path, 1)
-    for place, name, expected in ((Path, "replace", 1), (files, "forget_replaced", 2)):
+    for place, name, expected in ((Path, "replace", 1), (checksums, "forget_replaced", 2)):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, Mock(side_effect=KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):

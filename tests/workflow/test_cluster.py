@@ -14,27 +14,18 @@ from filelock import FileLock
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
 from nat.configuration.configuration import Configuration
-from nat.configuration.reading import read
 from nat.configuration.scales import Cluster, GpuNodes, Nodes, Stage
 from nat.locks import acquired
 from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, read_cluster, resources
 from nat.workflow.left_behind import LOCK, stop_slurm_jobs
-from nat.workflow.slurm import (
-    cancel_what_never_starts,
-    jobs_of_this_folder,
-    state_of,
-)
+from nat.workflow.slurm import cancel_what_never_starts, jobs_of_this_folder, state_of
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
 from tests.messages import must_name, told
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.repository import ROOT, changed, configured, program
 
 
 def configuration(**scale: Any) -> Configuration:
-    found = read("micro", ROOT)
-    micro = found.files["scales"]["micro"]
-    scales = {**found.files["scales"], "micro": micro | scale}
-    return replace(found, files={**found.files, "scales": scales})
+    return changed(configured("micro"), "scales", "micro", **scale)
 
 
 def cluster(cpu: dict[str, Any] | None = None, **gpu: Any) -> Cluster:
@@ -67,22 +58,14 @@ def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]
     assert [attempt["mem_mb"] for attempt in attempts] == [1000, 2000, 2500]
 
 
-def test_every_stage_can_be_said_and_is_used() -> None:
-    texts = [path.read_text() for path in (ROOT / "rules").glob("*.smk")]
-    asked_for = {name for text in texts for name in re.findall(r'RESOURCES\["(\w+)"\]', text)}
-    assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
-
-
 @pytest.mark.parametrize("stage", ["latency", "cpu_latency"])
 def test_latencies_have_their_node_alone_and_those_of_processors_no_gpu(stage: Stage) -> None:
-    scale = read("paper", ROOT)
+    scale = configured("paper")
     found = asked(resources(scale, cluster(), stage))
     assert found["slurm_extra"] == "--exclusive"
     assert ("gpu" in found) == (stage == "latency")
     assert not any(re.search(each, found["slurm_extra"]) for each in get_forbidden_slurm_options())
     assert "slurm_extra" not in resources(scale, cluster(), "translate")
-    # on one machine, what takes all cores runs by itself
-    assert "    threads: workflow.cores\n" in dict(rules())["measure_latency"]
 
 
 @pytest.mark.parametrize("stage", IN_TURN)
@@ -134,11 +117,6 @@ def test_the_files_of_cluster_and_scale_are_checked(tmp_path: Path) -> None:
     (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": {"request": "gpu"}}))
     with told("config/cluster.yaml", "'gpu.request'", "'gpus' or 'gres'"):
         read_cluster(there)
-
-
-def program(path: Path, script: str) -> None:
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
 
 
 @pytest.fixture
@@ -210,25 +188,41 @@ def test_the_state_of_a_job(queue: Path, queued: str, accounted: str, state: str
     assert state_of("7") == state
 
 
-def rules() -> list[tuple[str, str]]:
-    """Name and text of every rule that makes something."""
-    texts = (path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    parts = (part for text in texts for part in re.split(r"(?m)^ *(?=(?:use )?rule )", text))
-    named = ((re.match(r"rule (\w+):", part), part) for part in parts)
-    return [(match[1], part) for match, part in named if match and "    shell:" in part]
+KEYS = ("log", "benchmark")
+HEAD = r"(?m)^ *(?:use rule (\w+) as (\w+) with|rule (\w+)?):\n"
+"""First line of a rule: the one that it uses, if any, and its name, unless a loop makes that."""
 
 
-def test_every_rule_asks_for_what_it_needs_and_chains_of_small_steps_share_jobs() -> None:
+def test_what_every_rule_says_of_its_resources_environment_and_times() -> None:
+    texts = (path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
+    rules: dict[str, tuple[str, str]] = {}
+    for text in texts:
+        _, *parts = re.split(HEAD, text)
+        for used, new, name, content in zip(*[iter(parts)] * 4, strict=True):
+            rules[new or name or "several"] = used, content
     shared: dict[str, set[str]] = {}
-    for name, text in rules():
-        assert ("    localrule: True" in text) != ("**RESOURCES[" in text), name
-        assert "ENVIRONMENT" in text or name == "take_over", name
-        for stage in re.findall(r'RESOURCES\["(\w+)"\]', text) if "    group:" in text else []:
-            assert stage in IN_TURN, name
-            shared.setdefault(stage, set()).add(name)
+    stages: set[str] = set()
+    for name, (used, text) in rules.items():
+        asked_for = set(re.findall(r'RESOURCES\["(\w+)"\]', text))
+        is_local, stages = "    localrule: True" in text, stages | asked_for
+        log, time = (re.search(rf"^ +{key}:\n((?: +f?\".*\n)+)", text, re.M) for key in KEYS)
+        if used:  # that a rule is local is not inherited (Snakemake 9.27.1)
+            assert is_local == ("    localrule: True" in rules[used][1]), name
+        elif "    shell:" in text and name != "verify":
+            assert is_local != ("**RESOURCES[" in text or name == "several"), name
+            assert "ENVIRONMENT" in text or name == "take_over", name
+            for stage in asked_for if "    group:" in text else []:
+                shared.setdefault(stage, set()).add(name)
+        if log and name != "verify":
+            assert time, name
+            assert log[1].replace("/logs/", "/benchmarks/").replace('.log",', '.tsv"') == time[1]
+    assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == stages
     # chains: the text of a training and that of a test set, distilling, scoring
     text = {"generate_text", "clean", "prepare_test_set"}
     assert shared == {"prepare": text, "distil": {"distil"}, "score": {"merge_shards", "score"}}
+    assert shared.keys() == IN_TURN.keys()
+    # on one machine, what takes all cores runs by itself
+    assert "    threads: workflow.cores\n" in rules["measure_latency"][1]
 
 
 def test_a_container_needs_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,15 +244,3 @@ def test_conda_needs_its_program(tmp_path: Path) -> None:
     assert status == 1
     must_name(screen, "--sdm conda", "the program conda; install")
     assert "Traceback" not in screen and "command not found" not in screen
-
-
-def test_a_rule_that_uses_a_local_one_is_local() -> None:
-    """It does not inherit this (Snakemake 9.27.1), and nodes may have no network."""
-    text = "".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
-    named = r"(?ms)^(?:use rule (\w+) as )?(?:rule )?(\w+)(?: with)?:\n(.*?)(?=^\S|\Z)"
-    every = re.findall(named, text)
-    local = {name for _, name, content in every if "    localrule: True" in content}
-    found = [(used, name, changes) for used, name, changes in every if used]
-    assert "fetch_test_text" in {name for _, name, _ in found}
-    for used, name, changes in found:
-        assert ("    localrule: True" in changes) == (used in local), name

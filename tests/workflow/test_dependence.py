@@ -4,8 +4,8 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +14,8 @@ from nat.artifacts import CorpusStep, Model, Score, Translations
 from nat.workflow import dependence
 from nat.workflow.dependence import CODE_OF_REPORTS, code_of_reports, content_of, depends_on
 from nat.workflow.graph import inputs_of
-from tests.repository import configured
+from tests.made_up_corpus import PREPROCESSING
+from tests.repository import changed, configured
 
 
 @pytest.mark.parametrize(
@@ -40,26 +41,46 @@ def test_a_report_is_made_again_when_its_code_changes(
     assert (code_of_reports.__wrapped__() != before) == counts
 
 
-def test_only_scores_and_what_they_are_shown_beside_depend_on_the_tokeniser_of_bleu() -> None:
-    before = configured("micro")
-    corpus = "toy-micro"
-    files = dict(before.files)
-    changes = {"bleu_tokeniser": "char", "least_perfect_score": 1}
-    files["corpora"] = {**files["corpora"], corpus: {**files["corpora"][corpus], **changes}}
-    after = replace(before, files=files)
-    names = ("micro", corpus, "at-base", 1)
-    decoded = (*names, "beam5", "test")
-    artifacts = {
-        Score(*decoded): True,
-        Translations(*decoded): True,
-        CorpusStep(corpus, "binarised", "test"): True,
-        CorpusStep(corpus, "text", "test"): False,
-        CorpusStep(corpus, "text"): False,
-        CorpusStep(corpus, "binarised"): False,
-        Model(*names): False,
-    }
-    for artifact, changed in artifacts.items():
-        assert (depends_on(before, artifact) != depends_on(after, artifact)) == changed, artifact
+CORPUS = "multi30k-en-de"
+OF_CORPUS = {
+    "text": CorpusStep(CORPUS, "text"),
+    "text of test": CorpusStep(CORPUS, "text", "test"),
+    "ids": CorpusStep(CORPUS, "binarised"),
+    "ids of test": CorpusStep(CORPUS, "binarised", "test"),
+    "model": Model("micro", CORPUS, "at-base", 1),
+    "translations": Translations("micro", CORPUS, "at-base", 1, "beam5", "test"),
+    "score": Score("micro", CORPUS, "at-base", 1, "beam5", "test"),
+}
+TEXTS, IDS = {"text", "text of test"}, {"ids", "ids of test"}
+FILES = {"files": {"en": "a", "de": "b"}}
+
+
+def splits(**keys: Any) -> dict[str, Any]:
+    return {"splits": dict.fromkeys(("train", "valid", "test"), {**FILES, **keys})}
+
+
+@pytest.mark.parametrize(
+    ("changes", "made_again"),
+    [
+        (splits(pairs=7), set()),
+        (splits(references=[FILES]), set()),
+        ({"licensed_by": "me", "description": "mine", "least_perfect_score": 1}, set()),
+        (splits(segmented=True), TEXTS),
+        (splits(files={"en": "a", "de": "c"}), TEXTS),
+        ({"preprocessing": PREPROCESSING}, IDS),
+        # what shows translations beside scores is made with them
+        ({"bleu_tokeniser": "char"}, {"ids of test", "translations", "score"}),
+    ],
+)
+def test_only_what_depends_on_a_key_of_a_corpus_is_made_again(
+    changes: dict[str, Any], made_again: set[str]
+) -> None:
+    before = changed(configured("micro"), "corpora", CORPUS, **splits())
+    after = changed(before, "corpora", CORPUS, **changes)
+    found = [
+        {name: depends_on(c, each) for name, each in OF_CORPUS.items()} for c in (before, after)
+    ]
+    assert {name for name in OF_CORPUS if found[0][name] != found[1][name]} == made_again
 
 
 def contents_count(
@@ -92,14 +113,12 @@ def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
     paths = {name: tmp_path / name for name in (*names, "further.de")}
     for name, path in paths.items():
         path.write_text(name)
-    before = configured("micro")
     splits = {
         split: {"segmented": True, "files": {x: str(paths[f"{split}.{x}"]) for x in ("en", "de")}}
         for split in ("train", "valid")
     }
     splits["valid"]["references"] = [{"files": {"de": str(paths["further.de"])}}]
     corpus = {
-        **{key: before.files["corpora"]["multi30k-en-de"][key] for key in ("source", "target")},
         "splits": splits,
         "subwords": {"files": {key: str(paths[key]) for key in ("codes", "vocabulary")}},
         "distilled": {"at-base": {"files": {"de": str(paths["distilled.de"])}}},
@@ -108,8 +127,7 @@ def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
             **{"max_tokens": 9, "max_ratio": 9.0},
         },
     }
-    corpora = {**before.files["corpora"], "multi30k-en-de": corpus}
-    configuration = replace(before, files={**before.files, "corpora": corpora})
+    configuration = changed(configured("micro"), "corpora", "multi30k-en-de", **corpus)
 
     def found() -> list[str]:
         steps = (CorpusStep("multi30k-en-de", step) for step in ("text", "references", "clean"))
@@ -132,11 +150,8 @@ def test_a_checkpoint_that_is_taken_over_counts_by_its_content(
     paths = [tmp_path / "theirs.pt", tmp_path / "dictionary.txt"]
     for path in paths:
         path.write_text(path.name)
-    before = configured("micro")
     imported = {"checkpoint": str(paths[0]), "dictionary": str(paths[1])}
-    system = {**before.files["systems"]["at-base"], "imported": imported}
-    systems = {**before.files["systems"], "at-base": system}
-    configuration = replace(before, files={**before.files, "systems": systems})
+    configuration = changed(configured("micro"), "systems", "at-base", imported=imported)
     artifacts = [Model("micro", "toy-micro", name, 1) for name in ("at-base", "nat-raw")]
 
     def found() -> list[str]:

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nat.configuration.reading import read
 from nat.configuration.scales import Cluster
 from nat.export import command
 from nat.workflow.cluster import CLUSTER, resources
 from nat.workflow.doctor import Partition, partitions, proposed, request, require_memory
 from nat.workflow.slurm import CLIENTS, require_account
 from tests.messages import must_name, told
+from tests.repository import ROOT, configured, program
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = """\
 Configuration data as of 2026-03-01T12:00:00
 AccountingStorageType   = accounting_storage/none
@@ -63,7 +62,7 @@ def test_null_is_filled_in_and_what_the_file_says_is_kept() -> None:
     ],
 )
 def test_words_of_a_request(gpu: dict[str, str], words: list[str]) -> None:
-    paper = read("paper", ROOT)
+    paper = configured("paper")
     limits = {"account": "lab", "qos": "long", "gpu": {"partition": "big", "most_minutes": 2000}}
     cluster = Cluster.model_validate({**limits, "gpu": {**limits["gpu"], **gpu}})  # type: ignore[dict-item]
     asked = request(resources(paper, cluster, "train"), 2)
@@ -72,7 +71,7 @@ def test_words_of_a_request(gpu: dict[str, str], words: list[str]) -> None:
     assert "--exclusive" in request(resources(paper, cluster, "latency"), 1)
 
 
-SBATCH = f"""#!{sys.executable}
+SBATCH = """
 import subprocess, sys
 from pathlib import Path
 
@@ -89,13 +88,11 @@ if "--test-only" not in words:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the configuration and clients of a Slurm that say what files there say."""
-    clients = dict.fromkeys(CLIENTS, "#!/bin/sh\n")
-    clients |= {"sbatch": SBATCH, "scontrol": "#!/bin/sh\ncat settings"}
-    clients |= {"sinfo": "#!/bin/sh\ncat partitions"}
-    (tmp_path / "bin").mkdir()
-    for name, text in clients.items():
-        (tmp_path / "bin" / name).write_text(text)
-        (tmp_path / "bin" / name).chmod(0o755)
+    clients = dict.fromkeys(CLIENTS, "")
+    clients |= {"scontrol": "cat settings", "sinfo": "cat partitions"}
+    for name, script in clients.items():
+        program(tmp_path / "bin" / name, script)
+    program(tmp_path / "bin/sbatch", SBATCH, sys.executable)
     for name in ("config", "slurm"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "settings").write_text(SETTINGS)
@@ -158,10 +155,9 @@ def test_a_slurm_that_forgets_its_jobs_is_refused(repository: Path, storage: str
 def test_an_account_is_one_that_slurm_knows(repository: Path) -> None:
     require_account(None)
     for client in ("sacctmgr", "sshare"):  # they do not say
-        (repository / "bin" / client).write_text("#!/bin/sh\n")
-        (repository / "bin" / client).chmod(0o755)
+        program(repository / "bin" / client, "")
     require_account("any")
-    (repository / "bin/sacctmgr").write_text("#!/bin/sh\necho Lab; echo other\n")
+    program(repository / "bin/sacctmgr", "echo Lab; echo other")
     require_account("lab")
     with told("config/cluster.yaml", "'lap'", "lab or other"):
         require_account("lap")

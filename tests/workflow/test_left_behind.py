@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from nat.workflow.left_behind import require_no_survivors
-from tests.graph.test_graph import finished_run, snakemake
+from tests.graph.test_graph import finished_run, snakemake, start
 from tests.messages import must_name, told
-from tests.repository import variables
 
 
 def until(what: Callable[[], object]) -> None:
@@ -38,15 +37,15 @@ def test_jobs_of_a_killed_run_are_named(tmp_path: Path, monkeypatch: pytest.Monk
         f"import subprocess, sys\nsubprocess.run([sys.executable, *{train}])\n"
     )
 
-    def start(where: Path, *words: str) -> subprocess.Popen[bytes]:
+    def begin(where: Path, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, *words], cwd=where, start_new_session=True)
 
     others = [
-        start(tmp_path, "workflow_scripts/plan.py"),
-        start(elsewhere, *train),
-        start(tmp_path, "snakemake"),  # goes on, and so does its job
+        begin(tmp_path, "workflow_scripts/plan.py"),
+        begin(elsewhere, *train),
+        begin(tmp_path, "snakemake"),  # goes on, and so does its job
     ]
-    job = start(tmp_path, *train)
+    job = begin(tmp_path, *train)
     try:
         until(lambda: "train.py" in Path(f"/proc/{job.pid}/cmdline").read_text())
         with told("folder", f"process {job.pid}", " ".join(train)):
@@ -73,11 +72,7 @@ def test_a_training_that_ends_after_snakemake_was_killed_is_used(
     folder = repository / TRAINING
     before = (folder / "model.pt").read_bytes()
     shutil.rmtree(folder)
-    arguments = [f"{TRAINING}/model.pt", "--cores", "2", "--config", "scale=micro"]
-    command = [sys.executable, "-m", "snakemake", *arguments]
-    with subprocess.Popen(
-        command, cwd=repository, env=variables(None), stderr=subprocess.PIPE
-    ) as first:
+    with start(repository, f"{TRAINING}/model.pt") as first:
         until((folder / "checkpoints/run.json").exists)
         first.kill()
     status, screen = snakemake(repository, f"{TRAINING}/model.pt")

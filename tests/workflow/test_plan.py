@@ -1,22 +1,20 @@
 """The plan counts the jobs of the graph and adds up what they take, as assumed or measured."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from nat.configuration.reading import read
 from nat.workflow import plan
 from nat.workflow.cluster import ATTEMPTS, sentences
 from nat.workflow.together import RULE
 from snakemake_logger_plugin_jobs import PendingJob
 from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.messages import must_name
+from tests.repository import changed, configured
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = {"corpus": "toy-micro", "system": "at-base", "seed": "1"}
 TEST = {**NAMES, "split": "test"}
 SHARD = {**NAMES, "decoding": "beam5", "split": "train", "shard": "1", "shards": "2"}
@@ -31,10 +29,7 @@ def job(
 
 def estimates(made: tuple[PendingJob, ...] = (), **scale: Any) -> plan.Estimates:
     """Those of the scale micro, changed, where models take as long as at the scale demo."""
-    found = read("micro", ROOT)
-    scales = found.files["scales"]
-    files = {**found.files, "scales": {**scales, "micro": scales["micro"] | scale}}
-    return plan.Estimates(replace(found, files=files), made)
+    return plan.Estimates(changed(configured("micro"), "scales", "micro", **scale), made)
 
 
 def test_seconds_and_disk_follow_from_recipe_and_decodings() -> None:
@@ -104,7 +99,7 @@ def test_a_row_counts_what_its_target_waits_for_and_the_last_one_each_job_once()
 
 
 def test_what_is_not_known_or_would_not_end_is_said(tmp_path: Path) -> None:
-    assert sentences(read("paper", ROOT), "wmt14-en-de", "train") == 4_500_000  # as is expected
+    assert sentences(configured("paper"), "wmt14-en-de", "train") == 4_500_000  # as is expected
     found = estimates(stages={"train": {"minutes": 10}})  # 100 minutes in four attempts
     jobs = [job("clean", {"corpus": name}) for name in ("multi30k-en-de", "tatoeba-en-de")]
     said = " ".join(plan.notes(found, [*jobs, job("train", NAMES)]))
@@ -112,15 +107,6 @@ def test_what_is_not_known_or_would_not_end_is_said(tmp_path: Path) -> None:
     found.factors = {found._kind(job("train", NAMES)): 1e6}
     said = " ".join(plan.notes(found, [job("train", NAMES)]))
     must_name(said, f"{ATTEMPTS} attempts", "'stages.train.minutes'", "config/scales/micro.yaml")
-
-
-def test_every_rule_that_makes_something_measures_itself_beside_its_log() -> None:
-    for path in sorted((ROOT / "rules").glob("*.smk")):
-        text = path.read_text()
-        logs = re.findall(r"^ +log:\n((?: +f?\".*\n)+)", text, re.MULTILINE)
-        times = re.findall(r"^ +benchmark:\n((?: +f?\".*\n)+)", text, re.MULTILINE)
-        expected = [each.replace("/logs/", "/benchmarks/") for each in logs if "verify" not in each]
-        assert [each.replace('.log",\n', '.tsv"\n') for each in expected] == times, path
 
 
 @pytest.mark.graph

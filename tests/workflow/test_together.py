@@ -1,6 +1,5 @@
 """Which decodings share a job."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,16 +10,14 @@ from nat.configuration import Configuration
 from nat.workflow.graph import inputs_of
 from nat.workflow.together import RULE, Together, rule_kind, together
 from nat.workflow.wiring import Wiring
-from tests.repository import configured
+from tests.repository import changed, configured
 
 CORPUS = "toy-micro"
 
 
 def configuration(shards: int = 1) -> Configuration:
-    found = configured("micro")
-    scale = found.files["scales"]["micro"] | {"shards": {"train": 2, "valid": 1, "test": shards}}
-    scales = {**found.files["scales"], "micro": scale}
-    return replace(found, files={**found.files, "scales": scales})
+    of_splits = {"train": 2, "valid": 1, "test": shards}
+    return changed(configured("micro"), "scales", "micro", shards=of_splits)
 
 
 def score(system: str, decoding: str, seed: int = 1, split: str = "test") -> Score:
