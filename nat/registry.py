@@ -114,11 +114,6 @@ def build(family: str, method: Method) -> Any:
     return validated(find(family, method.method), _given(method), f"'{method.method}'")
 
 
-def built(family: str, options: Mapping[str, Any]) -> Any:
-    """Build a method from its name and options, as a file of the configuration has them."""
-    return build(family, Method(**options))
-
-
 def describe(family: str, method: Method) -> Any:
     """The options of a method, as an object that has its traits."""
     return _described(family, json.dumps(method.as_json(), sort_keys=True))

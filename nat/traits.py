@@ -28,42 +28,25 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 class ProxyInput(StrictModel):
-    """A proxy input: the tokens that the decoder sees in training.
+    """A proxy input: the tokens that the decoder sees in training."""
 
-    Attributes:
-        decoding_order: order in which the system predicts tokens.
-        trains_on_partial_targets: whether part of the target is visible in training, so that the
-            system can refine a translation in several steps.
-        upsampled: True: only for an upsampled canvas; False: not for one; None: for all.
-        teacher: order of the system that the key `teacher` must name; None if there is no teacher.
-    """
-
-    decoding_order: ClassVar[Order] = "parallel"
+    decoding_order: ClassVar[Order] = "parallel"  # in which the system predicts tokens
+    # part of the target is visible in training, so that a translation can be refined in steps
     trains_on_partial_targets: ClassVar[bool] = False
-    upsampled: ClassVar[bool | None] = None
-    teacher: ClassVar[Order | None] = None
+    upsampled: ClassVar[bool | None] = None  # whether the canvas must be; None for both
+    teacher: ClassVar[Order | None] = None  # of the system that the key `teacher` must name
 
 
 class ProxyTarget(StrictModel):
-    """A proxy target: the labels of a training.
+    """A proxy target: the labels of a training."""
 
-    Attributes:
-        decoding_order: order of the systems that can use it; None for all.
-        upsampled: whether the system learns on an upsampled canvas, so that no length predictor is
-            needed.
-        distils: whether an iterative teacher, the system of `init_from`, labels the target.
-        trains_correction: whether the system learns to replace visible tokens that are wrong.
-        empty_token: whether the system learns to predict BLANK for "no token"; decodings may
-            predict it and then drop it.
-        teacher: as for inputs.
-    """
-
-    decoding_order: ClassVar[Order | None] = None
-    upsampled: ClassVar[bool] = False
-    distils: ClassVar[bool] = False
-    trains_correction: ClassVar[bool] = False
+    decoding_order: ClassVar[Order | None] = None  # of the systems that can use it; None for all
+    upsampled: ClassVar[bool] = False  # learns on an upsampled canvas, without a length predictor
+    distils: ClassVar[bool] = False  # an iterative teacher, the system of `init_from`, labels it
+    trains_correction: ClassVar[bool] = False  # learns to replace visible tokens that are wrong
+    # learns to predict BLANK for "no token"; decodings may predict it and then drop it
     empty_token: ClassVar[bool] = False
-    teacher: ClassVar[Order | None] = None
+    teacher: ClassVar[Order | None] = None  # as for inputs
 
     @property
     def fewest_tokens(self) -> dict[str, int]:
@@ -72,13 +55,9 @@ class ProxyTarget(StrictModel):
 
 
 class TextChoice(StrictModel):
-    """Which of several target sentences a system learns.
+    """Which of several target sentences a system learns."""
 
-    Attributes:
-        decoding_order: order of the systems that can use it; None for all.
-    """
-
-    decoding_order: ClassVar[Order | None] = None
+    decoding_order: ClassVar[Order | None] = None  # of the systems that can use it; None for all
 
 
 class NetworkPart(StrictModel):
@@ -95,39 +74,20 @@ class NetworkPart(StrictModel):
 
 
 class DecodingMethod(StrictModel):
-    """A way of producing translations.
+    """A way of producing translations."""
 
-    Attributes:
-        decoding_order: order of the systems that can use it.
-        upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
-            all.
-        encoder_only: whether it is only for systems without decoder layers.
-        needs_partial_targets: whether the decoder sees part of a translation, so that it is only
-            for systems that saw part of the target in training.
-        needs_correction: whether it replaces visible tokens, so that it is only for systems that
-            have learned to.
-        part: network part that the system must have; None if it needs none.
-        assistant: order of the system that the key `assistant` must name; None if there is no
-            assistant.
-        assistant_optional: whether the key `assistant` may be left out all the same.
-        starts_from_assistant: whether it completes what the assistant writes, which is the same for
-            all such decodings of a job.
-        starts_from_masks: whether it begins with a pass over masks, which is the same for all such
-            decodings of a job with the same lengths.
-        converted: the other engine that runs the model, for which it is converted; None for
-            PyTorch.
-        traced: whether its passes can be looked at, see `nat.decoding.passes.Traced`.
-    """
-
-    decoding_order: ClassVar[Order] = "parallel"
-    upsampled: ClassVar[bool | None] = False
-    encoder_only: ClassVar[bool] = False
-    needs_partial_targets: ClassVar[bool] = False
-    needs_correction: ClassVar[bool] = False
-    part: ClassVar[str | None] = None
-    assistant: ClassVar[Order | None] = None
-    assistant_optional: ClassVar[bool] = False
+    decoding_order: ClassVar[Order] = "parallel"  # of the systems that can use it
+    upsampled: ClassVar[bool | None] = False  # whether their canvas is; None for all
+    encoder_only: ClassVar[bool] = False  # only for systems without decoder layers
+    needs_partial_targets: ClassVar[bool] = False  # the decoder sees part of a translation
+    needs_correction: ClassVar[bool] = False  # it replaces visible tokens
+    part: ClassVar[str | None] = None  # network part that the system must have
+    assistant: ClassVar[Order | None] = None  # of the system that the key `assistant` must name
+    assistant_optional: ClassVar[bool] = False  # the key may be left out all the same
+    # it completes what the assistant writes, or begins with a pass over masks: the same for all
+    # such decodings of a job, the latter for those with the same lengths
     starts_from_assistant: ClassVar[bool] = False
     starts_from_masks: ClassVar[bool] = False
+    # the other engine that runs the model, for which it is converted; None for PyTorch
     converted: ClassVar[Engine | None] = None
-    traced: ClassVar[bool] = False
+    traced: ClassVar[bool] = False  # its passes can be looked at, see `nat.decoding.passes.Traced`

@@ -3,24 +3,30 @@
 Every check raises `UserError` for the first problem, with file, key and reason.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from nat import registry
 from nat.configuration import families
 from nat.configuration.compatibility import check_decoding, check_system
-from nat.configuration.configuration import Configuration
+from nat.configuration.configuration import Configuration, dependencies, needed_systems
 from nat.configuration.entries import all_tasks, replacements
 from nat.configuration.families import require
-from nat.configuration.files import FOLDERS, file_of
+from nat.configuration.files import FOLDERS, PAPER_SCALE, file_of
+from nat.configuration.json_values import WITH_TASKS, references
 from nat.configuration.recipes import Recipe
-from nat.configuration.references import WITH_TASKS, references
-from nat.configuration.systems import needed_systems
-from nat.data.corpus import Corpus, Source, Split
+from nat.data.corpus import (
+    Corpus,
+    FurtherReferences,
+    GivenSubwords,
+    GivenTranslations,
+    PairSource,
+    Source,
+)
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
-from nat.data.splits import TRAIN, VALID, parts_by_key, sides, split_names, with_archive
+from nat.data.splits import TRAIN, VALID, sources_of, split_names, with_archive
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -31,8 +37,15 @@ def check(configuration: Configuration) -> None:
     for family, content in configuration.files["decodings"].items():
         # first, since families know the names that others use
         configuration.decoding(families.example(family, content))
-    for where, name, known, what in _names(configuration):
-        require(name, known, what, where)
+    sizes = [scale["sizes"] for scale in configuration.files["scales"].values()]
+    known = {
+        **configuration.files,
+        "sizes": {size for its in sizes for size in its},
+        "tasks": all_tasks(configuration),
+    }
+    for where, folder, names in _names(configuration):
+        for name in names:
+            require(name, known[folder], FOLDERS.get(folder, folder[:-1]), where)
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
     tasks = [configuration.tasks_of(corpus) for corpus in configuration.tasks.values()]
@@ -51,52 +64,38 @@ def check(configuration: Configuration) -> None:
             check_system(view, name)
 
 
-def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Places where a file names something, the name, what there is of its kind, and the kind."""
+def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[str]]]:
+    """Places where a file names others, their folder, `sizes` or `tasks`, and these names."""
     for name, content in configuration.files["scales"].items():
-        for task in (task for task, corpus in content["tasks"].items() if corpus is None):
-            where = f"{file_of('scales', name)}: key 'tasks'"
-            yield where, task, all_tasks(configuration), "task"
+        left_out = [task for task, corpus in content["tasks"].items() if corpus is None]
+        yield f"{file_of('scales', name)}: key 'tasks'", "tasks", left_out
     file, scale = file_of("scales", configuration.scale), configuration.scale_settings
     for task, corpus in configuration.tasks.items():
-        yield f"{file}: key 'tasks.{task}'", corpus, configuration.corpora, "corpus"
+        yield f"{file}: key 'tasks.{task}'", "corpora", [corpus]
     for recipe in scale.recipes:
-        for name in replacements(configuration, recipe):
-            yield f"{file}: key 'recipes.{recipe}'", name, configuration.files["recipes"], "recipe"
-    for system in scale.targets:
-        yield f"{file}: key 'targets'", system, configuration.systems, "system"
-    for size in scale.tokens_per_device.keys() - {"others"}:
-        yield f"{file}: key 'tokens_per_device'", size, scale.sizes, "size"
-    for paper in scale.apart:
-        yield f"{file}: key 'apart'", paper, configuration.papers, "paper"
-    for decoding in scale.browser.steps:
-        yield f"{file}: key 'browser.steps'", decoding, configuration.decodings, "decoding"
-    scales = configuration.files["scales"].values()
-    known = {**configuration.files, "sizes": {size for its in scales for size in its["sizes"]}}
+        yield f"{file}: key 'recipes.{recipe}'", "recipes", replacements(configuration, recipe)
+    yield f"{file}: key 'targets'", "systems", scale.targets
+    sizes = scale.tokens_per_device.keys() - {"others"}
+    yield f"{file}: key 'tokens_per_device'", "sizes", sizes
+    yield f"{file}: key 'apart'", "papers", scale.apart
+    yield f"{file}: key 'browser.steps'", "decodings", scale.browser.steps
     for folder in WITH_TASKS:
         overridden = configuration.overridden.get(folder, {})
         for name, content in (*configuration.files[folder].items(), *overridden.items()):
             where = configuration.file_of(folder, name)
+            yield f"{where}: key 'tasks'", "tasks", content.get("tasks", {})
             for key, other, value in references(content):
-                yield f"{where}: key '{key}'", value, known[other], FOLDERS.get(other, "size")
-            for task in content.get("tasks", {}):
-                yield f"{where}: key 'tasks'", task, all_tasks(configuration), "task"
+                yield f"{where}: key '{key}'", other, [value]
     for name in configuration.corpora:
-        its, file = configuration.corpus(name), file_of("corpora", name)
-        if its.derived is not None:
-            languages = sides(configuration.corpus(its.derived.source))
-            yield f"{file}: key 'derived.side'", its.derived.side, languages, "language"
-        for teacher in its.distilled:
-            yield f"{file}: key 'distilled'", teacher, configuration.systems, "system"
+        where = f"{file_of('corpora', name)}: key 'distilled'"
+        yield where, "systems", configuration.corpus(name).distilled
     for name in configuration.papers:
         systems = configuration.paper(name).systems
-        for own, described in systems.items():
-            key = f"{file_of('papers', name)}: key 'systems.{own}"
-            for task in described.tasks:
-                yield f"{key}.tasks'", task, all_tasks(configuration), "task"
-            if described.baseline is not None:
-                known_systems = [*systems, *configuration.systems]
-                yield f"{key}.baseline'", described.baseline, known_systems, "system"
+        for own, its in systems.items():
+            where = f"{file_of('papers', name)}: key 'systems.{own}"
+            yield f"{where}.tasks'", "tasks", its.tasks
+            if its.baseline is not None and its.baseline not in configuration.systems:
+                require(its.baseline, systems, "system", f"{where}.baseline'")
 
 
 def _check_cycles(view: Configuration) -> None:
@@ -182,15 +181,12 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             wanted = f"{corpus.source} and {corpus.target}"
             yield f"key '{key}': found {', '.join(value)}, expected {wanted}"
     for name, text in corpus.splits.items():
-        yield from _problems_of_split(name, text, languages)
-        for key, part in parts_by_key(name, text).items():
-            with told_of(f"'{key}': key 'sacrebleu': "):
-                with_archive(part, corpus)
-    for teacher, its in corpus.distilled.items():
-        yield from _problems_of_origin(its, f"distilled.{teacher}", {corpus.target})
-    if corpus.subwords is not None:
-        due = {"codes", "vocabulary"}, {"pieces", "vocabulary"}
-        yield from _problems_of_origin(corpus.subwords, "subwords", *due)
+        if text.parts or text.every is not None:
+            yield from _problems_of_source(f"splits.{name}", text, corpus)
+        if text.keep_repeated and text.every is None:
+            yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
+    for key, source in sources_of(corpus).items():
+        yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
         known = of_vocabulary if step == "vocabulary" else splits
@@ -199,42 +195,76 @@ def _problems(corpus: Corpus) -> Iterator[str]:
                 yield f"unknown key 'expected.{step}.{each}'; {hint(each, known)}"
 
 
-def _problems_of_split(name: str, split: Split, languages: set[str]) -> Iterator[str]:
-    if split.parts or split.every is not None:
-        yield from _problems_of_origin(split, f"splits.{name}")
-    if split.keep_repeated and split.every is None:
-        yield f"'splits.{name}': key 'keep_repeated' is of splits that are cut out with 'every'"
-    for key, part in parts_by_key(name, split).items():
-        labels = {PAIRS} if part.format in TOGETHER else languages
-        yield from _problems_of_origin(part, key, labels)
-        columns = part.columns
-        if part.format == "tsv" and (columns.keys() != languages or len({*columns.values()}) == 1):
-            yield f"'{key}': key 'columns': expected columns for {_listed(languages)}, from 0"
-    for number, further in enumerate(split.references):
-        alone = [{language} for language in languages]
-        due = alone if further.format == EXTRA_REFERENCES else [*alone, languages]
-        yield from _problems_of_origin(further, f"splits.{name}.references[{number}]", *due)
-
-
-def _problems_of_origin(text: Source, key: str, *due: set[str]) -> Iterator[str]:
-    """Problems of where text comes from; `due`: the labels that its files may have."""
-    if len(text.origins) != 1:
+def _problems_of_source(key: str, source: Source, corpus: Corpus) -> Iterator[str]:
+    """Problems of where text comes from, and of the labels that its files have."""
+    if len(source.origins) != 1:
         known = ("files", "urls", "archive", "sacrebleu", "parts", "every")
-        own = ", ".join(f"'{each}'" for each in known if each in type(text).model_fields)
-        yield f"'{key}': found {' and '.join(text.origins) or 'none'}, expected one of {own}"
-    for name, value in (("urls", text.urls), ("files", text.files), ("members", text.members)):
+        own = ", ".join(f"'{each}'" for each in known if each in type(source).model_fields)
+        yield f"'{key}': found {' and '.join(source.origins) or 'none'}, expected one of {own}"
+    languages = {corpus.source, corpus.target}
+    due = [{language} for language in languages]  # of further references
+    if isinstance(source, GivenSubwords):
+        due = [{"codes", "vocabulary"}, {"pieces", "vocabulary"}]
+    elif isinstance(source, GivenTranslations):
+        due = [{corpus.target}]
+    elif isinstance(source, PairSource):
+        due = [{PAIRS} if source.format in TOGETHER else languages]
+        columns = source.columns
+        if source.format == "tsv" and (columns.keys() != languages or len({*columns.values()}) < 2):
+            yield f"'{key}': key 'columns': expected columns for {_listed(languages)}, from 0"
+        with told_of(f"'{key}': key 'sacrebleu': "):
+            with_archive(source, corpus)
+    elif isinstance(source, FurtherReferences) and source.format != EXTRA_REFERENCES:
+        due.append(languages)
+    for name, value in (
+        ("urls", source.urls),
+        ("files", source.files),
+        ("members", source.members),
+    ):
         if value and set(value) not in due:
             expected = " or ".join(map(_listed, due))
             yield f"'{key}': key '{name}': found {', '.join(value)}, expected files for {expected}"
-    if text.archive is not None and not text.members:
+    if source.archive is not None and not source.members:
         yield f"'{key}': missing key 'members', the files of its 'archive'"
-    of_files = text.sha256 if isinstance(text.sha256, dict) else {}
-    if text.urls and of_files.keys() != text.urls.keys():
+    of_files = source.sha256 if isinstance(source.sha256, dict) else {}
+    if source.urls and of_files.keys() != source.urls.keys():
         yield f"'{key}': key 'sha256': expected one checksum for each of the 'urls'"
-    sums = text.model_fields_set & {"sha256", "md5"}
-    if text.archive is not None and (of_files or len(sums) != 1):
+    sums = source.model_fields_set & {"sha256", "md5"}
+    if source.archive is not None and (of_files or len(sums) != 1):
         yield f"'{key}': expected either 'sha256' or 'md5' of the archive (null: unpublished)"
 
 
 def _listed(labels: set[str]) -> str:
     return " and ".join(sorted(labels))
+
+
+def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """One sentence for each thing that is noteworthy; reports ask for these corpora and systems."""
+    pairs, overridden = set(asked_for), configuration.overridden.get("recipes", {})
+    used = _recipes_of(configuration, pairs)
+    changed = {*configuration.files["scales"][configuration.scale]["recipes"], *overridden}
+    long = [name for name in sorted(used) if replacements(configuration, name)[-1] not in changed]
+    if long and configuration.scale != PAPER_SCALE:
+        yield (
+            f"{file_of('scales', configuration.scale)}: these recipes train as long as in the "
+            f"papers, since the key 'recipes' does not change them: {', '.join(long)}"
+        )
+    # any decoding may be shown, and with it the systems that it uses besides
+    named = references(configuration.files["decodings"])
+    helpers = {name for _, folder, name in named if folder == "systems"}
+    used |= _recipes_of(configuration, {(corpus, name) for corpus, _ in pairs for name in helpers})
+    effective = {each for name in used for each in replacements(configuration, name)}
+    ends = tuple(point.name for point in configuration.choice.points)
+    for recipe in (name for name in overridden.keys() - effective if not name.endswith(ends)):
+        yield f"override: no system that reports show uses the recipe '{recipe}'"
+
+
+def _recipes_of(configuration: Configuration, pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The recipes of these systems and of those that they need."""
+    left, needed = list(pairs), set()
+    while left:
+        corpus, system = left.pop()
+        if (corpus, system) not in needed:
+            needed.add((corpus, system))
+            left += [(corpus, name) for name in dependencies(configuration.on(corpus), system)]
+    return {configuration.on(corpus).system(system).recipe.like for corpus, system in needed}

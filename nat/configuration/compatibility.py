@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from nat.configuration.configuration import SystemMethods, methods_of
 from nat.configuration.entries import Entries
-from nat.configuration.systems import SystemMethods, methods_of
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS

@@ -1,14 +1,161 @@
-"""The configuration of a run at its scale, in which systems that are the same are one."""
+"""The configuration of a run at its scale: its systems, and which of them are the same."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import TopologicalSorter
+from typing import Any
 
-from nat.configuration import families
-from nat.configuration.entries import Entries
-from nat.configuration.families import Origin
+from nat import registry
+from nat.configuration.entries import Entries, replacements
+from nat.configuration.families import Origin, require
+from nat.configuration.files import file_of
+from nat.configuration.json_values import fingerprint, references, renamed
+from nat.configuration.merging import Content
 from nat.configuration.models import Training
-from nat.configuration.systems import SystemMethods, dependencies, identity, methods_of, training
+from nat.errors import UserError, told_of
+from nat.options import options_of
+from nat.registry import Method
+from nat.traits import NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
+
+
+class SystemMethods:
+    """A system with its methods, their options and traits."""
+
+    def __init__(self, configuration: Entries, name: str) -> None:
+        def described(key: str, family: str, method: Method) -> Any:
+            with told_of(f"{configuration.place('systems', name)}: key '{key}': "):
+                return registry.describe(family, method)
+
+        self.name, self.its = name, configuration.system(name)
+        self.content = configuration.content("systems", name)
+        self.file = configuration.file_of("systems", name)  # for messages
+        start, choice = self.its.init_from, self.its.text.choice
+        self.start = None if start is None else methods_of(configuration, start.system)
+        self.input: ProxyInput = described("input", "inputs", self.its.input)
+        self.target: ProxyTarget = described("target", "targets", self.its.target)
+        self.choice: TextChoice | None = None
+        if choice is not None:
+            self.choice = described("text", "distillation", choice)
+        self.parts: dict[str, NetworkPart] = {
+            part: described("parts", "parts", Method(method=part, **options))
+            for part, options in self.its.parts.items()
+        }
+        self.order: Order = self.input.decoding_order
+        # None if the scale has none of this name
+        self.size = configuration.scale_settings.sizes.get(self.its.size)
+        self.encoder_only = self.size is not None and not self.size.decoder_layers
+        self.upsampled = self.its.decoder.upsample is not None
+
+    def learned(self, trait: str) -> bool:
+        """True if this system, or the one it starts from, was trained by methods with a trait."""
+        own = getattr(self.input, trait, False) or getattr(self.target, trait, False)
+        return bool(own or self.start and self.start.learned(trait))
+
+    @property
+    def refines(self) -> bool:
+        """True if it was trained on partly revealed targets, and so can refine a translation."""
+        return self.learned("trains_on_partial_targets")
+
+
+@lru_cache(4096)
+def methods_of(configuration: Entries, system: str) -> SystemMethods:
+    """A system with its methods."""
+    return SystemMethods(configuration, system)
+
+
+@lru_cache(4096)
+def needed_systems(configuration: Entries, system: str) -> list[tuple[str, str]]:
+    """Systems that a system needs, each with the key that names it (`text`, also for what the
+    decodings of its texts use)."""
+    needed = []
+
+    def find(content: Content, key: str) -> None:
+        for _, folder, name in references(content):
+            if folder == "systems":
+                needed.append((name, key))
+            else:
+                file = configuration.content("decodings", name)
+                find({part: file.get(part) for part in ("assistant", "language_model")}, key)
+
+    content = configuration.content("systems", system)
+    for key in ("text", "init_from", "teacher"):
+        find({key: content.get(key)}, key)
+    return needed
+
+
+def dependencies(configuration: Entries, system: str) -> list[str]:
+    """Systems that must be trained first: teachers and the initial model."""
+    return list(dict.fromkeys(name for name, _ in needed_systems(configuration, system)))
+
+
+def _identity(view: Entries, system: str, others: Mapping[str, str]) -> str:
+    """The fingerprint of a system and of all that it refers to, given those of others."""
+    its = view.system(system)
+    if its.size not in view.scale_settings.sizes:
+        return fingerprint({"system": system})  # not trained at this scale, so equal to no other
+    content = renamed(_effective(view, system), others)
+    content["recipe"]["validation"].pop("decoding")  # its options are included
+    decodings = {}
+    for name in (text.decoding for text in its.text.candidates if text.decoding):
+        file = view.decoding_file(name)
+        besides = {"assistant": file.assistant, "tuning": file.tuning}
+        own = {**view.decoding(name).as_json(), **besides}
+        decodings[name] = fingerprint(renamed(own, others))
+    content["text"] = renamed(content["text"], decodings, "decodings")
+    return fingerprint(content)
+
+
+def _effective(configuration: Entries, system: str) -> dict[str, Any]:
+    """Content of `Configuration.training`, JSON-able, but with decays as they are stated."""
+    its, scale = configuration.system(system), configuration.scale_settings
+    if its.size not in scale.sizes:
+        raise UserError(
+            f"{configuration.file_of('systems', system)}: key 'size': the scale "
+            f"'{configuration.scale}' has no size '{its.size}'; describe it in "
+            f"{file_of('scales', configuration.scale)}, key 'sizes'"
+        )
+    recipe, text = configuration.recipe_of(system), its.text.with_seed(scale.seeds[0])
+    validation, parts = recipe.validation.decoding, methods_of(configuration, system).parts
+    if text.choice is not None:
+        text = replace(text, choice=registry.completed("distillation", text.choice))
+    decoding = None if validation is None else configuration.decoding(validation).as_json()
+    return {
+        "architecture": options_of(scale.sizes[its.size]),
+        "input": registry.completed("inputs", its.input).as_json(),
+        "target": registry.completed("targets", its.target).as_json(),
+        "decoder": options_of(its.decoder),
+        "parts": {
+            name: {**options_of(part), **registry.version_of(name)} for name, part in parts.items()
+        },
+        "length": its.length,
+        "text": text.as_json(),
+        "teacher": its.teacher and {"system": its.teacher, "seed": scale.seeds[0]},
+        "init_from": its.init_from and its.init_from.as_json(),
+        "recipe": recipe.as_written(),
+        "validation_decoding": decoding,
+        "precision": configuration.settings.precision,
+        **({} if its.imported is None else {"imported": its.imported.model_dump()}),
+    }
+
+
+@lru_cache(4096)
+def _training(view: Entries, corpus: str, system: str) -> Training:
+    """See `Configuration.training`; `view` is that of the corpus, and the name is canonical.
+
+    A moving average forgets as much in the whole training as in one of the stated length: a decay
+    of 0.9992 in 40,000 updates becomes 0.9992^80 in 500.
+    """
+    content, name = _effective(view, system), view.system(system).recipe.like
+    recipe, target = content["recipe"], content["target"]
+    of_paper = view.written("recipes", replacements(view, name)[-1])
+    # 1 where either length is in epochs, whose updates are not known before the training
+    stated, ratio = recipe.pop("reference_updates", of_paper.get("updates")), 1.0
+    if stated and "updates" in recipe:
+        ratio = stated / recipe["updates"]
+    if target.get("ema_decay") is not None:
+        target["ema_decay"] = float(f"{target['ema_decay'] ** ratio:.6g}")
+    return Training.of({"corpus": corpus, "system": system, **content})
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +176,7 @@ class Configuration(Entries):
     def canonical(self, corpus: str, system: str) -> str:
         """The name under which a system is trained on a corpus."""
         names = self.on(corpus).names or {}
-        return names[families.require(system, names, "system", "config/systems")]
+        return names[require(system, names, "system", "config/systems")]
 
     def training(self, corpus: str, system: str) -> Training:
         """Everything that determines the model of a system, with all defaults and canonical names.
@@ -39,7 +186,7 @@ class Configuration(Entries):
         themselves.
         """
         self.corpus(corpus)
-        return training(self.on(corpus), corpus, self.canonical(corpus, system))
+        return _training(self.on(corpus), corpus, self.canonical(corpus, system))
 
 
 @lru_cache(64)
@@ -54,7 +201,7 @@ def _named(configuration: Configuration, tasks: tuple[str, ...]) -> Configuratio
     identities: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
     for name in TopologicalSorter(needed).static_order():
-        identities[name] = identity(view, name, identities)
+        identities[name] = _identity(view, name, identities)
         groups.setdefault(identities[name], []).append(name)
 
     def is_copy(name: str, same: list[str]) -> bool:

@@ -14,6 +14,7 @@ from nat import registry
 from nat.configuration import families
 from nat.configuration.families import Origin
 from nat.configuration.files import FOLDERS, file_of
+from nat.configuration.json_values import WITH_TASKS, renamed
 from nat.configuration.merging import Content, changed_recipe, merged, without
 from nat.configuration.models import (
     DecodingFile,
@@ -24,10 +25,9 @@ from nat.configuration.models import (
 )
 from nat.configuration.overrides import RunChoice
 from nat.configuration.recipes import Recipe
-from nat.configuration.references import WITH_TASKS, renamed
 from nat.configuration.scales import Scale, TaskCorpus
 from nat.data.corpus import Corpus
-from nat.data.splits import split_names
+from nat.data.splits import sides, split_names
 from nat.errors import UserError, told_of
 from nat.options import cached_method
 from nat.papers.description import Paper
@@ -37,27 +37,19 @@ from nat.traits import DecodingMethod
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What the files of `config/` say at a scale.
+    """What the files of `config/` say at a scale."""
 
-    Attributes:
-        root: folder that holds `config/`.
-        choice: of the command line, with its scale.
-        settings: `config/config.yaml`, with what the command line changes.
-        files: content of all other files, by folder and name, as `families` expands them; each
-            after the one that it is `like`.
-        origins: where each entry of `files` is defined.
-        overridden: what the command line changes, by folder and name.
-        of_tasks: the tasks whose changes count.
-        names: the name under which each system is trained, in what `on` returns; None elsewhere.
-    """
-
-    root: Path
-    choice: RunChoice
-    settings: Settings
+    root: Path  # folder that holds `config/`
+    choice: RunChoice  # of the command line, with its scale
+    settings: Settings  # `config/config.yaml`, with what the command line changes
+    # content of all other files, by folder and name, as `families` expands them, and where each
+    # entry is defined; it comes after the one that it is `like`
     files: dict[str, dict[str, Content]] = field(repr=False)
     origins: dict[str, dict[str, Origin]] = field(repr=False)
+    # what the command line changes, by folder and name
     overridden: dict[str, dict[str, Content]] = field(default_factory=dict, repr=False)
-    of_tasks: tuple[str, ...] = ()
+    of_tasks: tuple[str, ...] = ()  # whose changes count
+    # the name under which each system is trained, in what `Configuration.on` returns
     names: dict[str, str] | None = field(default=None, repr=False)
 
     @property
@@ -190,16 +182,15 @@ class Entries:
         corpus = self.read(Corpus, "corpora", name)
         if corpus.derived is None:
             return corpus
-        where, parent = (
-            f"{self.file_of('corpora', name)}: key 'derived.from'",
-            corpus.derived.source,
-        )
-        families.require(parent, self.corpora, "corpus", where)
-        splits = split_names(self.read(Corpus, "corpora", parent))
-        if not splits:
-            raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
-        derived = corpus.derived.model_copy(update={"splits": splits})
-        return corpus.model_copy(update={"derived": derived})
+        its, where = corpus.derived, self.file_of("corpora", name)
+        families.require(its.source, self.corpora, "corpus", f"{where}: key 'derived.from'")
+        parent = self.read(Corpus, "corpora", its.source)
+        families.require(its.side, sides(parent), "language", f"{where}: key 'derived.side'")
+        if not (splits := split_names(parent)):
+            raise UserError(
+                f"{where}: key 'derived.from': '{its.source}' has no 'splits'; name another corpus"
+            )
+        return corpus.model_copy(update={"derived": its.model_copy(update={"splits": splits})})
 
     def system(self, name: str) -> SystemFile:
         """A system."""

@@ -23,15 +23,11 @@ _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
 
 
 class Origin(NamedTuple):
-    """The place where an entry is defined.
+    """Where an entry is defined."""
 
-    Attributes:
-        place: for messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end.
-        base: the entry that it starts from, by `like` of its own or of its file; None without one.
-    """
-
+    # for messages: `config/systems/axe.yaml`, of a variant with `: 'axe-raw'` at the end
     place: str
-    base: str | None = None
+    base: str | None = None  # the entry that it starts from, by `like` of its own or of its file
 
 
 class _Written(NamedTuple):

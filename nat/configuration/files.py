@@ -28,8 +28,10 @@ FOLDERS = {
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # names of files and of what they describe
 
-# characters that look like a space, or like nothing
-_HIDDEN = re.compile("[\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]")
+# characters that look like a space, or like nothing, and that no language needs inside of words
+_HIDDEN = re.compile(
+    "[\u00a0\u00ad\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
+)
 _MERGE, _TEXT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -99,28 +101,18 @@ def read_value(text: str, origin: str) -> Any:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"line {mark.line + 1}: " if mark else ""
         raise UserError(f"{origin}: {where}{problem or error}{_hidden(text)}") from error
-    if _HIDDEN.search(text) and _has_hidden(content):
-        raise UserError(f"{origin}: a key or value cannot be read as it looks{_hidden(text)}")
+    if hidden := _hidden(text):
+        raise UserError(f"{origin}: a key or value cannot be read as it looks{hidden}")
     return content
 
 
 def _hidden(text: str) -> str:
     """Name the first character of a text that looks like a space or like nothing."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if match := _HIDDEN.search(line):
-            name = f"{unicodedata.name(match[0])} (U+{ord(match[0]):04X})"
-            return f"; line {number} has the character {name}, so write a plain space or nothing"
-    return ""
-
-
-def _has_hidden(content: Any) -> bool:
-    """Return True if a key has such a character, or a value at one of its ends."""
-    if isinstance(content, dict):
-        keys = (key for key in content if isinstance(key, str))
-        return any(map(_HIDDEN.search, keys)) or any(map(_has_hidden, content.values()))
-    if isinstance(content, list):
-        return any(map(_has_hidden, content))
-    return isinstance(content, str) and bool(_HIDDEN.match(content) or _HIDDEN.match(content[-1:]))
+    if (match := _HIDDEN.search(text)) is None:
+        return ""
+    name, line = unicodedata.name(match[0]), text.count("\n", 0, match.start()) + 1
+    shown = f"{name} (U+{ord(match[0]):04X})"
+    return f"; line {line} has the character {shown}, so write a plain space or nothing"
 
 
 def read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:

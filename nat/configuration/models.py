@@ -97,15 +97,10 @@ class Distillation(StrictModel, extra="allow"):
 
 
 class Start(StrictModel):
-    """The start of a training.
+    """The start of a training."""
 
-    Attributes:
-        system: the one whose weights are used.
-        kept: name of the checkpoint that its recipe keeps (key `keep`); None for its model.
-    """
-
-    system: str
-    kept: OrAbsent[str] = None
+    system: str  # the one whose weights are used
+    kept: OrAbsent[str] = None  # a checkpoint that its recipe keeps (key `keep`); None: its model
 
     def as_json(self) -> str | dict[str, str]:
         """As the key `init_from` has it."""
@@ -118,20 +113,18 @@ class ChangedRecipe(StrictModel, extra="allow"):
     like: str
 
 
+def _or_name(key: str, kind: Any) -> BeforeValidator:
+    """Allows a name in the place of a mapping that has nothing but a key with this name."""
+    return BeforeValidator(
+        lambda given: {key: given} if isinstance(given, str) else given,
+        json_schema_input_type=kind | str,
+    )
+
+
 InitFrom = Annotated[
     Start | None,
-    BeforeValidator(
-        lambda given: {"system": given} if isinstance(given, str) else given,
-        json_schema_input_type=Start | str | None,
-    ),
+    _or_name("system", Start | None),
     PlainSerializer(lambda start: start and start.as_json()),
-]
-RecipeChoice = Annotated[
-    ChangedRecipe,
-    BeforeValidator(
-        lambda given: {"like": given} if isinstance(given, str) else given,
-        json_schema_input_type=ChangedRecipe | str,
-    ),
 ]
 Length = Literal["target", "offset", "token", "constant"]
 
@@ -167,7 +160,8 @@ class SystemFile(Inheriting):
     text: Annotated[texts.Text, _text_from(Distillation | Literal["raw"])]
     init_from: InitFrom  # a system of the same size, or a checkpoint that its recipe keeps
     teacher: str | None = None  # a system whose trained model the input or the target uses
-    recipe: RecipeChoice  # a file of config/recipes, or `{like: NAME, ...}` with changed keys
+    # a file of config/recipes, or `{like: NAME, ...}` with changed keys
+    recipe: Annotated[ChangedRecipe, _or_name("like", ChangedRecipe)]
     imported: Imported | None = None  # the checkpoint that is taken over instead of a training
     variants: Changes = {}
     tasks: Changes = {}  # what is different on the corpus of a task, by task
@@ -184,11 +178,6 @@ class Training(StrictModel):
     """The effective configuration of a training: everything that determines a model.
 
     Most keys are those of `SystemFile`, with all defaults; names of systems are canonical.
-
-    Attributes:
-        text: what is learned, with the seeds of the systems that translated it.
-        recipe: with the changes of task, scale and command line.
-        validation_decoding: with all options; None if validation measures the loss alone.
     """
 
     corpus: str
@@ -199,11 +188,11 @@ class Training(StrictModel):
     decoder: DecoderOptions
     parts: dict[str, dict[str, Any]]
     length: Length | None
-    text: Annotated[texts.Text, _text_from(Any)]
+    text: Annotated[texts.Text, _text_from(Any)]  # with the seeds of those that translated it
     teacher: Teacher | None
     init_from: InitFrom
-    recipe: Recipe
-    validation_decoding: Method | None
+    recipe: Recipe  # with the changes of task, scale and command line
+    validation_decoding: Method | None  # with all options; None: validation measures the loss
     precision: Precision
     imported: Imported | None = None
 

@@ -66,19 +66,12 @@ def _change(text: str, where: str, kinds: tuple[str, ...]) -> Change:
 
 @dataclass(frozen=True)
 class RunChoice:
-    """Choice of a command line.
+    """Choice of a command line."""
 
-    Attributes:
-        scale: "" for that of config/config.yaml.
-        name: of the run, beside the scale; None for the configuration of the files.
-        override: changes as typed, `recipes.student.dropout=0.2`, in order.
-        sweep: the same with several values between commas; all combinations are run.
-    """
-
-    scale: str = ""
-    name: str | None = None
-    override: tuple[str, ...] = ()
-    sweep: tuple[str, ...] = ()
+    scale: str = ""  # "" for that of config/config.yaml
+    name: str | None = None  # of the run, beside the scale; None: the files as they are
+    override: tuple[str, ...] = ()  # changes as typed, `recipes.student.dropout=0.2`, in order
+    sweep: tuple[str, ...] = ()  # the same with several values; all combinations are run
 
     @property
     def keys(self) -> dict[str, str]:

@@ -9,13 +9,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from nat.configuration import changes, families, sweeps
+from nat.configuration import changes, families
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import FOLDERS, SETTINGS, read_folder, read_yaml
+from nat.configuration.json_values import WITH_TASKS
 from nat.configuration.merging import Content, merged, without
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import RunChoice
-from nat.configuration.references import WITH_TASKS
 from nat.files import atomic_write_text, read_json
 from nat.options import options_of, validated
 
@@ -46,7 +46,7 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     choice = replace(choice, scale=choice.scale or settings.scale)
     families.require(choice.scale, files["scales"], "scale", origin)
     overridden = changes.override(choice, files, origins)
-    sweeps.add_copies(choice, files, origins, overridden)
+    changes.add_copies(choice, files, origins, overridden)
     if own := choice.changes["config"]:
         settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")
     return Configuration(root, choice, settings, files, origins, overridden)

@@ -130,7 +130,7 @@ class NatModel(PreTrainedModel):
                 f"a source has no {SPECIALS[EOS]} at its end; call the tokenizer without "
                 "add_special_tokens=False"
             )
-        method = registry.built("decoding", known[decoding])
+        method = registry.build("decoding", registry.Method(**known[decoding]))
         translated = [[*each.tokens, EOS] for each in hypotheses(method, self.network, source)]
         return pad(translated).to(input_ids.device)
 

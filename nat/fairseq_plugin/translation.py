@@ -114,7 +114,7 @@ class DecodingGenerator:
     symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._method = registry.built("decoding", options)
+        self._method = registry.build("decoding", registry.Method(**options))
 
     def generate(
         self, models: list[ExportedModel], sample: dict[str, Any], **_: Any

@@ -8,9 +8,9 @@ from typing import Any
 
 from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration, differences
+from nat.configuration.configuration import needed_systems
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import RunChoice
-from nat.configuration.systems import needed_systems
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json

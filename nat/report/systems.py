@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nat.artifacts import Model, Score, TrainingCurve
-from nat.configuration.systems import needed_systems
+from nat.configuration.configuration import needed_systems
 from nat.files import read_json
 from nat.measures.known import MEASURES
 from nat.measures.results import read

@@ -93,7 +93,7 @@ class DimsOptions(ProxyTarget):
         hidden_weight: lambda, weight of the hidden-state distance.
         ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
             keeps the teacher fixed. The value in a configuration is for the length of the paper's
-            training, see `nat.configuration.systems.training`.
+            training, see `nat.configuration.configuration`.
         labels: pass that the label and state of a position are from: the one that reveals it, as in
             the paper, or for all positions the last one, as in the published code.
     """

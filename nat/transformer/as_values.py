@@ -33,7 +33,7 @@ def built_of(values: Mapping[str, Any]) -> Transformer:
         architecture=Architecture(**given.pop("architecture")),
         decoder=DecoderOptions(**given.pop("decoder")),
         parts={
-            name: registry.built("parts", {"method": name, **options})
+            name: registry.build("parts", registry.Method(method=name, **options))
             for name, options in parts.items()
         },
         **given,

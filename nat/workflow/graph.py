@@ -17,9 +17,9 @@ from nat.artifacts import (
     Trace,
 )
 from nat.configuration import Configuration, fingerprint
+from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
-from nat.configuration.systems import dependencies
 from nat.data.references import has_references
 from nat.data.splits import TRAIN, VALID, test_names
 from nat.errors import UserError, told_of

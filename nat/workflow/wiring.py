@@ -14,9 +14,9 @@ import nat
 from nat.artifact import Artifact, is_generated
 from nat.artifacts import Latency, is_sharded
 from nat.configuration import Configuration, choice, load
+from nat.configuration.checks import notes
 from nat.configuration.command_line import hold_to_overrides
 from nat.configuration.entries import all_splits
-from nat.configuration.notes import notes
 from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.errors import UserError
 from nat.papers.relation import latency

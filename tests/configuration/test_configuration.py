@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from nat.configuration import Configuration, RunChoice, choice, differences, fingerprint, load
+from nat.configuration.checks import notes
 from nat.configuration.command_line import (
     add_configuration_arguments,
     configuration_from,
@@ -17,7 +18,6 @@ from nat.configuration.command_line import (
 from nat.configuration.files import FOLDERS, read_yaml
 from nat.configuration.json_schema import json_schema
 from nat.configuration.models import MODELS, Training
-from nat.configuration.notes import notes
 from nat.errors import UserError
 from tests.made_up_corpus import PREPROCESSING, corpus_file
 from tests.messages import must_name, told

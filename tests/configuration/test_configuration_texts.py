@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from nat.configuration.configuration import dependencies
 from nat.configuration.models import SystemFile
-from nat.configuration.systems import dependencies
 from nat.options import validated
 from nat.registry import Method
 from tests.configuration.test_configuration import DISTILLED, Folder, check_words, system

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from nat.configuration import RunChoice
+from nat.configuration.configuration import dependencies
 from nat.configuration.models import Start
 from nat.configuration.recipes import Lengths, Recipe
-from nat.configuration.systems import dependencies
 from tests.configuration.test_configuration import RECIPE, Folder, check_words
 from tests.messages import must_name, told
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nat.artifacts import Score
-from nat.configuration.systems import needed_systems
+from nat.configuration.configuration import needed_systems
 from nat.workflow.graph import inputs_of
 from tests.configuration.test_configuration import Folder
 from tests.messages import must_name, told

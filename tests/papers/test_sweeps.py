@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nat.configuration import Configuration, RunChoice, choice
+from nat.configuration.checks import notes
 from nat.configuration.command_line import choice_of, hold_to_overrides
-from nat.configuration.notes import notes
 from nat.options import EntryName, validated
 from nat.papers.relation import relation
 from nat.papers.reports import make_table, resolve_part, targets
