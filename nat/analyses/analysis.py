@@ -167,8 +167,5 @@ def ratio(terms: Terms) -> dict[str, Any]:
 def by_sentence(terms: Terms) -> dict[str, list[float]]:
     """Terms as files hold them."""
     numbers = sorted(terms)
-    return {
-        "numbers": [*numbers],
-        "sums": [round(terms[number][0], DIGITS) for number in numbers],
-        "tokens": [terms[number][1] for number in numbers],
-    }
+    sums, tokens = ([terms[number][side] for number in numbers] for side in (0, 1))
+    return {"numbers": [*numbers], "sums": [round(x, DIGITS) for x in sums], "tokens": tokens}

@@ -65,7 +65,7 @@ class Proxy(NamedTuple):
         nll: sum of -log P(T | Z, X), nats.
         input_loss: sum of log Q(Z | X) - log P(Z | X), nats.
         tokens: of the targets that Z and T are made from.
-        of_sentences: -log P(T | Z, X) in nats and the tokens of each sentence, by its number.
+        of_sentences: parts of `nll` and `tokens`, by the number of the sentence.
     """
 
     targets: dict[int, list[int]]
@@ -79,8 +79,7 @@ class Proxy(NamedTuple):
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
-    Of a split without several references, the one that it has is Y. Where only some sentences have
-    several references, BLEU is that of these.
+    Y are several references, of the sentences that have them, or the one of a split without.
 
     Raises:
         UserError: if no pair of a split can be measured, or a source has no translation.
@@ -191,14 +190,12 @@ def proxy_input(
 def log_proxy_input(
     method: object, masked: Tensor, real: Tensor, log_weights: Tensor | None = None
 ) -> Tensor:
-    """log Q(Z | X) of the masks of a proxy input, nats, [B].
+    """log Q(Z | X) of the masks of a proxy input, nats, [B]; `masked` and `real` are [B, T].
 
     With l of N tokens masked at evenly drawn positions it is -log binomial(N, l); to that comes the
     logarithm of the probability of l where the method draws it evenly. A glance counts what it gets
-    wrong, so that l is no news; the Poisson distribution that may be between is left out.
-
-    `masked` and `real` are positions [B, T]. Those that show a token are drawn in proportion to w,
-    one after the other, if `log_weights` has log w [B, T], and otherwise evenly.
+    wrong, so that l is no news. Positions that show a token are drawn in proportion to w, one after
+    the other, if `log_weights` has log w [B, T], and otherwise evenly.
     """
     if log_weights is not None:
         return log_drawn(real & ~masked, real, log_weights)

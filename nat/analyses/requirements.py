@@ -1,8 +1,7 @@
 """Requirements of the analyses for the graph: the systems that each measures, and what it reads.
 
 An analysis that is not in a table measures every system, and reads its model and the ids of the
-corpus. Each start of Snakemake imports this module, so it imports nothing that only a computation
-needs.
+corpus. Each start of Snakemake imports this module, so it needs nothing that computes.
 """
 
 from collections.abc import Iterable

@@ -1,28 +1,19 @@
 """The loss of drawing tokens together: KL from a known law, split step by step.
 
-A decoding that draws tokens defines a law Q of its outputs. It begins with nothing revealed. In
-each step it selects a set Z of hidden positions, by what it has revealed so far, and draws their
-tokens y_i independently of each other from q_i(. | y_A), where A are the positions that are
-revealed already. The sets that lead to a target y are determined by y, so
+A decoding that draws tokens begins with nothing revealed. In each step it selects a set Z of hidden
+positions, by what it has revealed so far, and draws their tokens y_i independently of each other
+from q_i(. | y_A), where A are the positions that are revealed already. The divergence from the true
+law P to the law Q of its outputs is (docs/laboratory.md)
 
-    log Q(y) = sum over steps of sum over i in Z of log q_i(y_i | y_A),
-
-and by the chain rule, with the sets of y, the same steps cut up the true law P:
-
-    KL(P || Q) = sum over steps of E over y_A of KL(P(Y_Z | y_A) || product over i in Z of q_i)
-               = sum over steps of E over y_A of
+    KL(P || Q) = sum over steps of E over y_A of
                    { sum over i in Z of KL(P_i(. | y_A) || q_i(. | y_A))         learning error
                      + sum over i in Z of H(Y_i | y_A) - H(Y_Z | y_A) }          factorisation error
-
-The learning error, that of wrong marginals, is zero for a model that knows every P_i(. | y_A). The
-factorisation error is the total correlation of the tokens that are revealed together: it depends on
-the sets alone, and is zero if each step reveals one token. Everything is conditional on the source.
 
 A position need not occur in each target: after its end there is none. Then P_i is the law of the
 token given that there is one, and its learning error is weighted by the probability of that.
 
-P is given as the list of all targets, so conditional laws are exact. The expectations over y_A are
-sums over all prefixes that occur, of which improbable ones are sampled (`prune`).
+P is given as the list of all targets of a source, so conditional laws are exact. The expectations
+over y_A are sums over all prefixes that occur, of which improbable ones are sampled (`prune`).
 """
 
 import math

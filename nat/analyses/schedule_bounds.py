@@ -1,17 +1,13 @@
 """The least factorisation error: schedules of a known law that no model is behind.
 
-See `nat.analyses.revealing` for the error. A schedule with T steps divides the positions of a
-target, whose length is known, into T sets that are revealed one after another; which ones, may
-depend on the source and the length. Its error, sum over steps of sum over i in Z of H(y_i | y_A)
-minus H(Y), consists of entropies of sets of positions. All of them are computed, and the best
-schedule is found by dynamic programming.
+A schedule with T steps divides the positions of a target, whose length is known, into T sets that
+are revealed one after another; which ones, may depend on the source and the length. Its error
+(`nat.analyses.revealing`) consists of entropies of sets of positions. All of them are computed, and
+the best schedule is found by dynamic programming; docs/laboratory.md says what it bounds.
 
 Positions of which each determines the other are one class, since an order that reveals one of them
 first and the others last loses nothing. The last step reveals all that is left, a class that is
 hidden until then with each of its positions.
-
-With more than two steps, a decoding that selects positions by the tokens that it sees could be
-better than the best schedule (docs/laboratory.md).
 """
 
 import itertools

@@ -1,24 +1,18 @@
 """Sources of the error of each decoding, learning and factorisation, on a known law.
 
-KL(P || Q) from the law P of an invented language to the law Q of a model's outputs is the sum of a
-learning and a factorisation error (`nat.analyses.revealing`). Tokens are drawn here where a
-decoding writes the most probable ones, for which Q would be a single target; everything else is as
-in the decoding (docs/laboratory.md). Continuations of stage I of a hybrid system behind an end that
-stage II wrote are not added up, so its divergence is an upper bound.
+KL(P || Q) from the law P of an invented language to the law Q of a model's outputs is the sum of
+both (`nat.analyses.revealing`); tokens are drawn where a decoding writes the most probable ones.
+Models with hidden variables h complete P by their posterior, R(y, h) = P(y) Q(h | y), which leaves
+the divergence as it is (docs/laboratory.md has the reasons, and what is an upper bound):
 
-Other one-pass models have hidden variables h: the alignment of CTC, or latents. P is completed by
-the posterior of the model, R(y, h) = P(y) Q(h | y), which leaves the divergence as it is,
-KL(R(Y, H) || Q(Y, H)) = KL(P || Q), and the divergence of the completed laws is split:
-
-- *CTC*: an alignment determines its target, so KL(P || Q) = KL(R(A) || product of p_j(a_j)), which
-  is the sum over frames of KL(R_j || p_j), the learning error, and the total correlation of the
-  frames under R. P(y) and R_j are exact (forward and backward).
-- *latents*: h is revealed first, then all tokens at once, so the learning error is KL(R(h) || p(h))
-  plus the expectation over R(h) of the sum over i of KL(R(y_i | h) || q_i(. | h)), and the
-  factorisation error the expectation of the total correlation of R(y | h). The integral over h is a
-  mean over `DRAWS` draws by importance sampling, from the posteriors of the most probable targets
-  and from the prior; the split is exact for this mixture, and its divergence is an upper bound in
-  expectation.
+- *CTC*: KL(P || Q) = KL(R(A) || product of p_j(a_j)), A the alignment, which is the sum over frames
+  of KL(R_j || p_j), the learning error, and the total correlation of the frames under R. P(y) and
+  R_j are exact (forward and backward).
+- *latents*: h is revealed first, so the learning error is KL(R(h) || p(h)) plus the expectation
+  over R(h) of the sum over i of KL(R(y_i | h) || q_i(. | h)), and the factorisation error the
+  expectation of the total correlation of R(y | h). The integral over h is a mean over `DRAWS` draws
+  by importance sampling, from the posteriors of the most probable targets and from the prior; the
+  split is exact for this mixture.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -281,21 +275,18 @@ def mixture_errors(
 
     The components have `log_probabilities` [M, L, V], and weights divided by their mean, [M].
     """
-    components, length, _ = log_probabilities.shape
-    log_prior = log_weights - np.log(components)
+    log_prior = log_weights - np.log(len(log_probabilities))
+    places = np.arange(law.tokens.shape[1])
     # log of prior times likelihood, [M, K]
-    joint = log_prior[:, None] + sum(
-        log_probabilities[:, place, law.tokens[:, place]] for place in range(length)
-    )
-    highest = joint.max(0)
-    log_q = highest + np.log(np.exp(joint - highest).sum(0))
+    joint = log_prior[:, None] + log_probabilities[:, places, law.tokens].sum(2)
+    log_q = np.logaddexp.reduce(joint, 0)
     divergence = float(law.weights @ (np.log(law.weights) - log_q))
     completed = law.weights * np.exp(joint - log_q)  # R(h, y)
     of_component = completed.sum(1)
     there = of_component > 0
     completed, of_component = completed[there], of_component[there]
     learning = float(of_component @ (np.log(of_component) - log_prior[there]))
-    for place in range(length):
+    for place in places:
         symbols, numbers = np.unique(law.tokens[:, place], return_inverse=True)
         together = completed @ np.eye(len(symbols))[numbers.reshape(-1)]  # R(h, y_i), [M, S]
         log_marginal = np.log(np.maximum(together, 1e-300) / of_component[:, None])

@@ -8,7 +8,7 @@ which intervals and tests follow (`significance`). `references[i]` lists all ref
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -101,28 +101,22 @@ def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
     }
 
 
-def smoothed(sums: np.ndarray) -> np.ndarray:
-    """BLEU of counts that were summed over sentences, [S, 10] to [S]; smoothed as in sacreBLEU."""
-    return np.array([_bleu(row, SMOOTHED).score for row in sums])
+def _scores(sums: np.ndarray, value: str = "score", **options: Any) -> np.ndarray:
+    return np.array([getattr(_bleu(row, **options), value) for row in sums])
 
 
-def unsmoothed(sums: np.ndarray) -> np.ndarray:
-    """The same without smoothing, [S, 10] to [S]."""
-    return np.array([_bleu(row, UNSMOOTHED).score for row in sums])
+smoothed, unsmoothed = partial(_scores), partial(_scores, smooth_method=UNSMOOTHED)
+"""BLEU of counts that were summed over sentences, [S, 10] to [S]."""
 
+brevity_penalty = partial(_scores, value="bp")
+"""BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 for empty hypotheses."""
 
-def of_sentences(counts: np.ndarray) -> np.ndarray:
-    """BLEU of each sentence by its own counts, [n, 10] to [n].
+of_sentences = partial(_scores, effective_order=True)
+"""BLEU of each sentence by its own counts, [n, 10] to [n].
 
-    Plain BLEU of a sentence without a common 4-gram is 0, so orders are smoothed (Chen and Cherry,
-    2014, as in sacreBLEU) and shorter sentences are judged by the orders that they have.
-    """
-    return np.array([_bleu(row, SMOOTHED, effective_order=True).score for row in counts])
-
-
-def brevity_penalty(sums: np.ndarray) -> np.ndarray:
-    """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 for empty hypotheses."""
-    return np.array([_bleu(row, SMOOTHED).bp for row in sums])
+Plain BLEU of a sentence without a common 4-gram is 0, so orders are smoothed (Chen and Cherry,
+2014, as in sacreBLEU) and shorter sentences are judged by the orders that they have.
+"""
 
 
 def chrf_score(sums: np.ndarray) -> np.ndarray:
@@ -157,7 +151,9 @@ def _metric(tokeniser: str, **options: Any) -> BLEU:
         ) from error
 
 
-def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -> BLEUScore:
+def _bleu(
+    sums: np.ndarray, smooth_method: str = SMOOTHED, effective_order: bool = False
+) -> BLEUScore:
     hypothesis, reference, *counts = (int(round(count)) for count in sums.tolist())
     return BLEU.compute_bleu(
         correct=counts[:ORDERS],

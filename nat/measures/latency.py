@@ -1,13 +1,9 @@
-"""The protocol by which latencies are measured.
+"""The protocol by which latencies are measured, by turns (docs/measures.md, "Latency").
 
-Several systems translate the same sentences by turns, so that whatever slows the machine down for a
-while slows down all of them: in each repeat every system translates all sentences, batch by batch,
-and the first system of one repeat is the last of the next. The latency of a turn is its wall time
-divided by the number of sentences; it ends with token ids, without BPE and detokenisation.
-
-A system may be given in several ways that differ in their threads, since many an engine is slower
-with several than with one, where products are small. The engine of a system is opened before each
-turn and closed after it: threads that one keeps, even idle, slow others down.
+The latency of a turn is its wall time divided by the number of sentences; it ends with token ids,
+without BPE and detokenisation. The first system of one repeat is the last of the next. The engine
+of a system is opened before each turn and closed after it: threads that one keeps, even idle, slow
+others down.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1

@@ -16,15 +16,11 @@ _POPULATE_READ = 22
 
 
 def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | None:
-    """Resident memory that a piece of work takes at its peak, in bytes.
+    """Resident memory that a piece of work takes at its peak, in bytes; None if it is not known.
 
-    It is done in a copy of this process, and what this process has in memory already is not
-    counted, nor are the packages, which the copy imports first, with all shared libraries. So
-    nothing may run in threads yet.
-
-    Returns:
-        None where the system does not tell (other than Linux), or if the work fails; then its error
-        is written to standard error.
+    It is done in a copy of this process, so nothing may run in threads yet. What is in memory then
+    is not counted, nor are packages and all shared libraries, which the copy imports first. Only
+    Linux tells; if the work fails, its error is written to standard error.
     """
     if not _CLEAR.exists():
         return None
@@ -47,10 +43,9 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
 
 
 def _map_libraries() -> None:
-    """Map all pages of the shared libraries that are loaded.
+    """Map all pages of loaded shared libraries, which a copy of a process maps as it uses them.
 
-    A copy of a process maps them anew as it uses them, some tens of megabytes for a product of
-    matrices, and how many of them depends on the system.
+    That is some tens of megabytes for a product of matrices, depending on the system.
     """
     libc = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():

@@ -59,8 +59,8 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
         path = Path(temporary, "perfect.jsonl")
         write_translations(path, rows)
         scored, _ = score(path, files, corpus)
-    measured = scored["measures"]
-    scores = {name: measured[name]["value"] for name in SCORES}
+    measured = {name: scored["measures"][name] for name in SCORES}
+    scores = {name: number["value"] for name, number in measured.items()}
     truth = [*read_lines(files["reference"])]
     if corpus.preprocessing.lowercase:
         truth = [*map(str.lower, truth)]
@@ -78,7 +78,7 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     report = {
         "sentences": len(texts),
         **scores,
-        "signatures": {name: measured[name]["signature"] for name in SCORES},
+        "signatures": {name: number["signature"] for name, number in measured.items()},
         "unknown": unknown,
         "differences": changed,
         "flags": [f"a perfect translation scores less than {FLAGGED:g}"] * flagged
@@ -91,24 +91,18 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
 def _cause(changed: Sequence[Mapping[str, Any]], symbols: Iterable[str]) -> str:
     """Name the cause of a low score, and the key that changes it."""
     if not changed:
-        return (
-            "no line differs, but few have four words of BLEU: change the key 'bleu_tokeniser', as "
-            "to 'char'"
-        )
-    if SPECIALS[UNK] in changed[0]["translation"]:
-        escaped = _ESCAPED & {*changed[0]["reference"]} and any(s.startswith("&") for s in symbols)
-        if escaped:
-            return (
-                "the vocabulary is of text with XML escapes such as &quot;: set 'escaped: true' in "
-                "'preprocessing'"
-            )
-        return "the vocabulary lacks subwords of the text: see the keys 'subwords', 'splits'"
-    if _ENTITY.search(changed[0]["reference"]):
-        return "the text has XML escapes, which its tokeniser tears; give text without them"
-    return (
-        "tokens are not joined as they were: set 'tokeniser: unicode' and 'normalise_punctuation: "
-        "false' in 'preprocessing'"
-    )
+        what = "no line differs, but few have four words of BLEU: change the key"
+        return f"{what} 'bleu_tokeniser', as to 'char'"
+    truth = changed[0]["reference"]
+    if SPECIALS[UNK] not in changed[0]["translation"]:
+        if _ENTITY.search(truth):
+            return "the text has XML escapes, which its tokeniser tears; give text without them"
+        keys = "'tokeniser: unicode' and 'normalise_punctuation: false'"
+        return f"tokens are not joined as they were: set {keys} in 'preprocessing'"
+    if _ESCAPED & {*truth} and any(symbol.startswith("&") for symbol in symbols):
+        what = "the vocabulary is of text with XML escapes such as &quot;: set"
+        return f"{what} 'escaped: true' in 'preprocessing'"
+    return "the vocabulary lacks subwords of the text: see the keys 'subwords', 'splits'"
 
 
 def differences(
@@ -127,9 +121,9 @@ def differences(
         one, other = map(words_of, lines)
         if max(len(one), len(other)) > LONGEST_LINE:
             continue
-        for kind, *ends in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        matcher = SequenceMatcher(None, one, other, autojunk=False)
+        for kind, first, last, start, stop in matcher.get_opcodes():
             if kind != "equal":
-                first, last, start, stop = ends
                 pair = glue.join(one[first:last]), glue.join(other[start:stop])
                 form = _LETTERS.sub("x", pair[0]), _LETTERS.sub("x", pair[1])
                 form = pair if form[0] == form[1] else form
@@ -146,10 +140,10 @@ def _note(scores: Mapping[str, float], flagged: bool, changed: Sequence[Mapping[
     told = ", ".join(f"{scores[name]:.2f} {label}" for name, label in SCORES.items())
     only = "only " if flagged else ""
     note = f"a perfect translation, the reference prepared and put back, scores {only}{told}"
-    shown = (
-        f"'{_short(each['reference'])}' becomes '{_short(each['translation'])}' ({each['count']})"
-        for each in changed
-    )
+    shown = []
+    for each in changed:
+        before, after = (_short(each[side]) for side in ("reference", "translation"))
+        shown.append(f"'{before}' becomes '{after}' ({each['count']})")
     return f"{note}; most often {', '.join(shown)}" if changed else note
 
 

@@ -52,7 +52,7 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
 
 
-OF_HUNDRED = (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent)
+OF_HUNDRED: tuple[Value, ...] = (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent)
 HIGHEST: dict[Value, float] = dict.fromkeys(OF_HUNDRED, 100.0) | {bleu.brevity_penalty: 1.0}
 """The largest value of a measure; there is none of the others."""
 

@@ -39,11 +39,7 @@ def estimate(
 ) -> dict[str, Any]:
     """C of each split from the analyses `likelihood` of a NAT and an AT, and `corpus.json`.
 
-    C may be negative. `by_sentence` has the difference of the losses in bits and the tokens of each
-    sentence.
-
-    Raises:
-        UserError: if the two likelihoods are not of the same text.
+    C may be negative. Raises a `UserError` if the two likelihoods are not of the same text.
     """
     if _measured(parallel) != _measured(autoregressive):
         raise UserError(

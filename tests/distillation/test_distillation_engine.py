@@ -1,12 +1,13 @@
 """A training text that CTranslate2 translates in the place of our own beam search."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
+from nat.analyses import toy
 from nat.artifacts import Distilled, DistilledText, Model, Shard
 from nat.configuration import Configuration, read
 from nat.configuration.runnable import decoding_to_distil
@@ -14,14 +15,13 @@ from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.lines import count_lines, read_lines
 from nat.data.translations import merge_shards, write_translations
-from nat.data.vocabulary import Vocabularies
+from nat.data.vocabulary import SPECIALS, Vocabularies
 from nat.jobs.prepare import distil_text
 from nat.jobs.translate import translate_shard
-from nat.training.model_file import build_model, save_model
+from nat.training.model_file import save_model
 from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, write_converted, write_corpus
 from tests.messages import told
-from tests.tiny import make_objective
 
 TEACHER, SETTING, UPDATES = "at-base", "distillation_engine: ", 300
 NAMES: Any = ("micro", CORPUS, TEACHER, 1)
@@ -30,24 +30,14 @@ NAMES: Any = ("micro", CORPUS, TEACHER, 1)
 def train() -> None:
     """Train the teacher for some seconds, so that it writes sentences of its own and ends them."""
     folder = Path("results/corpora") / CORPUS / "binarised"
-    source, target = (BinarisedText(folder / f"train.{side}") for side in ("en", "de"))
+    sides = [BinarisedText(folder / f"train.{side}") for side in ("en", "de")]
     sizes = Vocabularies.load(folder).sizes
     training = read("micro").training(CORPUS, TEACHER)
-    torch.manual_seed(1)
-    model = build_model(training, sizes).train()
-    objective = make_objective(
-        model, {"method": "previous_tokens"}, {"method": "cross_entropy", "label_smoothing": 0.0}
-    )
-    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
-    for update in range(UPDATES):
-        rows = [row % len(source) for row in range(update * 50, update * 50 + 50)]
-        batch = Batch.collate(rows, *([side[row] for row in rows] for side in (source, target)))
-        optimiser.zero_grad()
-        loss = objective(model, batch, update)
-        (loss.value.sum() / loss.positions.sum()).backward()
-        optimiser.step()
-    path = Path(Model(*NAMES).path)
-    save_model(path, model.state_dict(), training, sizes, UPDATES)
+    some = (range(at, at + 50) for at in itertools.cycle(range(0, len(sides[0]), 50)))
+    batches = (Batch.collate(ids, *([side[id] for id in ids] for side in sides)) for ids in some)
+    first, words = itertools.islice(batches, UPDATES), sizes.target - len(SPECIALS)
+    model = toy.train(training, words, first, UPDATES, 1, 1e-2, annealed=False)
+    save_model(Path(Model(*NAMES).path), model.state_dict(), training, sizes, UPDATES)
 
 
 def with_engine(engine: str) -> Configuration:

@@ -75,6 +75,23 @@ def test_images_get_every_file_that_is_installed_from_and_start_from_one_by_its_
     assert len(digests) == 2 and len({*digests}) == 1
 
 
+@pytest.fixture(params=["uv", "pip"])
+def wheels(
+    request: pytest.FixtureRequest,
+    installer: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """A folder of wheels where pip's settings say, which uv reads as well."""
+    pytest.importorskip(request.param)
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setattr(installer, "WITH_UV", request.param == "uv")
+    return folder
+
+
 @pytest.mark.parametrize("for_cpus", [True, False])
 @pytest.mark.parametrize("installs", ["uv", "pip"])
 def test_all_is_installed_by_hashes_and_fairseq_without_compiled_parts(
@@ -116,21 +133,10 @@ def wheel(folder: Path, version: str = "1.0") -> Path:
     return path
 
 
-@pytest.mark.parametrize("installs", ["uv", "pip"])
 def test_a_file_with_another_hash_is_refused(
-    installer: ModuleType,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    installs: str,
+    installer: ModuleType, wheels: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The file is found where pip's settings say, by uv as well."""
-    pytest.importorskip(installs)
-    (tmp_path / "wheels").mkdir()
-    right = hashlib.sha256(wheel(tmp_path / "wheels").read_bytes()).hexdigest()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
+    right = hashlib.sha256(wheel(wheels).read_bytes()).hexdigest()
     target = ["--target", tmp_path / "installed"]
     lock = tmp_path / "tiny.lock"
     steps = [("tiny", ["--require-hashes", "--requirement", lock, *target])]
@@ -145,22 +151,18 @@ def test_a_file_with_another_hash_is_refused(
     assert (tmp_path / "installed/tiny.py").exists()
 
 
-@pytest.mark.parametrize("installs", ["uv", "pip"])
 def test_a_build_for_cpus_is_taken_where_it_is_found(
-    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installs: str
+    installer: ModuleType, wheels: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    monkeypatch.setattr(installer, "WITH_UV", installs == "uv")
     steps, target = [], ["--target", tmp_path / "installed"]
     for (what, arguments), version in zip(installer.PYTORCH, ("1.0+cpu", "1.0"), strict=True):
         lock = tmp_path / f"{version}.lock"
-        content = wheel(tmp_path, version).read_bytes()
+        content = wheel(wheels, version).read_bytes()
         lock.write_text(f"tiny=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n")
         steps.append((what, [*arguments[:-1], lock, *target]))
     assert installer.is_installed(sys.executable, steps[0])
     assert (tmp_path / "installed/tiny-1.0+cpu.dist-info").is_dir()
-    next(tmp_path.glob("*cpu-*.whl")).unlink()
+    next(wheels.glob("*cpu-*.whl")).unlink()
     shutil.rmtree(tmp_path / "installed")
     assert not installer.is_installed(sys.executable, steps[0])
     installer.install(sys.executable, steps[1:])
