@@ -115,10 +115,9 @@ def _check_recipe(view: Configuration, recipe: Recipe, where: str) -> None:
     if (decoding := recipe.validation.decoding) is not None:
         its = view.decoding_file(decoding)
         if its.assistant or its.language_model or its.tuning:
-            raise UserError(
-                f"{where}: key 'validation.decoding': found '{decoding}', expected one without "
-                "'assistant', 'language_model' and 'tuning'"
-            )
+            expected = "one without 'assistant', 'language_model' and 'tuning'"
+            where = f"{where}: key 'validation.decoding'"
+            raise UserError(f"{where}: found '{decoding}', expected {expected}")
 
 
 def _check_decoding(view: Configuration, family: str, name: str) -> None:

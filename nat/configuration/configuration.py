@@ -110,11 +110,9 @@ def _effective(configuration: Entries, system: str) -> dict[str, Any]:
     """Content of `Configuration.training`, JSON-able, but with decays as they are stated."""
     its, scale = configuration.system(system), configuration.scale_settings
     if its.size not in scale.sizes:
-        raise UserError(
-            f"{configuration.file_of('systems', system)}: key 'size': the scale "
-            f"'{configuration.scale}' has no size '{its.size}'; describe it in "
-            f"{file_of('scales', configuration.scale)}, key 'sizes'"
-        )
+        file, name = configuration.file_of("systems", system), configuration.scale
+        place = f"{file_of('scales', name)}, key 'sizes'"
+        raise UserError(f"{file}: key 'size': '{its.size}' is not described in {place}")
     recipe, text = configuration.recipe_of(system), its.text.with_seed(scale.seeds[0])
     validation, parts = recipe.validation.decoding, methods_of(configuration, system).parts
     if text.choice is not None:

@@ -125,12 +125,9 @@ class Entries:
         plain, changes = without(content, "tasks"), content.get("tasks", {})
         first, *others = [merged(plain, changes.get(task, {})) for task in self.of_tasks or ("",)]
         if any(other != first for other in others):
-            raise UserError(
-                f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[self.of_tasks[0]]}' "
-                f"is used for {' and '.join(self.of_tasks)}, but "
-                f"{self.origins[folder][family].place} treats them differently (key 'tasks'); use "
-                "another corpus for one of them"
-            )
+            where, place = file_of("scales", self.scale), self.origins[folder][family].place
+            tasks = " and ".join(self.of_tasks)
+            raise UserError(f"{where}: key 'tasks': {tasks} share a corpus, but differ in {place}")
         return first
 
     @cached_method
@@ -187,9 +184,7 @@ class Entries:
         parent = self.read(Corpus, "corpora", its.source)
         families.require(its.side, sides(parent), "language", f"{where}: key 'derived.side'")
         if not (splits := split_names(parent)):
-            raise UserError(
-                f"{where}: key 'derived.from': '{its.source}' has no 'splits'; name another corpus"
-            )
+            raise UserError(f"{where}: key 'derived.from': '{its.source}' has no 'splits'")
         return corpus.model_copy(update={"derived": its.model_copy(update={"splits": splits})})
 
     def system(self, name: str) -> SystemFile:
@@ -248,10 +243,8 @@ def replacements(configuration: Entries, recipe: str) -> list[str]:
     chain, changes = [recipe], configuration.files["scales"][configuration.scale]["recipes"]
     while other := changes.get(chain[-1], {}).get("as"):
         if other in chain:
-            raise UserError(
-                f"{file_of('scales', configuration.scale)}: key 'recipes.{chain[-1]}.as': recipes "
-                f"replace each other in a circle: {' -> '.join([*chain, other])}"
-            )
+            where, circle = file_of("scales", configuration.scale), " -> ".join([*chain, other])
+            raise UserError(f"{where}: key 'recipes.{chain[-1]}.as': found the circle {circle}")
         chain.append(other)
     return chain
 

@@ -50,10 +50,8 @@ def expanded(
     for stem, content in files.items():
         for name, entry in _entries(stem, content, folder):
             if not NAME.fullmatch(_PLACEHOLDER.sub("1", name) if folder == "decodings" else name):
-                raise UserError(
-                    f"{entry.place}: found the name '{name}', expected letters, digits, '.', '_' "
-                    "and '-', and in the 'name' of decodings placeholders such as '{steps}'"
-                )
+                expected = "letters, digits, '.', '_' and '-'"
+                raise UserError(f"{entry.place}: found the name '{name}', expected {expected}")
             others = [each for each in written if family_of(each, [name])]
             if other := family_of(name, written) or next(iter(others), None):
                 place = written[other].place

@@ -121,10 +121,8 @@ def read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     for path in sorted((root / "config" / folder).glob("[!.]*")):
         is_yaml = path.suffix.lower() in (".yaml", ".yml")
         if is_yaml and not (path.suffix == ".yaml" and NAME.fullmatch(path.stem)):
-            raise UserError(
-                f"config/{folder}/{path.name}: expected a file NAME.yaml, with letters, digits, "
-                "'.', '_' and '-' in its name; rename it"
-            )
+            expected = "NAME.yaml, with letters, digits, '.', '_' and '-' as its name"
+            raise UserError(f"config/{folder}/{path.name}: expected {expected}")
         if is_yaml:
             contents[path.stem] = read_yaml(root, f"config/{folder}/{path.name}")
     return contents

@@ -90,10 +90,8 @@ class RunChoice:
         """The changes of the override, in order; names and values are checked with the files."""
         for key, given in (("override", self.override), ("sweep", self.sweep)):
             if given and self.name is None:
-                raise UserError(
-                    f"missing key 'name': results of a configuration that '{key}' changes lie at "
-                    f"results/SCALE@NAME, so give it a name beside {key}='{given[0]}'"
-                )
+                where = "its results lie at results/SCALE@NAME"
+                raise UserError(f"missing key 'name' beside {key}='{given[0]}': {where}")
         kinds = ("config", SCALE, *NAMED)
         return [_change(text, f"override '{text}'", kinds) for text in self.override]
 

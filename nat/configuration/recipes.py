@@ -131,15 +131,11 @@ class Recipe(StrictModel):
                 expected = f"expected at most {most}: 'updates' is {updates}"
                 raise UserError(f"key '{key}': found {given}, {expected}")
         if save % validate:
-            raise UserError(
-                f"key 'validate_every': found {validate}, expected 'save_every', {save}, or a "
-                "divisor of it: every checkpoint is validated"
-            )
+            expected = f"a divisor of 'save_every', {save}: every checkpoint is validated"
+            raise UserError(f"key 'validate_every': found {validate}, expected {expected}")
         if self.keep and self.patience is not None:
-            raise UserError(
-                f"key 'patience': found {self.patience}, expected null: a training that may end "
-                "early cannot promise the checkpoints of 'keep'"
-            )
+            expected = "null: a training that may end early cannot promise those of 'keep'"
+            raise UserError(f"key 'patience': found {self.patience}, expected {expected}")
         return Lengths(updates, warmup, save, validate)
 
     def estimated_tokens(self, tokens_per_epoch: float) -> float:

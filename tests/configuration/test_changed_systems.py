@@ -60,45 +60,39 @@ def test_a_task_has_a_recipe_with_other_keys(folder: Folder) -> None:
     assert found.training("reverse", "cmlm").recipe.updates == 30
 
 
-@pytest.mark.parametrize(
-    ("recipe", "words"),
-    [
-        ({"like": "studnt"}, ["recipe.like", "studnt", "student"]),
-        ({"like": "student", "droput": 0.1}, ["recipe", "droput", "dropout"]),
-        ({"like": "student", "warmup_updates": 300}, ["recipe", "warmup_updates", "299"]),
-    ],
-)
-def test_mistakes_in_a_recipe_of_a_system(
-    folder: Folder, recipe: dict[str, Any], words: list[str]
-) -> None:
-    folder.files["systems/cmlm"]["recipe"] = recipe
-    check_words(folder.error(), "systems/cmlm", words)
-
-
-def test_a_scale_replaces_a_recipe_by_another_with_other_keys(folder: Folder) -> None:
-    folder.files["recipes/of-students"] = {**RECIPE, "updates": 900, "dropout": 0.0}
-    folder.files["systems/cmlm"]["recipe"] = "of-students"
+def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
+    folder.files["recipes/own"] = {**RECIPE, "updates": 7000, "dropout": 0.7}
+    folder.files["recipes/third"] = {**RECIPE, "batch_tokens": 99, "dropout": 0.6}
     of_scale = folder.files["scales/tiny"]["recipes"]
-    of_scale["of-students"] = {"as": "student", "learning_rate": 3e-3, "updates": 200}
-    found = folder.load()
-    plain, own = (found.training("own", name).recipe.as_written() for name in ("nat", "cmlm"))
-    assert differences(plain, own) == [
-        "updates: 300 is now 200",
-        "learning_rate: 0.0005 is now 0.003",
-        *(f"{key}: 30 is now 20" for key in ("warmup_updates", "save_every", "validate_every")),
-    ]
+    of_scale |= {"own": {"as": "student"}, "third": {"as": "own"}, "teacher": {"updates": 500}}
+    # a scale that is like another one changes a recipe that the other replaces, and back
+    changes = {"third": {"updates": 500}, "teacher": {"as": "student", "learning_rate": 3e-3}}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "recipes": changes}
+    configuration, wide = folder.load(), folder.load("wide")
+    student = configuration.recipe("student")
+    assert configuration.recipe("own") == configuration.recipe("third") == student
+    assert folder.load("large").recipe("own").updates == 7000
+    assert (wide.recipe("third").batch_tokens, wide.recipe("third").updates) == (99, 500)
+    assert wide.recipe("teacher") == student.model_copy(update={"learning_rate": 3e-3})
+    # with other keys, whose lengths follow
+    of_scale["own"] = {"as": "student", "learning_rate": 3e-3, "updates": 200}
+    own = folder.load().recipe("own")
+    assert (own.learning_rate, own.updates, own.save_every) == (3e-3, 200, 20)
+    for change, words in (
+        ({"as": "studen"}, ["'recipes.own'", "'studen'", "'student'"]),
+        ({"as": "third"}, ["'recipes.third.as'", "own -> third -> own"]),
+    ):
+        of_scale["own"] = change
+        check_words(folder.error(), "scales/tiny", words)
 
 
 def test_lengths_follow_the_updates_that_stand_alone(folder: Folder) -> None:
-    folder.files["recipes/student"] |= {"keep": {"early": 100}, "patience": None}
+    folder.files["recipes/student"]["keep"] = {"early": 100}
     change = {"updates": 500, "warmup_updates": 80, "save_every": 40, "validate_every": 20}
     folder.files["scales/tiny"]["recipes"]["student"] = change
     # of a scale, also where another one has set the others
-    folder.files["scales/quick"] = {
-        "like": "tiny",
-        "description": "quick",
-        "recipes": {"student": {"updates": 50}},
-    }
+    recipes = {"student": {"updates": 50}}
+    folder.files["scales/quick"] = {"like": "tiny", "description": "a", "recipes": recipes}
     quick = folder.load("quick")
     assert lengths(quick, "nat") == (50, 8, 4, 2)
     assert quick.recipe("student").keep == {"early": 5}
@@ -127,6 +121,13 @@ def test_lengths_follow_the_updates_that_stand_alone(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("change", "changed", "difference"),
     [
+        ("recipes.student.dropout=0.2", {"nat", "cmlm", "dims"}, "recipe.dropout: 0.3 is now 0.2"),
+        (
+            "recipes.student.validation.sentences=null",
+            {"nat", "cmlm", "dims"},
+            "recipe.validation.sentences: 10 is now null",
+        ),
+        ("config.precision=bf16", {"at", "nat", "cmlm", "dims"}, "precision: fp32 is now bf16"),
         ("systems.nat.target.label_smoothing=0", {"nat"}, "target.label_smoothing: 0.1 is now 0"),
         ("systems.cmlm.text=raw", {"cmlm"}, 'text: {"distilled": {"system": "at", "decoding": '),
         ("systems.at.size=wide", {"at"}, "architecture.model_dim: 8 is now 16"),
@@ -142,6 +143,7 @@ def test_every_key_can_be_overridden(
     sharper = {"target": {"method": "dims", "ema_decay": 0.5}}
     folder.files["systems/dims-0.5"] = {**folder.files["systems/dims"], **sharper}
     plain, found = folder.load(), overridden(folder, change)
+    assert (plain.run, found.run) == ("tiny", "tiny@other")
     all_changed = {
         name: what
         for name in plain.systems

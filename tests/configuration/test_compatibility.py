@@ -161,30 +161,21 @@ def test_an_assistant_that_is_missing_or_has_no_use(systems: Folder) -> None:
         check_decoding(configuration, "nat", "has")
 
 
-def test_what_goes_together(systems: Folder) -> None:
-    for name, keys in {
-        "latent": {"parts": {"latent": {"dim": 2}}},
-        "sparse": {**HYBRID, "decoder": {"chunk": 3}},
-        "predicts": PREDICTS,
-    }.items():
-        systems.files[f"systems/{name}"] = system(**keys)
+def test_what_goes_together_besides_what_papers_show(systems: Folder) -> None:
+    systems.files["systems/sparse"] = system(**HYBRID | {"decoder": {"chunk": 3}})
     for name, decoding in {
         "several": {"method": "onnx_parallel", "length_beam": 5},
         "penalised": {"method": "onnx_parallel", "blank_penalty": 1.0},
         "tuned": {"method": "onnx_parallel", "length_beam": 5, "tuning": {"length_beam": [1]}},
-        "sampled": {"method": "input_sampling", "assistant": "nat"},
-        "drawn": {"method": "latent_rescoring", "assistant": "at"},
         "alone": {"method": "hybrid"},
         "with-hybrid": {"method": "hybrid", "assistant": "hybrid"},
     }.items():
         systems.files[f"decodings/{name}"] = decoding
     configuration = systems.load()
     for name, decodings in {
-        "nat": ["one-pass", "refine-1", "several"],
+        "nat": ["refine-1", "several"],
         "dims": ["refine-4"],
-        "latent": ["drawn"],
         "up": ["penalised", "tuned"],
-        "predicts": ["sampled", "one-pass"],
         "hybrid": ["alone", "with-hybrid"],
         "sparse": ["alone"],
     }.items():

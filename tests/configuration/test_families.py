@@ -143,17 +143,6 @@ def test_a_mistake_is_told_of_the_file_that_others_are_like(
     assert folder.error("a" if heir == "scales/a" else None).startswith(f"config/{changed}.yaml: ")
 
 
-def test_a_scale_like_another_changes_a_recipe_that_the_other_replaces(folder: Folder) -> None:
-    folder.files["recipes/third"] = {"like": "student", "batch_tokens": 99}
-    folder.files["scales/tiny"]["recipes"] = {"third": {"as": "student"}, "teacher": {"updates": 7}}
-    changes = {"third": {"updates": 500}, "teacher": {"as": "student"}}
-    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "recipes": changes}
-    configuration = folder.load("wide")
-    assert configuration.recipe("third").batch_tokens == 99
-    assert configuration.recipe("third").updates == 500
-    assert configuration.recipe("teacher") == configuration.recipe("student")
-
-
 def test_a_size_may_be_like_another(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["deep"] = {"like": "learned", "encoder_layers": 3}
@@ -167,23 +156,24 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
         must_name(folder.error(), "config/scales/tiny.yaml", "'like'", *words)
 
 
-def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
+def test_a_scale_changes_parts_of_all_systems_and_targets_of_single_ones(folder: Folder) -> None:
     parts = {"latent": {"dim": 3}}
     folder.files["systems/latent"] = {"like": "nat", "description": "d", "parts": parts}
-    folder.files["scales/tiny"]["parts"] = {"latent": {"free_until": 0.1, "annealed_at": 0.2}}
-    latent = folder.load().training("own", "latent").parts["latent"]
-    assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
-    assert folder.load("large").training("own", "latent").parts["latent"]["free_until"] == 0.4
-    folder.files["scales/tiny"]["parts"] = {"latent": {"free_untl": 0.1}}
-    must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
-
-
-def test_a_scale_changes_the_targets_of_single_systems(folder: Folder) -> None:
     folder.files["systems/copy"] = {"like": "dims", "description": "d", "recipe": "teacher"}
-    folder.files["scales/tiny"]["targets"] = {"dims": {"teacher_steps": 4, "labels": "last"}}
-    changed, copy = (folder.load().system(name).target.as_json() for name in ("dims", "copy"))
+    scale = folder.files["scales/tiny"]
+    scale["parts"] = {"latent": {"free_until": 0.1, "annealed_at": 0.2}}
+    scale["targets"] = {"dims": {"teacher_steps": 4, "labels": "last"}}
+    found, large = folder.load(), folder.load("large")
+    latent = found.training("own", "latent").parts["latent"]
+    assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
+    assert large.training("own", "latent").parts["latent"]["free_until"] == 0.4
+    changed, copy = (found.system(name).target.as_json() for name in ("dims", "copy"))
     assert changed == copy | {"teacher_steps": 4, "labels": "last"}
-    assert folder.load("large").system("dims").target.as_json() == copy
-    for name, option, meant in (("dimz", "labels", "'dims'"), ("dims", "labelz", "'labels'")):
-        folder.files["scales/tiny"]["targets"] = {name: {option: "last"}}
+    assert large.system("dims").target.as_json() == copy
+    for key, change, meant in (
+        ("parts", {"latent": {"free_untl": 0.1}}, "'latent'"),
+        ("targets", {"dimz": {"labels": "last"}}, "'dims'"),
+        ("targets", {"dims": {"labelz": "last"}}, "'labels'"),
+    ):
+        folder.files["scales/tiny"] = {**scale, key: change}
         must_name(folder.error(), "config/scales/tiny.yaml", meant)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nat.configuration import RunChoice
 from nat.configuration.configuration import dependencies
+from nat.configuration.merging import changed_recipe
 from nat.configuration.models import Start
 from nat.configuration.recipes import Lengths, Recipe
 from tests.configuration.test_configuration import RECIPE, Folder, check_words
@@ -16,20 +16,36 @@ def without(*keys: str) -> dict[str, Any]:
     return {key: value for key, value in RECIPE.items() if key not in keys}
 
 
-def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
-    recipe = without("updates", "save_every", "validate_every")
-    recipe |= {"epochs": 10, "validations_per_epoch": 20}
-    folder.files["recipes/student"] = recipe
-    folder.files["scales/tiny"]["recipes"] = {
-        "student": {"updates": 300, "save_every": 20, "validate_every": 10},
-        "teacher": {"epochs": 0.5},
-    }
-    configuration = folder.load()
-    found = configuration.recipe("student")
-    assert found.epochs is None and found.validations_per_epoch is None
-    assert (found.updates, found.save_every, found.validate_every) == (300, 20, 10)
-    teacher = configuration.recipe("teacher")
-    assert teacher.epochs == 0.5 and teacher.updates is None
+EPOCHS = without("updates", "save_every", "validate_every") | {
+    "epochs": 10,
+    "validations_per_epoch": 20,
+    "patience": 50,
+}
+KEPT = {**RECIPE, "keep": {"early": 2, "late": 800}}
+STATED = {"updates": 250, "warmup_updates": 0, "validate_every": 5, "keep": {"late": 250}}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "change", "expected"),
+    [
+        (RECIPE, {"updates": 250}, {"warmup_updates": 25, "save_every": 25, "validate_every": 25}),
+        (KEPT, {"updates": 250}, {"keep": {"early": 1, "late": 200}}),  # never none
+        (KEPT, STATED, {**STATED, "save_every": 25, "keep": {"early": 1, "late": 250}}),
+        # patience follows the validations
+        ({**RECIPE, "patience": 4}, {"updates": 300, "validate_every": 60}, {"patience": 2}),
+        ({**RECIPE, "patience": 4}, {"updates": 300, "validate_every": 300}, {"patience": 1}),
+        (EPOCHS, {"updates": 300, "save_every": 30, "validate_every": 30}, {"patience": 2}),
+        (EPOCHS, {"updates": 300}, {"patience": 50, "validations_per_epoch": 20}),  # units differ
+        # the other unit
+        (EPOCHS, {"updates": 9, "save_every": 9}, {"epochs": None, "validations_per_epoch": None}),
+        (RECIPE, {"epochs": 0.5}, {"epochs": 0.5, "updates": None}),
+    ],
+)
+def test_what_follows_from_a_changed_length(
+    recipe: dict[str, Any], change: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    found = changed_recipe(recipe, change)
+    assert {key: found.get(key) for key in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -83,38 +99,6 @@ def test_a_moving_average_follows_the_length_of_its_training(folder: Folder) -> 
     recipe["epochs"] = 10
     assert decay() == pytest.approx(0.9992**10, abs=1e-6)
     assert decay("large") == 0.9992  # the updates of an epoch are not known
-
-
-def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -> None:
-    recipe, change = folder.files["recipes/student"], {"updates": 250}
-    folder.files["scales/tiny"]["recipes"]["student"] = change
-    recipe["keep"] = {"early": 2, "late": 800}
-    found = folder.load().recipe("student")
-    assert (found.warmup_updates, found.save_every, found.validate_every) == (25, 25, 25)
-    assert found.keep == {"early": 1, "late": 200}
-    change |= {"warmup_updates": 0, "validate_every": 5, "keep": {"late": 250}}
-    found = folder.load().recipe("student")
-    assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 5)
-    assert found.keep == {"early": 1, "late": 250}
-    override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
-    found = folder.load(RunChoice(name="longer", override=override)).recipe("student")
-    assert (found.updates, found.warmup_updates, found.save_every) == (500, 3, 50)
-
-
-def test_patience_follows_the_validations(folder: Folder) -> None:
-    recipe = folder.files["recipes/student"]
-    change = {"updates": 300, "save_every": 300, "validate_every": 60}
-    folder.files["scales/tiny"]["recipes"]["student"] = change
-    recipe["patience"] = 4  # of 10 validations
-    assert folder.load().recipe("student").patience == 2  # of 5
-    change["validate_every"] = 300
-    assert folder.load().recipe("student").patience == 1  # never none
-    del recipe["updates"], recipe["save_every"], recipe["validate_every"]
-    recipe |= {"epochs": 10, "validations_per_epoch": 20, "patience": 50}
-    change |= {"validate_every": 30, "save_every": 30}
-    assert folder.load().recipe("student").patience == round(50 * (300 / 30) / 200)
-    folder.files["scales/tiny"]["recipes"]["student"] = {"updates": 300}  # units differ
-    assert folder.load().recipe("student").patience == 50
 
 
 def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> None:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from nat.artifacts import Score
 from nat.configuration.configuration import needed_systems
 from nat.workflow.graph import inputs_of
@@ -39,40 +37,6 @@ def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> Non
     )
     folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW, "wmt14-en-de": RAW}
     assert folder.load("large").training("own", "nat").as_json()["text"] == "raw"
-
-
-@pytest.mark.parametrize(
-    ("name", "task", "change", "words"),
-    [
-        ("systems/nat", "wmt16-en-r", {}, ["'tasks'", "'wmt16-en-ro'"]),
-        ("systems/nat", "wmt14-en-de", {"recipe": "studen"}, ["recipe"]),
-        ("recipes/student", "wmt16-en-ro", {"dropout": 2}, ["'dropout'"]),
-        ("recipes/student", "wmt14-en-de", {"warmup_updates": 999}, ["scales/tiny.yaml"]),
-    ],
-)
-def test_mistakes_in_tasks_name_file_and_task(
-    folder: Folder, name: str, task: str, change: dict[str, object], words: list[str]
-) -> None:
-    folder.files[name]["tasks"] = {task: change}
-    must_name(folder.error(), f"config/{name}.yaml", task, *words)
-
-
-def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
-    student = folder.files["recipes/student"]
-    folder.files["recipes/own"] = {**student, "updates": 7000, "dropout": 0.7}
-    folder.files["scales/tiny"]["recipes"]["own"] = {"as": "student"}
-    folder.files["scales/tiny"]["recipes"]["third"] = {"as": "own"}
-    folder.files["recipes/third"] = {**student, "dropout": 0.6}
-    configuration = folder.load()
-    assert configuration.recipe("own") == configuration.recipe("student")
-    assert configuration.recipe("third") == configuration.recipe("student")
-    assert folder.load("large").recipe("own").updates == 7000
-    for own, words in (
-        ({"as": "studen"}, ["'recipes.own'", "'studen'", "'student'"]),
-        ({"as": "third"}, ["'recipes.third.as'", "own -> third -> own"]),
-    ):
-        folder.files["scales/tiny"]["recipes"]["own"] = own
-        must_name(folder.error(), "config/scales/tiny.yaml", *words)
 
 
 def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Folder) -> None:
