@@ -63,9 +63,7 @@ def write_ctranslate2(
         if single:
             np.save(temporary / "projection.npy", _array(model.output.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
-        longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
-        description = described(model) if single else longest
-        write_json(temporary / CONVERTED, {**(facts or {}), **description})
+        write_json(temporary / CONVERTED, {**(facts or {}), **described(model)})
     return "the engine's specification is complete, and all weights are finite"
 
 

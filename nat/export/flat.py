@@ -26,16 +26,10 @@ Import = ast.Import | ast.ImportFrom
 def write_code(
     folder: Path, entry: str, decodings: Mapping[str, Mapping[str, Any]], parts: Iterable[str]
 ) -> str:
-    """Write the code of a module that opens a model; returns its name in the folder.
+    """Write the code of a module that opens a model with these methods; returns its name there.
 
     The module imports all others: transformers fetches what the file of a class itself imports, and
     no more.
-
-    Args:
-        folder: that exists.
-        entry: the module.
-        decodings: methods with their options, by name.
-        parts: names of network parts.
     """
     methods = [("decoding", str(each["method"])) for each in decodings.values()]
     methods += [("parts", name) for name in parts]

@@ -45,12 +45,7 @@ def write_guide(
 ) -> None:
     """Add README.md, `example.py`, the licence, and the requirements of all code to an export.
 
-    Args:
-        to: the format of the export.
-        opened: what is exported.
-        trained: its model.
-        decodings: that the export offers, the usual one first.
-        folder: where the export is.
+    `decodings` are those that the export offers, the usual one first.
     """
     training, corpus = trained.training, opened.package.text
     of_encoder = to == "ctranslate2" and not trained.model.decoder_layers

@@ -177,7 +177,7 @@ def write_onnx(
 
 
 def described(model: Transformer) -> dict[str, Any]:
-    """The keys of `model.json` that a program needs of a parallel model, JSON-able."""
+    """The keys of `model.json` that a program needs of a model, JSON-able."""
     predictor = model.length_predictor
     return {
         "pad": PAD,
@@ -189,6 +189,7 @@ def described(model: Transformer) -> dict[str, Any]:
         "upsample": model.decoder.upsample,
         "count_source_end": model.decoder.count_source_end,
         "longest_source": model.longest_source,
+        "longest_target": model.longest_target,
         "positions": model.architecture.max_positions,
         "length": None if predictor is None else predictor.predicts,
         "length_difference": (

@@ -190,10 +190,8 @@ def open_folder(
 def _check_suits(decoding: PackagedDecoding, own: Training, its: Training | None) -> None:
     """Refuse a decoding that does not suit the model, or that consults what it cannot use.
 
-    Args:
-        decoding: of a package; those of a run are checked by their configuration.
-        own: the training of the model.
-        its: that of the assistant, if it has one.
+    `own` is the training of the model, `its` that of the assistant, if there is one. The decodings
+    of a run are checked by their configuration, too.
     """
     traits = registry.describe("decoding", decoding.method)
     upsampled = own.decoder.upsample is not None

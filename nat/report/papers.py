@@ -5,16 +5,14 @@ The page tells the origin of a number on demand.
 
 import json
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from nat.artifacts import Latency, Score
 from nat.configuration import Configuration
 from nat.figures import figures, points
 from nat.figures.claims import forest
-from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown, training_of
 from nat.papers.judgements import UNJUDGED
@@ -23,17 +21,12 @@ from nat.papers.reports import Target, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given, heading
+from nat.papers.values import Record
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper, of_system
 from nat.report.results import Results, stand_ins
 
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
-SAID = (
-    *("status", "seeds", "ours", "unit", "spread", "low", "high"),
-    *("published", "published_source", "difference", "stand_in", "remark"),
-    *("baseline", "baseline_difference", "p_value", "test", "signature"),
-)
-"""Columns of the CSV of a table that are said of each number, beside its measure."""
 CODE = "code"
 OF_PICTURE = "In the picture, a line is a 95% interval, and a black tick the bound of the claim."
 
@@ -159,25 +152,22 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
     return rows
 
 
-def _ours(results: Results, record: Mapping[str, Any], text: str, cells: list[Cell]) -> Entry:
+def _ours(results: Results, record: Record, text: str, cells: list[Cell]) -> Entry:
     """A number of ours, with its interval below it."""
     small = []
     if record["status"] == "run":
         if given(record["low"]):
-            small.append(interval := tables.ends(dict(record)))
+            small.append(interval := tables.ends(record))
             text = text.replace(f" {interval}", "")
         if (seeds := len(str(record["seeds"]).split())) > 1:
             small.append(f"{seeds} seeds")
     older = bool(results.older(cells))
-    measure = measure_of(record["measure"])
-    said = {"measure": ", ".join(filter(None, (measure.label, measure.definition)))}
-    said |= {name.replace("_", " "): record[name] for name in SAID if given(record[name])}
     return Entry(
         text,
         small=small + [OLDER] * older,
         look="number older" if older else "number",
         title=", ".join(filter(None, (record["row"], record["column"]))),
-        details=_details(results, said, cells) if cells else (),
+        details=_details(results, record, cells) if cells else (),
     )
 
 
@@ -205,13 +195,8 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
         texts = claim_formats.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
         row = {name: Entry(text) for name, text in texts.items()}
         cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
-        said = {
-            "verdict": record["verdict"],
-            "check": f"{check.kind} {check.relation}, margin {check.margin:g}",
-            **{key: record[key] for key in ("numbers", "reason", "seeds")},
-        }
         title = f"{check.text} ({check.case})" if check.case else check.text
-        row["ours"] = replace(row["ours"], title=title, details=_details(results, said, cells))
+        row["ours"] = replace(row["ours"], title=title, details=_details(results, record, cells))
         verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
         look = f"badge {record['verdict'].replace(' ', '-')}"
         row["verdict"] = Entry(verdict, small=[OLDER] * bool(results.older(cells)), look=look)
@@ -235,18 +220,16 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
 # Origins of numbers
 
 
-def _details(
-    results: Results, said: Mapping[str, Any], cells: Sequence[Cell]
-) -> list[tuple[str, str, str]]:
-    """Collect what the page says of a number that rests on cells, first of the number alone.
+def _details(results: Results, record: Record, cells: Sequence[Cell]) -> list[tuple[str, str, str]]:
+    """Collect what the page says of a number that rests on cells, first its line of the CSV.
 
     A line is a term, its text, and `CODE`, the address that it leads to, or nothing.
     """
-    lines = [(term, str(text), "") for term, text in said.items() if text not in ("", None)]
+    known = {key: value for key, value in record.items() if given(value) and value not in ("", 0)}
+    lines = [(key.replace("_", " "), str(value), "") for key, value in known.items()]
     there = [cell for cell in cells if (results.root / cell.path).exists()]
     missing = [cell.path for cell in cells if cell not in there]
     for cell in there:
-        lines.append(("file", cell.path, CODE))
         if isinstance(cell.source, Score):
             lines.append(("translations", cell.source.translations.path, CODE))
     if missing:

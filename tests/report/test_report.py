@@ -174,7 +174,7 @@ def test_numbers_have_intervals_and_published_values(written: Path) -> None:
 def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> None:
     lines = Parsed(written / OF_PAPER).details["NAT, En-De"]
     said = dict(lines)
-    assert (said["file"], said["translations"]) == (SCORE, TRANSLATIONS)
+    assert (said["sources"], said["translations"]) == (SCORE, TRANSLATIONS)
     assert said["made again by"] == (
         f"rm -f {TRANSLATIONS} && snakemake {SCORE} --forcerun {SCORE} --config scale=demo"
     )
