@@ -246,7 +246,7 @@ def run_program(command: list[str], given: str = "", **environment: str) -> str:
         command, input=given, capture_output=True, text=True, env={**os.environ, **environment}
     )
     if found.returncode:
-        raise SystemExit(f"error: {command[2]} failed: {found.stderr[-2000:]}")
+        raise SystemExit(f"error: {command[1:3]} failed: {found.stderr[-2000:]}")
     return found.stdout
 
 

@@ -6,18 +6,19 @@ module.
 """
 
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 LanguageModel = Any  # language models do not travel
+Method = dict[str, Any]
+"""A method by name, with its options."""
 
 
-def built(family: str, options: Mapping[str, Any]) -> Any:
-    """Build a method from its name and options."""
-    others = {key: value for key, value in options.items() if key != "method"}
-    module = importlib.import_module(f".nat_{family}_{options['method']}", __package__)
-    return module.METHOD(**others)
+def build(family: str, method: Method) -> Any:
+    """Build a method."""
+    options = {key: value for key, value in method.items() if key != "method"}
+    module = importlib.import_module(f".nat_{family}_{method['method']}", __package__)
+    return module.METHOD(**options)
 
 
 def verified(path: Path | str) -> Path:
