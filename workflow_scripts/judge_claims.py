@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nat.job import Job, run_job
 from nat.options import validated
-from nat.papers import claim_formats, judgements
+from nat.papers import judgements, table_formats
 from nat.papers.reports import Report
 from nat.papers.resolved import ResolvedClaims
 from nat.program import Progress
@@ -15,13 +15,13 @@ def main(job: Job[Report]) -> None:
     paper = job.artifact.paper
     claims = validated(ResolvedClaims, job.configuration.report)
     records = judgements.judge(claims, Path())
-    claim_formats.write(claims, records, job.path)
+    table_formats.write(judgements.make(claims, records), job.path, typeset=False)
     each = Progress(f"claim of {paper}", len(records), "claims")
     for record in records:
-        texts = claim_formats.lines(record)
+        texts = judgements.lines(record)
         case = f" ({texts['case']})" if texts["case"] else ""
         each.say(f"{texts['verdict']}: {record['text']}{case}")
-    Progress(f"claims of {paper}", len(records), "claims").say(claim_formats.summary(records))
+    Progress(f"claims of {paper}", len(records), "claims").say(judgements.summary(records))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """Claims of a paper as checks: selections of cells, and a region for what they differ by.
 
-A claim is `in` a table or figure, from which its cells take their coordinates and published values;
-its own coordinates take precedence. It is judged once per case, unless it need only hold in a
-majority of them; `nat.papers.judgements` judges.
+docs/papers.md says where their coordinates come from; `nat.papers.judgements` judges.
 """
 
 import re
@@ -51,7 +49,11 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
 
 
 def _decided_against_all(configuration: Configuration, check: Check) -> bool:
-    """Tell whether BLEU against all references decides a check, see `Check.against_all`."""
+    """Tell whether BLEU against all references decides a check.
+
+    It does where all references are known, but not a claim that states points of its own measure, a
+    comparison with a number, or a correlation.
+    """
     cells = [cell for side in check.sides for cell in side.own]
     return (
         check.kind != "correlation"

@@ -1,9 +1,6 @@
-"""From coordinates of a paper's file to cells.
+"""From coordinates of a paper's file, which docs/papers.md describes, to cells.
 
-The coordinates of a cell come from several places, later ones overriding earlier ones: the paper's
-`cells`, the system that the paper names, the `cells` of the table, and its column and row (in
-figures: panel, series and point). They are templates with variables such as `{steps}`. The file of
-a number follows from its address, so the graph knows it before anything has run.
+The file of a number follows from its address, so the graph knows it before anything has run.
 """
 
 import itertools
@@ -170,13 +167,10 @@ class Resolver:
         printed = self.system(name, chosen.get("task"))
         if printed is not None and printed.system is None:
             raise missing(f"systems.{name}.system")
-        system, systems = str(printed.system) if printed else name, self.configuration.systems
-        system = filled(system, chosen)
-        return (
-            system
-            if system in systems
-            else known("system", system, [*self.paper.systems, *systems])
-        )
+        system = filled(str(printed.system) if printed else name, chosen)
+        if system not in self.configuration.systems:
+            known("system", system, [*self.paper.systems, *self.configuration.systems])
+        return system
 
     def _decodings(self, chosen: Chosen, printed: PrintedSystem) -> list[str]:
         """Decodings of a cell, its own or those of its system: one for each draw."""
@@ -226,12 +220,9 @@ class Resolver:
 
     def at(self, cell: Cell, point: Point) -> Cell:
         """The cell with what a value of a sweep changes; the same if it changes nothing."""
-        known = {"system": self.configuration.systems, "partner": self.configuration.systems}
-        names = {
-            "decoding": self.configuration.decodings,
-            "task": self.configuration.tasks,
-            **known,
-        }
+        here = self.configuration
+        names: dict[str, Collection[str]] = {"system": here.systems, "partner": here.systems}
+        names |= {"decoding": here.decodings, "task": here.tasks}
         ends = {key: f"{getattr(cell, key)}{point.name}" for key in names}
         moved: Chosen = {key: end for key, end in ends.items() if family_of(end, names[key])}
         if cell.source is None or not moved:

@@ -1,9 +1,7 @@
 """Typed models of the files of `config/papers`; docs/papers.md explains every key.
 
-A paper names its systems once, as it prints them, and describes tables, figures and claims as
-products: each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a
-list of values. `nat.papers.expansion` expands the products. This module depends on no corpus, scale
-or result.
+Tables, figures and claims are products: each coordinate of a cell is one value or a list of values.
+This module depends on no corpus, scale or result.
 """
 
 import re

@@ -15,7 +15,7 @@ from nat.data.splits import sides
 from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
-from nat.papers import published
+from nat.papers import hyper_parameters, published
 from nat.papers.cells import (
     COMPUTED,
     OVER,
@@ -54,7 +54,7 @@ class Expanded:
         columns: or panels.
         named: coordinates that claims find under the labels of rows, series and points.
         points: labels of the points or, of a table, of the rows that are run, in order.
-        keys: see `nat.papers.resolved.ResolvedPart`.
+        keys, settings: see `nat.papers.resolved.ResolvedPart`.
         quoted: of a figure, the cells of the tables whose printed values it draws.
         latencies: what is timed together, by corpus, seed and setting; see `relation`.
     """
@@ -72,6 +72,7 @@ class Expanded:
         self.keys: dict[str, dict[str, str]] = {}
         self.quoted: list[Cell] = []
         self.latencies: dict[tuple[Any, ...], Latency] = {}
+        self.settings: list[dict[str, Any]] = []
 
     def numbers(self, here: Chosen, other: Chosen | None = None, **labels: Any) -> list[Cell]:
         """The cells at given coordinates, and those at other ones that they are shown over."""
@@ -127,7 +128,7 @@ class Expanded:
 
 
 class ExpandedTable(Expanded):
-    """A table; texts are in the column `TEXT`. `swept`: see `nat.papers.sweeps`."""
+    """A table; texts are in the column `TEXT`. `swept`: see `nat.papers.relation`."""
 
     def __init__(self, resolver: Resolver, number: str) -> None:
         super().__init__(resolver, f"table {number}")
@@ -135,7 +136,9 @@ class ExpandedTable(Expanded):
         with told_of(f"{resolver.file}: tables.{number}: "):
             if self.described.kind == "samples":
                 self._samples()
-            elif self.described.kind != "settings":
+            elif self.described.kind == "settings":
+                self.settings = hyper_parameters.settings(resolver, number)
+            else:
                 self.lines = resolver.published.get(number, [])
                 self._lines()
                 self._check_labels()

@@ -1,7 +1,6 @@
 """Tables of hyper-parameters, printed from the effective configuration beside the paper's.
 
-Nothing is copied by hand: the table shows the settings of a training of the system at the scale of
-the run and, if this is a different one, at the scale of the papers.
+They are those of a training at the scale of the run and, if it is another, at that of the papers.
 """
 
 import itertools

@@ -1,26 +1,35 @@
-"""The judgements of a paper's claims, made from the results of a run.
+"""The judgements of a paper's claims, made from the results of a run, and as they are read.
 
 The verdict comes from intervals, see `nat.papers.verdicts`. A measure that is counted in a
 training, such as its updates, needs none; without an interval any other measure leaves a claim
 undecided. How many updates a training takes is only judged where early stopping ended it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from nat.measures.known import AGAINST_ALL, MEASURES, SPEED_UP
-from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation, pearson
+from nat.data.flags import counted
+from nat.measures.known import AGAINST_ALL, DERIVED, MEASURES, SPEED_UP
+from nat.measures.significance import (
+    LEVEL,
+    POWER,
+    Estimate,
+    Interval,
+    interval_of_correlation,
+    pearson,
+)
 from nat.papers import values
 from nat.papers.cells import QUOTED, Shown
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import MAJORITY, Check, ResolvedClaims
-from nat.papers.table_formats import MINUS, signed
+from nat.papers.table_formats import MINUS, NOTHING, TableText, given, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record
-from nat.papers.verdicts import Judged, detectable, region, verdict
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, Judged, detectable, region, verdict
 
 UNJUDGED = "cannot be judged here"
 """The verdict on a claim that has no number although no result is missing."""
@@ -38,6 +47,40 @@ BOUNDS = {
 """Relations in words, before a number."""
 
 
+DEVIATION = "A setting at the scale of the papers that differs from the one stated"
+VERDICTS = {
+    **{HOLDS: "hold", UNDECIDED: UNDECIDED, FAILS: "do not hold"},
+    **{UNJUDGED: UNJUDGED, NOT_RUN: NOT_RUN},
+}
+"""Verdicts in order, and how they are worded of several claims."""
+COLUMNS = (
+    *("claim", "case", "verdict", "ours", "95% interval", "detectable"),
+    *("in the claim's measure", "paper"),
+)
+HOW_JUDGED = (
+    "A claim holds if the 95% interval of its difference lies within what it says, does not hold "
+    "if the interval lies outside, and is undecided otherwise. Detectable: the smallest difference "
+    "beyond the bound of the claim that the test would have seen with a probability of "
+    f"{POWER:.0%}."
+)
+ONE_SEED = (
+    "With one seed an interval is over sentences, not over trainings: another training may give "
+    "another difference and another verdict, so compare small differences over several seeds (key "
+    "'seeds' of the scale or of the paper)."
+)
+NO_INTERVALS = {
+    COUNTED: "a number of one training, which has no interval over sentences; another training may "
+    "give another number",
+    NO_INTERVAL: "with one seed this difference has no interval, nor has a correlation over three "
+    "systems",
+}
+BY_ALL_REFERENCES = (
+    "The references of these test sets are all the correct translations of each sentence, so "
+    "claims about BLEU are judged by BLEU against all of them, unless they state a number of "
+    "points. The difference in the claim's measure, against one reference, stands beside."
+)
+
+
 class _Missing(Exception):
     """The reason for which a check has no differences."""
 
@@ -45,10 +88,7 @@ class _Missing(Exception):
 def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
     """Judge every claim of a paper from the results below a folder; damaged ones are UserErrors.
 
-    Returns:
-        One record per judgement: the verdict, the difference it rests on with its interval and the
-        smallest difference that the test could have seen, the difference in the claim's own
-        measure, the numbers behind it, the paper's own difference, the seeds, and the files.
+    There is one record per judgement.
     """
     reader = Reader(root)
     names = {"paper": claims.paper, "scale": claims.scale}
@@ -267,3 +307,79 @@ def _numbers(check: Check, differences: Sequence[Difference]) -> str:
     if check.kind == "compare":
         return " against ".join(named)
     return f"{', '.join(named)}; {'from first to last' if check.kind == 'trend' else LEAST}"
+
+
+# As they are read
+
+
+def make(claims: ResolvedClaims, records: Sequence[Record]) -> TableText:
+    """Arrange judgements for reading; a claim is printed once, before the first of its cases."""
+    rows = [list(lines(record).values()) for record in records]
+    before, trainings = ["", *(row[0] for row in rows)], counted(claims.trainings, "training")
+    for row, previous in zip(rows, before, strict=False):
+        row[0] *= row[0] != previous
+    return TableText(
+        title=f"{claims.title}, claims",
+        origin=f"scale {claims.scale}, {trainings} of each system: {summary(records)}",
+        records=records,
+        columns=[(name, "") for name in COLUMNS],
+        rows=rows,
+        notes=notes(records) + [f"{DEVIATION}: {each}" for each in claims.deviations],
+        prose=True,
+    )
+
+
+def summary(records: Sequence[Record]) -> str:
+    """Count the judgements by verdict."""
+    counts = Counter(record["verdict"] for record in records)
+    several = ((counts[each], each, VERDICTS[each]) for each in VERDICTS if each in counts)
+    return ", ".join(f"{number} {one if number == 1 else more}" for number, one, more in several)
+
+
+def lines(record: Record) -> dict[str, str]:
+    """Write a judgement as the texts of `COLUMNS`."""
+    of, digits, of_ends, unit = "r", DERIVED["correlation"].digits, 2, ""
+    if record["check"] != "correlation":
+        of, unit = "difference", MEASURES[record["measure"]].unit
+        digits, of_ends = digits_of(record["measure"])
+        if record["measure"] != record["own_measure"]:
+            unit = f"multi-ref. {unit}"
+    ours, interval = str(record["reason"]), NOTHING
+    if record["verdict"] not in WITHOUT_NUMBER:
+        ours = f"{record['numbers']}: {signed(record['ours'], digits)} {unit}".strip()
+        interval = _interval(record, "", of_ends) or str(record["interval"])
+    own = NOTHING
+    if given(record["in_own_measure"]):
+        of_own, of_its_ends = digits_of(record["own_measure"])
+        own = signed(record["in_own_measure"], of_own)
+        own = f"{own} {_interval(record, '_in_own_measure', of_its_ends)}".strip()
+    detectable, printed = record["detectable"], record["published"]
+    bound = f"; {of} {record['bound']}" if record["bound"] else ""
+    return {
+        "claim": f"{record['text']} ({record['source']}{bound})",
+        "case": record["case"],
+        "verdict": record["verdict"],
+        "ours": ours,
+        "95% interval": interval,
+        "detectable": f"{detectable:.{digits}f}" if given(detectable) else NOTHING,
+        "in the claim's measure": own,
+        "paper": signed(printed, digits) if given(printed) else NOTHING,
+    }
+
+
+def _interval(record: Record, measure: str, digits: int) -> str:
+    ends = [record[f"{end}{measure}"] for end in ("low", "high")]
+    return f"[{', '.join(signed(end, digits) for end in ends)}]" if all(map(given, ends)) else ""
+
+
+def notes(records: Sequence[Record]) -> list[str]:
+    """Make notes for the reader: how verdicts are made, and what is not comparable."""
+    ran = [{**record, "status": "run"} for record in records if record["ours"] is not None]
+    methods = dict.fromkeys(record["interval"] for record in ran)
+    named = [method for method in methods if method not in NO_INTERVALS]
+    texts = [HOW_JUDGED]
+    texts += [f"Intervals: {'; '.join(named)}."] * bool(named)
+    texts += [ONE_SEED] * any("bootstrap" in each and "seeds" not in each for each in named)
+    texts += [f"{name}: {text}." for name, text in NO_INTERVALS.items() if name in methods]
+    texts += [BY_ALL_REFERENCES] * any(record["measure"] != record["own_measure"] for record in ran)
+    return texts + values.not_comparable(ran)

@@ -1,15 +1,11 @@
 """Published values: `config/published/PAPER.csv`, joined by key with the tables of a paper.
 
-Each line is one printed value: its `table`, `row` and `column` (labels as the paper's file
-generates them), the value as printed, and a description of it. A value is shown beside a row that
-we run (`use` is `ours`), or its row is added to the table (`quoted`), or no table shows it
-(`none`). A line of the first two kinds without a partner is an error, and so is a row or column of
-a printed table that has no line.
+docs/papers.md describes the columns. A line that a table is to show without a partner there is an
+error, and so is a row or column of a printed table that has no line.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,11 +114,6 @@ def rows_of(path: Path, file: str, columns: tuple[str, ...]) -> list[tuple[int, 
     if header != columns:
         raise UserError(f"{file} line 1: found {','.join(header)}, expected {','.join(columns)}")
     return [(number, row) for number, row in enumerate(rows, 2) if any(row)]
-
-
-def decimals(text: str) -> int:
-    """Digits of a printed number after the point; negative if the last ones are not printed."""
-    return -int(Decimal(text).as_tuple().exponent)
 
 
 Needed = Mapping[str, bool | None]

@@ -16,14 +16,13 @@ from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCur
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.lines import read_lines
-from nat.errors import UserError, told_of
+from nat.errors import UserError
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables
 from nat.papers.cells import OWN, Cell, shown, training_of
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
-from nat.papers.values import Record
 
 Form = Literal["table", "figure", "claims"]
 Target = tuple[str, Form, str]
@@ -173,10 +172,6 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         if not MEASURES[cell.measure].any_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
-    stated: list[Record] = []
-    if part.described.kind == "settings":
-        with told_of(f"{part.resolver.file}: tables.{number}: "):
-            stated = hyper_parameters.settings(part.resolver, number)
     return ResolvedPart(
         paper=paper,
         number=number,
@@ -188,7 +183,7 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         columns={column.label: column.given for column in part.columns},
         cells=part.cells,
         keys=part.keys,
-        settings=stated,
+        settings=part.settings,
     )
 
 

@@ -1,8 +1,7 @@
 """Content of a table, a figure or the claims of a paper at one scale, as JSON.
 
-The main process of a run resolves the descriptions of `config/papers`, see
-`nat.papers.reports.resolve`. Everything else that makes reports, in jobs and for pages, is handed
-the result and reads nothing of the configuration.
+`nat.papers.reports.resolve` makes it in the main process of a run. What makes reports, in jobs and
+for pages, is handed it and reads nothing of the configuration.
 """
 
 from dataclasses import dataclass
@@ -60,10 +59,7 @@ class Check:
         share: whether the margin is a share of the right side.
         number: that the only side is compared with; None where sides are compared.
         against_all: whether BLEU against all references decides it, which is fixed before there are
-            results. BLEU against one reference also depends on which of several correct
-            translations that reference happens to be, so it is where all references are known.
-            Exceptions are claims that state points of their own measure, comparisons with a number,
-            and correlations.
+            results; BLEU against one also depends on which correct translation it happens to be.
     """
 
     claim: str
@@ -118,9 +114,3 @@ class ResolvedClaims(Resolved):
     checks: list[Check]
     trainings: int
     deviations: list[str]
-
-    @property
-    def about(self) -> str:
-        """The scale, and how many trainings of each system the judgements are about."""
-        trainings = "one training" if self.trainings == 1 else f"{self.trainings} trainings"
-        return f"scale {self.scale}, {trainings} of each system"

@@ -1,12 +1,8 @@
 """Settings that the papers state, held against the effective configuration at the papers' scale.
 
-Three files in `config/published`, which `docs/papers.md` describes: `settings.csv` has a row for
-each setting of training, text, decoding and measuring that a paper or its code states.
-`settings-map.yaml` says which of our systems, decodings and keys a row is about, or why it is not
-about the configuration. `deviations.yaml` says where we differ, and why.
-
-A key of the map may begin with `cells.`: its values are then those of all cells that the tables and
-figures of the row show, such as their splits; with `among cells.` the stated one is one of them.
+docs/papers.md describes the three files in `config/published`. A key of the map may begin with
+`cells.`: its values are then those of all cells that the tables and figures of the row show, such
+as their splits; with `among cells.` the stated one is one of them.
 """
 
 import itertools
@@ -20,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from nat.configuration import Configuration
-from nat.configuration.entries import has_decoding
+from nat.configuration.families import require
 from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import RunChoice
@@ -232,10 +228,7 @@ class StatedSettings:
         return self.path(row).startswith((_CELLS, _AMONG))
 
     def _cells(self, row: Stated) -> list[Cell]:
-        """List the cells of tables and figures of a row, on its task, that the paper shows, too.
-
-        They are run or computed, in no row or column that is ours only.
-        """
+        """List the cells of tables and figures of a row, on its task, that the paper shows, too."""
         parts = relation(self.configuration, row.paper)
         named = {
             f"{kind.lower()} {number}"
@@ -394,8 +387,7 @@ def check(configuration: Configuration) -> None:
 
     def known(what: str, where: str, names: Iterable[str], all_: Collection[str]) -> None:
         for name in names:
-            if name not in all_:
-                raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, all_)}")
+            require(name, all_, what, where)
 
     for row in compared.rows:
         where = f"{ROWS} line {row.line}"
@@ -412,8 +404,7 @@ def check(configuration: Configuration) -> None:
         known("system", f"{MAP}: key 'systems'", each.ours or (), here.systems)
         known("task", f"{MAP}: key 'systems'", each.tasks, here.tasks)
     decodings = (name for each in map_.decodings for name in each.ours or ())
-    unknown = (name for name in decodings if not has_decoding(here, name))
-    known("decoding", f"{MAP}: key 'decodings'", unknown, here.decodings)
+    known("decoding", f"{MAP}: key 'decodings'", decodings, here.decodings)
     stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
     known("key", f"{MAP}: key 'keys'", map_.keys, stated)
     ours = [*Training.model_fields, "size", "validation", "decoding", "training", "settings"]

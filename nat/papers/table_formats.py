@@ -64,17 +64,13 @@ def superscript(number: int) -> str:
     return "".join(SUPERSCRIPTS[int(digit)] for digit in str(number))
 
 
-def write(table: TableText, csv: Path) -> None:
+def write(table: TableText, csv: Path, *, typeset: bool = True) -> None:
     """Write `csv`, and Markdown and LaTeX beside it; each appears whole or not at all."""
     atomic_write_text(csv.with_suffix(".md"), markdown(table))
-    atomic_write_text(csv.with_suffix(".tex"), latex(table))
-    write_records(table.records, csv)
-
-
-def write_records(records: Sequence[Record], csv: Path) -> None:
-    """Write records as lines of a CSV."""
+    if typeset:
+        atomic_write_text(csv.with_suffix(".tex"), latex(table))
     with atomic_path(csv) as temporary:
-        pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
+        pd.DataFrame(table.records).to_csv(temporary, index=False, lineterminator="\n")
 
 
 def heading(column: tuple[str, str]) -> str:

@@ -11,7 +11,7 @@ from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.results import COLLAPSED
 from nat.measures.significance import LEVEL
-from nat.papers import published, values
+from nat.papers import values
 from nat.papers.cells import QUOTED, Shown, shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
@@ -150,7 +150,8 @@ def _text(record: Record, part: str, interval: bool, compares: bool) -> str:
     if part == PUBLISHED:
         value = record["published"]
         if isinstance(value, float) and is_difference:
-            return signed(value, max(published.decimals(record["printed"]), 0))
+            after_point = len(record["printed"].partition(".")[2])
+            return signed(value, after_point)
         return str(record["printed"] or NOTHING)
     mark = DAGGER if compares and record["stand_in"] else ""
     mark += DOUBLE_DAGGER if record.get(values.UNSTEADY) else ""

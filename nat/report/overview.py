@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nat.papers import claim_formats
+from nat.papers import judgements
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
 from nat.report import papers
@@ -87,7 +87,7 @@ def _papers(results: Results) -> Section:
                 Entry(results.configuration.paper(paper).title, link=of_paper(paper), look="label"),
                 f"{states.count(COMPLETE)} of {len(states)}",
                 str(states.count(PART)),
-                Entry(claim_formats.summary(judged), link=claims),
+                Entry(judgements.summary(judged), link=claims),
                 cost["trainings"],
                 cost["device hours"],
             ]

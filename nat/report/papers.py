@@ -13,7 +13,7 @@ from nat.artifacts import Latency, Score
 from nat.configuration import Configuration
 from nat.figures import figures, points
 from nat.figures.claims import forest
-from nat.papers import claim_formats, reports, table_formats, tables, values
+from nat.papers import judgements, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
@@ -189,10 +189,10 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
 
 
 def _claims(results: Results, paper: str, folder: Path) -> Section:
-    columns = (*claim_formats.COLUMNS[:2], "corpus", *claim_formats.COLUMNS[2:])
+    columns = (*judgements.COLUMNS[:2], "corpus", *judgements.COLUMNS[2:])
     rows: list[list[Entry]] = []
     for check, record in results.claims[paper]:
-        texts = claim_formats.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
+        texts = judgements.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
         row = {name: Entry(text) for name, text in texts.items()}
         cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
         title = f"{check.text} ({check.case})" if check.case else check.text
@@ -209,11 +209,11 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
         picture = ""
     return replace(
         _section(results, (paper, "claims", "")),
-        text=f"{claim_formats.summary(records)}.",
+        text=f"{judgements.summary(records)}.",
         picture=picture,
         columns=columns,
         rows=rows,
-        notes=[*[OF_PICTURE] * bool(picture), *claim_formats.notes(records)],
+        notes=[*[OF_PICTURE] * bool(picture), *judgements.notes(records)],
     )
 
 

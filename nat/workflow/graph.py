@@ -26,8 +26,8 @@ from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports, settings
 from nat.papers.cells import Cell
+from nat.papers.relation import PREFIX
 from nat.papers.reports import Report, Site
-from nat.papers.sweeps import PREFIX
 from nat.workflow.dependence import code_of_reports
 from nat.workflow.together import Together, together
 
@@ -76,12 +76,7 @@ class Graph:
 
     def check(self) -> None:
         """Refuse a setting that papers print and that neither holds nor is a listed deviation."""
-        configuration = self.configuration
-        for paper in configuration.papers:
-            for number, table in configuration.paper(paper).tables.items():
-                if table.kind == "settings":
-                    reports.resolve_part(configuration, paper, f"table {number}")
-        settings.check(configuration)
+        settings.check(self.configuration)
 
     def reports_of(self, *papers: str) -> list[str]:
         """Paths of the tables, figures and judged claims of papers.

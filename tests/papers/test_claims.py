@@ -13,8 +13,7 @@ import yaml
 import tests.made_up_run as made_up_run
 from nat.configuration import Configuration
 from nat.measures.results import read
-from nat.papers import claim_formats, reports
-from nat.papers.cells import Shown
+from nat.papers import judgements
 from nat.papers.claims import Check, checks
 from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
@@ -34,7 +33,6 @@ CLAIM = {"claim": "text", "from": "abstract", "task": TASK}
 SCORED = {**CLAIM, "measure": "tokenised_bleu", "split": "test"}
 BETTER = "compare: student > teacher"
 IN_TABLE = "in: table 1, measure: sacrebleu"
-TARGET: reports.Target = ("paper", "claims", "")
 
 
 def claim(text: str, base: dict[str, Any] = SCORED) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def checked(root: Path, text: str, **paper: Any) -> tuple[Check, ...]:
 
 
 def shown(record: dict[str, Any], column: str) -> str:
-    return claim_formats.lines(record)[column]
+    return judgements.lines(record)[column]
 
 
 def run(root: Path, errors: dict[str, float], decoding: str = STEP, **options: Any) -> None:
@@ -112,8 +110,8 @@ def test_a_difference_within_the_noise_is_undecided(root: Path) -> None:
         record = judge(root, f"compare: nat {sign} student")
         assert record["verdict"] == UNDECIDED and record["low"] < 0 < record["high"]
         assert record["detectable"] > abs(record["ours"])
-    for margin, expected in ((0.01, UNDECIDED), (50, HOLDS)):
-        assert verdict(root, f"compare: nat ~ student ± {margin}") == expected
+    expected = {0.01: UNDECIDED, 50: HOLDS}
+    assert {n: verdict(root, f"compare: nat ~ student ± {n}") for n in expected} == expected
 
 
 def test_several_seeds_are_students_and_over_sentences(root: Path) -> None:
@@ -123,8 +121,7 @@ def test_several_seeds_are_students_and_over_sentences(root: Path) -> None:
     must_name(two["interval"], "Student's t", "2 seeds", "paired bootstrap")
     assert two["seeds"] == "1 2"
     assert two["high"] - two["low"] > (one["high"] - one["low"]) / 2**0.5
-    warned = ["several seeds" in " ".join(claim_formats.notes([each])) for each in (one, two)]
-    assert warned == [True, False]
+    assert ["several seeds" in " ".join(judgements.notes([e])) for e in (one, two)] == [True, False]
 
 
 def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
@@ -183,7 +180,7 @@ def test_each_case_is_judged(root: Path) -> None:
     found = made_up_run.judge(configuration(root, text))
     expected = {"here": HOLDS, "number": FAILS, "there": UNJUDGED}
     assert {each["case"]: each["verdict"] for each in found} == expected
-    assert claim_formats.summary(found) == f"1 {HOLDS}, 1 {FAILS}, 1 {UNJUDGED}"
+    assert judgements.summary(found) == f"1 {HOLDS}, 1 {FAILS}, 1 {UNJUDGED}"
 
 
 def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
@@ -247,19 +244,19 @@ def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
         run(root, {"dims-cmlm-kd": share}, decoding.format(draw=draw))
     run(root, {"nat-kd": 0.25}, "one-pass")
     paper, reader = {"systems": {"RANDOM": random}}, Reader(root)
-    (check,) = checked(root, "compare: RANDOM > teacher", **paper)
-    own, other = check.sides
-    alone = [difference(Shown((draw,)), other, reader) for draw in own.own]
-    both = difference(own, other, reader)
-    assert both is not None and both.interval is not None and both.seeds == (1,)
-    assert both.value == pytest.approx(sum(each.value for each in alone if each) / 2)
-    assert "Student" not in both.interval.method
-    # a correlation is of their means
+
+    def means(text: str) -> list[float]:
+        (check,) = checked(root, text, **paper)
+        numbers = [[reader.number(cell).value or 0 for cell in side.own] for side in check.sides]
+        return [sum(each) / len(each) for each in numbers]
+
+    record = judge(root, "compare: RANDOM > teacher", **paper)
+    drawn, teacher = means("compare: RANDOM > teacher")
+    assert record["ours"] == pytest.approx(drawn - teacher, abs=1e-5)
+    assert record["seeds"] == "1" and "Student" not in record["interval"]
     text = correlation("RANDOM, teacher, nat")
-    (check,), record = checked(root, text, **paper), judge(root, text, **paper)
-    numbers = [[reader.number(cell).value or 0 for cell in side.own] for side in check.sides]
-    means = [sum(each) / len(each) for each in numbers]
-    assert record["ours"] == pytest.approx(np.corrcoef(means[::2], means[1::2])[0, 1])
+    of = means(text)
+    assert judge(root, text, **paper)["ours"] == pytest.approx(np.corrcoef(of[::2], of[1::2])[0, 1])
 
 
 # Other measures
@@ -292,13 +289,14 @@ def test_updates_are_only_judged_where_early_stopping_ended_both_trainings(root:
 # The deciding measure
 
 
-@pytest.fixture
-def generated(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run on a corpus whose references are all correct translations."""
-    made_up_run.publish(tmp_path)
-    made_up_run.write_corpus(tmp_path, complete=True)
-    run(tmp_path, BOTH)
-    return tmp_path
+    folder = tmp_path_factory.mktemp("generated")
+    made_up_run.publish(folder)
+    made_up_run.write_corpus(folder, complete=True)
+    run(folder, BOTH)
+    return folder
 
 
 def judge_generated(root: Path, text: str) -> dict[str, Any]:
@@ -319,30 +317,26 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
     assert record["low_in_own_measure"] == own["low"] and own["in_own_measure"] is None
     assert shown(record, "ours").endswith(" multi-ref. BLEU")
     assert shown(record, "in the claim's measure").startswith(f"+{own['ours']:.2f} [")
-    notes = [" ".join(claim_formats.notes([each])) for each in (record, own)]
+    notes = [" ".join(judgements.notes([each])) for each in (record, own)]
     assert ["all the correct translations" in each for each in notes] == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("change", "measure"),
+    ("text", "measure"),
     [
         ("compare: student > teacher + 3", "tokenised_bleu"),
         ("compare: student > 3", "tokenised_bleu"),
         ("compare: student >= teacher + 3", "tokenised_bleu"),
-        ("measure: chrf", "chrf"),
+        (f"{BETTER}, measure: chrf", "chrf"),
         # all of its sentences have all references too
-        ("measure: tokenised_bleu_bucket_5", "multi_reference_bleu_bucket_5"),
+        (f"{BETTER}, measure: tokenised_bleu_bucket_5", "multi_reference_bleu_bucket_5"),
     ],
 )
 def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
-    generated: Path, change: str, measure: str
+    generated: Path, text: str, measure: str
 ) -> None:
-    text = change if "compare" in change else f"{BETTER}, {change}"
     record = judge_generated(generated, text)
     assert record["measure"] == measure and record["low"] < record["ours"] < record["high"]
-
-
-# Tables, files and texts
 
 
 def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
@@ -356,16 +350,6 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     elsewhere = minus(replace(found, sentences=("another", "test", "")))
     assert elsewhere.low < 0 < elsewhere.high
     assert minus(replace(found, seeds=(2,))) is None
-
-
-def test_what_is_written(root: Path) -> None:
-    second = f"{{label: second, where: {{teacher: {WHERE['nat']}}}}}"
-    plain = configuration(root, f"{BETTER}, each: [{{label: first}}, {second}]", [1, 2, 3])
-    claims, records = reports.resolve_claims(plain, "paper"), made_up_run.judge(plain)
-    claim_formats.write(claims, records, root / "claims.csv")
-    assert (root / "claims.csv").read_text().count("\n") == 3
-    said = "1 holds, 1 not run", "scale demo", "3 trainings", CORPUS, TASK, "teacher: not run"
-    must_name((root / "claims.md").read_text(), *said)
 
 
 # Mistakes

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import tests.made_up_run as made_up_run
 from nat.options import validated
-from nat.papers import claim_formats, judgements, reports, table_formats
+from nat.papers import judgements, reports, table_formats
 from tests.made_up_run import PAPER
 from tests.messages import must_name, told
 
@@ -59,7 +59,8 @@ def test_what_was_made_is_shown_and_what_is_missing_is_named_with_its_command(ro
     )
     table_formats.write(made_up_run.make_table(plain, "other", "1"), root / table.path)
     resolved = reports.resolve_claims(plain, "other")
-    claim_formats.write(resolved, judgements.judge(resolved, root), root / claims.path)
+    judged = judgements.make(resolved, judgements.judge(resolved, root))
+    table_formats.write(judged, root / claims.path, typeset=False)
     console = Console(width=100, record=True)
     reports.show(plain, [], console)
     must_name(

@@ -188,7 +188,11 @@ OURS_OF_ALL = {**ABOUT_BOW, "ours": ["hints-kd"]}
         ("systems", [{**ABOUT_BOW, "ours": ["hints-k"]}], ["'systems'", "mean 'hints-kd'"]),
         ("systems", [{**OURS_OF_ALL, "tasks": ["wmt14-en-d"]}], ["mean 'wmt14-en-de'"]),
         ("systems", [OURS_OF_ALL, {**OURS_OF_ALL, "key": "drop"}], ["'systems.1'", "'dropout'"]),
-        ("decodings", [{**ABOUT_BOW, "ours": ["mask-predict4"]}], ["mask-predict-{steps}"]),
+        (
+            "decodings",
+            [{**ABOUT_BOW, "ours": ["mask-predict4"]}],
+            ["mask-predict4", "mask-predict-4-lb"],
+        ),
         ("keys", {"dropuot": "recipe.dropout"}, ["'dropuot'", "mean 'dropout'"]),
         ("deviations", [{"system": "BoW", "reason": "r"}], ["'deviations.0'", "mean 'BoW-NAT'"]),
         ("deviations", [{**DIFFERING, "ours": "0.1"}], ["'deviations.0'"]),  # a key has the value

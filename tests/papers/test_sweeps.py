@@ -9,7 +9,7 @@ import pytest
 from nat.configuration import Configuration, RunChoice, choice
 from nat.configuration.checks import notes
 from nat.configuration.command_line import choice_of, hold_to_overrides
-from nat.options import EntryName, validated
+from nat.options import EntryName, at, validated
 from nat.papers.relation import relation
 from nat.papers.reports import make_table, resolve_part, targets
 from nat.report.papers import page
@@ -31,20 +31,14 @@ def folder(tmp_path: Path) -> Folder:
         {"label": "gain", "derived": {"difference": ["NAT", "AT"]}},
         {"label": "CMLM", "system": "cmlm", "decoding": "refine-4", "baseline": "NAT"},
     ]
+    table = {"title": "systems", "columns": ["sacrebleu", "chrf"], "rows": rows}
+    points = {"panels": ["sacrebleu"], "series": [{"label": "NAT", "chain": ["nat"]}]}
+    figure = {"title": "one curve", "kind": "curves", **points}
     folder.files["papers/own"] = {
         "title": "Own",
         "cells": {"split": "test", "task": "wmt14-en-de"},
-        "tables": {1: {"title": "systems", "columns": ["sacrebleu", "chrf"], "rows": rows}},
-        "figures": {
-            1: {
-                "title": "bars",
-                "kind": "bars",
-                "cells": {"measure": "sacrebleu", "decoding": "one-pass"},
-                "x": {"of": "system"},
-                "panels": ["wmt14-en-de"],
-                "series": [{"label": "NAT", "system": ["nat"]}],
-            }
-        },
+        "tables": {1: table},
+        "figures": {1: figure},  # a sweep has its own
         "claims": {"one": {"claim": "a", "from": "table 1", "compare": "NAT > AT"}},
     }
     return folder
@@ -65,10 +59,6 @@ def test_a_value_copies_what_it_changes_and_nothing_else(folder: Folder) -> None
     assert found.canonical("own", f"nat{ends[2]}") == "nat"
     for name in plain.systems:
         assert found.training("own", name) == plain.training("own", name)
-
-
-def test_notes_are_about_no_copies(folder: Folder) -> None:
-    found = swept(folder, RATES)
     assert not [note for note in notes(found, [("own", "at")]) if "override" in note]
 
 
@@ -88,31 +78,25 @@ def test_copies_refer_to_copies(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("sweep", "system", "key", "value"),
     [
-        ("sizes.base.ffn_dim=24,32", "nat@ffn_dim=24", ("architecture", "ffn_dim"), 24),
-        ("systems.nat.recipe.dropout=0,0.1", "nat@dropout=0.1", ("recipe", "dropout"), 0.1),
-        ("systems.nat.text=raw,raw", "nat@text=raw", ("text",), "raw"),
+        ("sizes.base.ffn_dim=24,32", "nat@ffn_dim=24", "architecture.ffn_dim", 24),
+        ("systems.nat.recipe.dropout=0,0.1", "nat@dropout=0.1", "recipe.dropout", 0.1),
+        ("systems.nat.text=raw,raw", "nat@text=raw", "text", "raw"),
         (
             "recipes.student.betas=[0.9, 0.98],[0.8, 0.9]",
-            "nat@betas=-0.8-0.9-",
-            ("recipe", "betas"),
-            [0.8, 0.9],
+            *("nat@betas=-0.8-0.9-", "recipe.betas", [0.8, 0.9]),
         ),
         (
             "recipes.student.dropout=0.2 recipes.teacher.dropout=0.4",
             "nat@recipes.student.dropout=0.2@recipes.teacher.dropout=0.4",
-            ("recipe", "dropout"),
-            0.2,
+            *("recipe.dropout", 0.2),
         ),
     ],
 )
 def test_every_kind_of_key_is_swept(
-    folder: Folder, sweep: str, system: str, key: tuple[str, ...], value: Any
+    folder: Folder, sweep: str, system: str, key: str, value: Any
 ) -> None:
     found = folder.load(choice({"name": "rates", "sweep": sweep}))
-    training = found.training("own", system).as_json()
-    for part in key:
-        training = training[part]
-    assert training == value
+    assert at(found.training("own", system).as_json(), key) == value
     assert validated(EntryName, system) == system  # as packages demand
 
 
@@ -166,29 +150,19 @@ def test_a_corpus_is_swept_by_tasks_of_its_own(folder: Folder) -> None:
     assert training.target.options["label_smoothing"] == 0.3
 
 
-def test_what_a_target_of_a_sweep_makes(folder: Folder) -> None:
-    folder.files["papers/own"]["tables"][2] = {
-        **folder.files["papers/own"]["tables"][1],
-        "rows": [{"label": "AT", "system": "at", "decoding": "beam"}],
-    }
+def test_what_a_target_of_a_sweep_makes_and_a_page_shows(folder: Folder) -> None:
+    table = folder.files["papers/own"]["tables"][1]
+    folder.files["papers/own"]["tables"][2] = {**table, "rows": table["rows"][:1]}
+    folder.files["scales/paper"] = folder.files["scales/tiny"]
     found = swept(folder, RATES)
-    assert [target[1:] for target in targets(found)] == [
-        ("table", "1"),
-        ("table", "2"),
-        ("figure", "sweep_1"),
-    ]
+    shown = [("table", "1"), ("table", "2"), ("figure", "sweep_1")]
+    assert [target[1:] for target in targets(found)] == shown
+    sections = [each.name for each in page(Results(found), "own", folder.root).sections]
+    assert sections == ["-".join(each) for each in shown]
     made = {Path(path).stem for path in Graph(found).reports_of("own")}
     assert made == {"table_1", "figure_sweep_1"}
     unswept = swept(folder, "systems.dims.recipe.dropout=0,0.1")  # in no table
     assert {Path(path).stem for path in Graph(unswept).reports_of("own")} == {"table_1", "table_2"}
-
-
-def test_the_page_of_a_paper_shows_its_sweep(folder: Folder) -> None:
-    folder.files["scales/paper"] = folder.files["scales/tiny"]
-    sections = [
-        each.name for each in page(Results(swept(folder, RATES)), "own", folder.root).sections
-    ]
-    assert sections == ["table-1", "figure-sweep_1"]
 
 
 def test_a_name_keeps_the_keys_of_its_sweep(folder: Folder) -> None:
