@@ -12,9 +12,9 @@ from torch import Tensor
 
 from nat.configuration.models import Training
 from nat.configuration.recipes import Recipe
-from nat.data.batch import Batch
+from nat.data.batch import Batch, source_tensor
 from nat.data.candidates import Text
-from nat.data.vocabulary import EOS, PAD, SPECIALS
+from nat.data.vocabulary import EOS, MASK, PAD, SPECIALS
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
 from nat.registry import Method, build
@@ -34,6 +34,44 @@ ARCHITECTURE = {
     "heads": 4,
     "max_positions": 40,
 }
+
+PARALLEL: dict[str, dict[str, Any]] = {
+    "target": {"length": "target", "pre_norm": True, "activation": "gelu"},
+    "offset": {"length": "offset"},
+    "token": {"length": "token", "pre_norm": True},
+    "constant": {"length": "constant", "decoder": {"copy": "uniform"}},
+    "learned positions": {"length": "offset", "positions": "learned_apart"},
+    "attention by position": {
+        "length": "offset",
+        "decoder": {"copy": "soft", "positional_attention": True},
+    },
+    "attention to others": {
+        "length": "offset",
+        "decoder": {"copy": "soft_index", "attention_without_self": True},
+    },
+    "as CMLMC": {
+        "length": "offset",
+        "decoder": {
+            **dict.fromkeys(("positions", "source_positions"), "concatenated"),
+            "causal_attention": True,
+        },
+    },
+    "frames": {"decoder": {"upsample": 2.5}},
+    "encoder only": {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
+    "EOS of the source": {
+        "decoder": {"copy": "soft_upsampled", "upsample": 1.1, "count_source_end": True}
+    },
+    "latents": {
+        "decoder": {"copy": "soft", "upsample": 1.5},
+        "parts": {"latent": {"dim": 3, "posterior_layers": 1}},
+    },
+    "latents in the input": {
+        "decoder": {"copy": "soft", "upsample": 2.0},
+        "parts": {"latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"}},
+    },
+    "latents, a length": {"length": "offset", "parts": {"latent": {"dim": 3}}},
+}
+"""Models that predict in parallel, by what is special about them: keywords of `make_model`."""
 
 
 def make_model(
@@ -135,8 +173,33 @@ def make_training(
 
 def full_log_probabilities(context: Any, shown: DecoderInput) -> Tensor:
     """Log-probabilities of all symbols at all positions of a decoder input, [B, T, V]."""
-    states = context.decode(shown)
-    return (states @ context.model.embedding.weight.t()).log_softmax(2)
+    return of_states(context.model, context.decode(shown))
+
+
+def of_states(model: Any, states: Tensor) -> Tensor:
+    """Log-probabilities of all symbols, [..., D] to [..., V]."""
+    return (states @ model.embedding.weight.t()).log_softmax(-1)
+
+
+def decoded(
+    model: Any, source: Sequence[int], tokens: Sequence[int], causal: bool = False, **how: Any
+) -> Tensor:
+    """Last states of one sentence where the decoder sees these tokens, [T, D]."""
+    shown = torch.tensor([tokens])
+    encoded = model.encode(source_tensor([source]))
+    return model.decode(shown, torch.zeros_like(shown).bool(), encoded, causal, **how)[0]
+
+
+def log_probabilities(model: Any, *given: Any, **how: Any) -> Tensor:
+    """Log-probabilities of all symbols at each position, [T, V]; arguments as for `decoded`."""
+    return of_states(model, decoded(model, *given, **how))
+
+
+def partly_masked(batch: Batch, masked: Sequence[Sequence[bool]]) -> DecoderInput:
+    """The targets of a batch with masks at some positions, which carry the loss."""
+    where = torch.tensor(masked)
+    tokens = torch.where(where, MASK, batch.target)
+    return DecoderInput(tokens, batch.target_padding, batch.target, where)
 
 
 def make_context(

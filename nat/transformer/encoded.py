@@ -66,16 +66,10 @@ class Encoded:
 
     def rows(self, rows: Tensor) -> "Encoded":
         """These sentences, [n, S, D]."""
-        plain, copied, length = self.without_latents, self.copied, self.length_state
-        return Encoded(
-            self.states[rows],
-            self.padding[rows],
-            self.source[rows],
-            None if plain is None else plain[rows],
-            None if copied is None else copied[rows],
-            None if length is None else length[rows],
-            _parent=(self, rows),
-        )
+        required = self.states[rows], self.padding[rows], self.source[rows]
+        others = self.without_latents, self.copied, self.length_state
+        chosen = (None if each is None else each[rows] for each in others)
+        return Encoded(*required, *chosen, _parent=(self, rows))
 
     def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
         """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""

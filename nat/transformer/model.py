@@ -220,8 +220,7 @@ class Transformer(nn.Module):
             UserError: if a sentence is longer than the architecture's `max_positions`.
         """
         numbers = self._numbers(self.positions, 0, vectors.size(1))
-        numbered = self._numbered(vectors, numbers, self.join_source_positions)
-        return dropout(numbered, self.dropout, self.training)
+        return self._numbered(vectors, numbers, self.join_source_positions)
 
     def _numbers(self, table: Tensor, start: int, end: int) -> Tensor:
         """Vectors of positions, [end - start, D], of a table of them."""
@@ -238,13 +237,14 @@ class Transformer(nn.Module):
         return self.positions if self.decoder_positions is None else self.decoder_positions
 
     def _numbered(self, vectors: Tensor, numbers: Tensor, join: Linear | None) -> Tensor:
-        """Combine vectors [B, T, D] with those of their positions: their sum, or `join` of both."""
+        """Vectors [B, T, D] and those of their positions, added or by `join`, then dropout."""
         if join is None:
-            return vectors + numbers
-        if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
-            numbers = numbers * self.embedding_scale
-        joined: Tensor = join(torch.cat((vectors, numbers.expand_as(vectors)), 2))
-        return joined.to(vectors.dtype)
+            joined = vectors + numbers
+        else:
+            if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
+                numbers = numbers * self.embedding_scale
+            joined = join(torch.cat((vectors, numbers.expand_as(vectors)), 2)).to(vectors.dtype)
+        return dropout(joined, self.dropout, self.training)
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S] (right-padded, each row with at least its EOS)."""
@@ -281,19 +281,16 @@ class Transformer(nn.Module):
 
     def _copied(self, padding: Tensor, encoded: Encoded) -> Tensor:
         """The copy of the source at each position, [B, T, D]."""
-        kind, width = self.decoder.copy, padding.size(1)
-        lengths = self.copied_lengths(encoded.source)
-        states = encoded.states if encoded.copied is None else encoded.copied
-        if kind == "soft_upsampled":
-            assert self.decoder.upsample is not None
-            return copying.soft_copy_upsampled(states, lengths, self.decoder.upsample, width)
-        if kind == "soft_index":
-            assert self.copy_temperature is not None
-            return copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
-        # without decoder layers the states are the embeddings
-        if kind != "soft" and self.decoder_layers:
-            states = self.scaled_source_embedding(encoded.source)
-        return copying.BY_RELATIVE_POSITION[kind](states, lengths, (~padding).sum(1), width)
+        kind, copied = self.decoder.copy, encoded.copied
+        sizes = self.copied_lengths(encoded.source), (~padding).sum(1), padding.size(1)
+        states = encoded.states if copied is None else copied
+        if kind in copying.PLACES:
+            # without decoder layers the states are the embeddings
+            if self.decoder_layers:
+                states = self.scaled_source_embedding(encoded.source)
+            return copying.hard_copy(states, copying.PLACES[kind](*sizes))
+        scale = self.decoder.upsample if kind == "soft_upsampled" else self.copy_temperature
+        return copying.soft_copy(kind, states, *sizes, scale)
 
     def decode(
         self,
@@ -330,14 +327,13 @@ class Transformer(nn.Module):
             # padding attends to padding, too, for the same reason
             visible = (seen & ~padding[:, None]) | (padding[:, :, None] & seen)
             visible, causal = visible[:, None], False
-        vectors = self.canvas(tokens, padding, encoded)
         table = self.positions_of_decoder
         if positions is None:
             numbers = self._numbers(table, 0, tokens.size(1))[None]
         else:
             numbers = table[positions]
-        numbered = self._numbered(vectors, numbers, self.join_positions)
-        states = dropout(numbered, self.dropout, self.training)
+        vectors = self.canvas(tokens, padding, encoded)
+        states = self._numbered(vectors, numbers, self.join_positions)
         if not self.decoder_layers:
             assert not causal
             for layer in self.encoder_layers:
@@ -367,8 +363,7 @@ class Transformer(nn.Module):
         new, stride = tokens.size(1), cache.stride
         first, last = cache.length * stride, (cache.length + new - 1) * stride
         numbers = self._numbers(self.positions_of_decoder, first, last + 1)[::stride]
-        vectors = self.scaled_embedding(tokens) + numbers
-        states = dropout(vectors, self.dropout, self.training)
+        states = self._numbered(self.scaled_embedding(tokens), numbers, self.join_positions)
         for number, layer in enumerate(self._decoder()):
             history, source = cache.history(number, new), cache.sources[number]
             states = layer.step(states, history, source, cache.source_visible, cache.beam)

@@ -17,23 +17,11 @@ from nat.decoding.engines.fixed_shapes import FixedPass, Graphs
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from tests.decoding.test_decode_corpus import texts
-from tests.tiny import make_model
+from tests.tiny import PARALLEL, make_model
 
-UPSAMPLED = {
-    copied: {"decoder": {"copy": copied, "upsample": 2.5}}
-    for copied in ("none", "uniform", "repeated", "soft", "soft_upsampled")
-}
 MODELS: dict[str, dict[str, Any]] = {
-    **{length: {"length": length} for length in ("target", "offset", "constant", "token")},
-    **UPSAMPLED,
-    "soft_index": {"length": "offset", "decoder": {"copy": "soft_index"}},
-    "encoder only": {**UPSAMPLED["repeated"], "decoder_layers": 0},
-    "EOS of the source": {"decoder": {"copy": "soft", "upsample": 1.1, "count_source_end": True}},
-    "latents": {**UPSAMPLED["soft"], "parts": {"latent": {"dim": 3, "posterior_layers": 1}}},
-    "latents, a length": {"length": "offset", "parts": {"latent": {"dim": 3}}},
+    **PARALLEL,
     "two vocabularies": {"length": "offset", "source_vocabulary_size": 31},
-    "post-norm": {"length": "offset", "pre_norm": False, "positions": "learned_apart"},
-    "attention to others": {"length": "offset", "decoder": {"attention_without_self": True}},
 }
 SOURCE = source_tensor(texts([5, 1, 9, 3, 14]))
 
@@ -138,14 +126,14 @@ def test_what_has_no_room_is_translated_without_fixed_shapes(monkeypatch: Any) -
     assert [one.tokens for one in Captured()(model, SOURCE)] == expected
     assert max(map(len, expected)) > 16 * fixed_shapes.ROOM
     monkeypatch.setattr(fixed_shapes, "MOST_TOKENS", 0)  # as a large batch
-    frames = model_of("soft", dtype=torch.float32)
+    frames = model_of("frames", dtype=torch.float32)
     assert Captured(precision="bfloat16")(frames, SOURCE) != Captured()(frames, SOURCE)
     once = [one.tokens for one in OnePass(deduplicate=True)(model, SOURCE)]
     assert [one.tokens for one in Captured(deduplicate=True)(model, SOURCE)] == once
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
-@pytest.mark.parametrize("name", ["offset", "soft"])
+@pytest.mark.parametrize("name", ["offset", "frames"])
 def test_half_of_the_precision_changes_scores_little(name: str, precision: Any) -> None:
     model = model_of(name, dtype=torch.float32)
     made, exact = Captured(precision=precision)(model, SOURCE), Captured()(model, SOURCE)

@@ -8,37 +8,38 @@ import pytest
 import torch
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BOS, EOS, MASK, PAD, UNK
+from nat.data.vocabulary import BOS, EOS, MASK, UNK
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hybrid import Hybrid
 from nat.inputs.skip import BEGIN_OF_CHUNKS
 from nat.registry import Method, build
 from tests.messages import told
-from tests.tiny import make_model
+from tests.tiny import log_probabilities, make_model
 
 SYMBOLS = (UNK, 6, 7, 8)
 
 
-def total_of_stage_one(model: Any, encoded: Any, sequence: tuple[int, ...], chunk: int) -> float:
-    """Log-probability of every k-th token and EOS, from the definition."""
-    tokens = torch.tensor([[BEGIN_OF_CHUNKS, *sequence]])
-    positions = torch.arange(len(sequence) + 1)[None] * chunk
-    padding = torch.zeros_like(tokens, dtype=torch.bool)
-    states = model.decode(tokens, padding, encoded, causal=True, positions=positions)
-    logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
-    return sum(float(logs[place, label]) for place, label in enumerate((*sequence, EOS)))
+def completed(
+    model: Any, sentence: list[int], sequences: Iterable[tuple[int, ...]], chunk: int
+) -> list[tuple[float, list[int]]]:
+    """Scores and tokens of sequences of stage I after stage II, from the definition."""
+    made = []
+    for sequence in sequences:
+        shown, positions = [BEGIN_OF_CHUNKS, *sequence], torch.arange(len(sequence) + 1)[None]
+        logs = log_probabilities(model, sentence, shown, causal=True, positions=positions * chunk)
+        total = sum(float(logs[place, label]) for place, label in enumerate((*sequence, EOS)))
+        tokens, rest = stage_two(model, sentence, sequence, chunk)
+        made.append((total + rest, tokens))
+    return made
 
 
 def stage_two(
-    model: Any, encoded: Any, sequence: tuple[int, ...], chunk: int
+    model: Any, sentence: list[int], sequence: tuple[int, ...], chunk: int
 ) -> tuple[list[int], float]:
-    """Tokens and log-probability of what fills the gaps, from the definition."""
+    """Tokens and log-probability of what fills the gaps."""
     tokens = [symbol for kth in (*sequence, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
-    shown = torch.tensor([tokens])
     positions = torch.arange(1, len(tokens) + 1)[None]
-    padding = torch.zeros_like(shown, dtype=torch.bool)
-    states = model.decode(shown, padding, encoded, causal=False, positions=positions)
-    logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
+    logs = log_probabilities(model, sentence, tokens, positions=positions)
     total = 0.0
     for place, symbol in enumerate(tokens):
         if symbol == MASK:
@@ -47,17 +48,6 @@ def stage_two(
         if tokens[place] == EOS:
             return tokens[:place], total
     raise AssertionError("there is always an EOS")
-
-
-def completed(
-    model: Any, encoded: Any, sequences: Iterable[tuple[int, ...]], chunk: int
-) -> list[tuple[float, list[int]]]:
-    """Scores and tokens of sequences of stage I after stage II."""
-    made = []
-    for sequence in sequences:
-        tokens, rest = stage_two(model, encoded, sequence, chunk)
-        made.append((total_of_stage_one(model, encoded, sequence, chunk) + rest, tokens))
-    return made
 
 
 def make_hybrid(seed: int = 3, chunk: int = 2) -> Any:
@@ -77,9 +67,8 @@ def test_the_best_of_both_stages_is_found(chunk: int) -> None:
     )
     sequences = [each for length in range(3) for each in itertools.product(SYMBOLS, repeat=length)]
     for sentence in ([6, 7], [8], [7, 7, 8]):
-        source = source_tensor([sentence])
-        (best,) = decoding(model, source)
-        score, tokens = max(completed(model, model.encode(source), sequences, chunk))
+        (best,) = decoding(model, source_tensor([sentence]))
+        score, tokens = max(completed(model, sentence, sequences, chunk))
         assert best.tokens == tokens
         assert best.score == pytest.approx(score)
 
@@ -91,7 +80,7 @@ def test_another_model_fills_and_scores() -> None:
     decoding = Hybrid(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)
     kept = [tuple(one.tokens) for one in decoding.every_kth(first, first.encode(source))[0]]
     assert len(kept) == 3
-    score, tokens = max(completed(second, second.encode(source), kept, 2))
+    score, tokens = max(completed(second, [6, 7, 8], kept, 2))
     (best,) = decoding(first, source, second)
     assert (best.tokens, best.score) == (tokens, pytest.approx(score))
     (same,), (plain,) = decoding(first, source, first), decoding(first, source)
@@ -113,10 +102,7 @@ def test_forced_scores() -> None:
     sources, translations = [[9, 8, 7], [12], [20, 21]], [[7, 8, 9], [], [7, 20, 21, 22, 23]]
     scores = forced_tokens(model, model.encode(source_tensor(sources)), translations).sum(1)
     for score, source, tokens in zip(scores.tolist(), sources, translations, strict=True):
-        shown = torch.tensor([[BOS, *tokens]])
-        encoded = model.encode(source_tensor([source]))
-        states = model.decode(shown, shown.eq(PAD), encoded, causal=True)
-        logs = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
+        logs = log_probabilities(model, source, [BOS, *tokens], causal=True)
         expected = sum(float(logs[place, label]) for place, label in enumerate((*tokens, EOS)))
         assert score == pytest.approx(expected)
 

@@ -11,7 +11,7 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.masked_at_outputs import MaskedAtOutputs
 from nat.registry import Method, build
 from tests.messages import told
-from tests.tiny import make_model
+from tests.tiny import log_probabilities, make_model
 
 LENGTHS = torch.tensor([10, 1, 0, 7, 3])
 REAL = torch.arange(10) < LENGTHS[:, None]
@@ -69,15 +69,13 @@ def test_masks_are_filled_and_the_rest_stays() -> None:
     for sentence, before, after in zip(sentences, written, made, strict=True):
         assert len(before.tokens) > 3
         masked = [place for place in range(len(before.tokens)) if place % 3]
-        tokens = torch.tensor([before.tokens])
-        tokens[0, masked] = MASK
-        encoded = model.encode(source_tensor([sentence]))
-        states = model.decode(tokens, tokens.ne(tokens), encoded, causal=False)
-        logits = (states[0] @ model.embedding.weight.t()).log_softmax(-1)
+        tokens = torch.tensor(before.tokens)
+        tokens[masked] = MASK
+        logits = log_probabilities(model, sentence, tokens.tolist())
         logits[:, [0, 1, 2, 4, 5]] = -torch.inf
         best = logits.max(1)
-        tokens[0, masked] = best.indices[masked]
-        assert after.tokens == tokens[0].tolist()
+        tokens[masked] = best.indices[masked]
+        assert after.tokens == tokens.tolist()
         assert after.score == pytest.approx(best.values[masked].mean().item())
         assert after.steps == before.steps + 1
 

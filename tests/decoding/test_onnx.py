@@ -29,42 +29,14 @@ from nat.jobs.translate import matching_engine
 from nat.transformer import projection
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
 from tests.messages import told
-from tests.tiny import make_model
+from tests.tiny import PARALLEL, make_model
 
 SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
 
-DECODERS: list[dict[str, Any]] = [
-    {"length": "offset"},
-    {"length": "target", "pre_norm": True, "activation": "gelu", "positions": "learned_apart"},
-    {"length": "token", "pre_norm": True},
-    {"length": "constant", "decoder": {"copy": "uniform"}},
-    {"length": "offset", "decoder": {"copy": "soft", "positional_attention": True}},
-    {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
-    {
-        "length": "offset",
-        "decoder": {
-            "positions": "concatenated",
-            "source_positions": "concatenated",
-            "causal_attention": True,
-        },
-    },
-    {"decoder": {"upsample": 2.5}},
-    {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
-    {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},
-    {
-        "decoder": {"copy": "soft", "upsample": 1.5},
-        "parts": {"latent": {"dim": 3, "posterior_layers": 1}},
-    },
-    {
-        "decoder": {"copy": "soft", "upsample": 2.0},
-        "parts": {"latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"}},
-    },
-]
 
-
-@pytest.mark.parametrize("options", DECODERS, ids=lambda options: json.dumps(options))
-def test_translations_are_those_of_the_model(options: dict[str, Any]) -> None:
-    model = make_model(dtype=torch.float32, dropout=0.1, **options)
+@pytest.mark.parametrize("name", PARALLEL)
+def test_translations_are_those_of_the_model(name: str) -> None:
+    model = make_model(dtype=torch.float32, dropout=0.1, **PARALLEL[name])
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
         ours: Any = MaskPredict(steps=steps, length_beam=2)

@@ -4,21 +4,22 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK, PAD, VocabularySizes
-from nat.decoding.one_pass import OnePass
-from nat.objective.context import DecoderInput
+from nat.data.vocabulary import BLANK, PAD, VocabularySizes
 from nat.targets.axe import AlignedTargets, Axe, align
 from nat.training.model_file import build_model
 from tests.repository import configured
-from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
-from tests.transformer.test_one_pass import LoggedModel, favourites
+from tests.tiny import (
+    full_log_probabilities,
+    make_batch,
+    make_context,
+    make_model,
+    partly_masked,
+)
 
 SHAPES = list(itertools.product(range(1, 5), range(5)))
 """Predictions and targets: the target longer, shorter, empty, one token."""
@@ -183,9 +184,7 @@ def test_revealed_positions_hold_their_token_and_divide_the_sentence(seed: int) 
     batch = make_batch([(3, 4)], seed=seed, vocabulary_size=9)
     model.embedding.weight.data *= 8
     context = make_context(model, batch)
-    masked = torch.tensor([[True, True, False, True]])
-    tokens = torch.where(masked, MASK, batch.target)
-    shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
+    shown = partly_masked(batch, [[True, True, False, True]])
     loss = Axe(skip_penalty=0.3)(context, shown)
     found = full_log_probabilities(context, shown)[0]
     own = found[:, batch.target[0]]
@@ -203,25 +202,11 @@ def test_smoothing_applies_to_hidden_positions_only() -> None:
     model = make_model(vocabulary_size=12)
     batch = make_batch([(3, 4), (2, 3)], vocabulary_size=12)
     context = make_context(model, batch)
-    masked = torch.tensor([[True, True, False, True], [False, True, True, False]])
-    tokens = torch.where(masked, MASK, batch.target)
-    shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
+    shown = partly_masked(batch, [[True, True, False, True], [False, True, True, False]])
     plain, smoothed = (Axe(label_smoothing=share)(context, shown) for share in (0.0, 0.1))
     spread = -full_log_probabilities(context, shown).mean(2)
-    expected = 0.9 * plain.value + 0.1 * torch.where(masked, spread, 0).sum(1)
+    expected = 0.9 * plain.value + 0.1 * torch.where(shown.loss_mask, spread, 0).sum(1)
     torch.testing.assert_close(smoothed.value, expected)
-
-
-def test_decoding_drops_empty_tokens_of_models_that_have_learned_them() -> None:
-    logits = favourites([8, BLANK, 9])
-    model: Any = LoggedModel([[3]], lambda tokens: logits)
-    model.empty_token = True
-    (found,) = OnePass()(model, source_tensor([[6, 6]]))
-    assert found.tokens == [8, 9]
-    assert found.score == pytest.approx(float(favourites([8]).log_softmax(-1).max()))
-    model.empty_token = False
-    (found,) = OnePass()(model, source_tensor([[6, 6]]))
-    assert len(found.tokens) == 3 and BLANK not in found.tokens
 
 
 @pytest.mark.parametrize(("system", "expected"), [("axe-kd", True), ("nat-kd", False)])

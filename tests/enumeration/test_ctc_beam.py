@@ -17,41 +17,17 @@ from nat.data.vocabulary import BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD, UNK
 from nat.decoding.ctc_beam import CtcBeam
 from nat.language_model.ngram import LanguageModel, estimate
 from nat.language_model.options import LanguageModelOptions
-from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.output import Output
+from tests.scripted import Scripted
 
 SYMBOLS = 8
 WRITTEN = (UNK, 6, 7)
 
 
-class Frames:
-    """Stands for a model of given logits, [B, T, V]; the embedding is the identity."""
-
-    predicts_end = empty_token = False
-    decoder = DecoderOptions(upsample=2.0)
-
-    def __init__(self, logits: Tensor, lengths: list[int]) -> None:
-        self.padding = torch.arange(logits.size(1)) >= torch.tensor(lengths)[:, None]
-        self.logits = logits.masked_fill(self.padding[:, :, None], torch.nan)
-        self.output = Output(torch.eye(logits.size(2), dtype=logits.dtype))
-
-    def encode(self, source: Tensor) -> None:
-        return None
-
-    def upsampled_padding(self, encoded: Any) -> Tensor:
-        return self.padding
-
-    def decode(self, tokens: Tensor, padding: Tensor, encoded: Any, causal: bool) -> Tensor:
-        assert tokens.masked_select(~padding).eq(MASK).all() and not causal
-        return self.logits
-
-
 def frames(lengths: list[int], seed: int = 0, scale: float = 1.0) -> Any:
     generator = torch.Generator().manual_seed(seed)
-    logits = torch.randn(
-        len(lengths), max(lengths), SYMBOLS, generator=generator, dtype=torch.float64
-    )
-    return Frames(scale * logits, lengths)
+    shape = len(lengths), max(lengths), SYMBOLS
+    logits = torch.randn(shape, generator=generator, dtype=torch.float64)
+    return Scripted(scale * logits, frames=lengths)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +95,7 @@ def test_what_a_frame_may_not_begin_it_may_still_repeat() -> None:
     logits = torch.full((1, 2, SYMBOLS), -30.0, dtype=torch.float64)
     logits[0, 0, [6, BLANK]] = torch.tensor([0.6, 0.4], dtype=torch.float64).log()
     logits[0, 1, [7, 6, BLANK]] = torch.tensor([0.4, 0.35, 0.25], dtype=torch.float64).log()
-    (found,) = CtcBeam(beam=9, symbols=1)(Frames(logits, [2]), source_tensor([[6]]))
+    (found,) = CtcBeam(beam=9, symbols=1)(Scripted(logits, frames=[2]), source_tensor([[6]]))
     assert found.tokens == [6]
     assert math.exp(found.score) == pytest.approx(0.6 * 0.35 + 0.6 * 0.25 + 0.4 * 0.35, abs=1e-6)
 
@@ -139,7 +115,9 @@ def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel
     logits = torch.zeros(2, 3, SYMBOLS)
     logits[:, :, BLANK] = 40.0
     decoding = CtcBeam(beam=3, symbols=2, language_model=options(0.4), word_bonus=2.2)
-    for found in decoding(Frames(logits, [3, 2]), source_tensor([[6]] * 2), language_model):
+    for found in decoding(
+        Scripted(logits, frames=[3, 2]), source_tensor([[6]] * 2), language_model
+    ):
         assert found.tokens == []
         assert found.score == pytest.approx(0.4 * score_of(language_model, []), abs=1e-4)
 
@@ -207,7 +185,7 @@ def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
         generator = torch.Generator().manual_seed(seed)
         logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)
         logits = logits * (1 + seed)  # from flat to peaked
-        model = Frames(logits, [14])
+        model: Any = Scripted(logits, frames=[14])
         decoding = CtcBeam(
             beam=beam, symbols=6, language_model=options(0.4), word_bonus=bonus, bonus=kind
         )

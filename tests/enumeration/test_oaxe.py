@@ -8,10 +8,14 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import Batch
-from nat.data.vocabulary import MASK
-from nat.objective.context import DecoderInput
 from nat.targets.oaxe import OaXe, assign, probable
-from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
+from tests.tiny import (
+    full_log_probabilities,
+    make_batch,
+    make_context,
+    make_model,
+    partly_masked,
+)
 
 
 def enumerated(log_probabilities: Tensor) -> list[tuple[float, tuple[int, ...]]]:
@@ -153,10 +157,8 @@ def test_the_order_of_the_target_does_not_matter() -> None:
 
 def test_revealed_tokens_stay_and_carry_no_loss() -> None:
     model, batch = make_model(), make_batch([(3, 5)])
-    masked = torch.tensor([[True, False, True, True, False]])
-    tokens = torch.where(masked, MASK, batch.target)
-    shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
-    context = make_context(model, batch)
+    shown = partly_masked(batch, [[True, False, True, True, False]])
+    masked, context = shown.loss_mask, make_context(model, batch)
     loss = OaXe(truncation_margin=None)(context, shown)
     found = full_log_probabilities(context, shown).detach()[masked]
     assert float(loss.value) == pytest.approx(enumerated(found[:, batch.target[masked]])[0][0])

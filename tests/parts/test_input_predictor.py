@@ -6,22 +6,23 @@ import pytest
 import torch
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import EOS, MASK, PAD
+from nat.data.vocabulary import MASK, PAD
 from nat.decoding.input_sampling import InputSampling
 from nat.decoding.one_pass import OnePass
 from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
-from tests.tiny import make_batch, make_context, make_model, one_sentence
+from tests.tiny import (
+    decoded,
+    log_probabilities,
+    make_batch,
+    make_context,
+    make_model,
+    one_sentence,
+)
 
 PREDICTS = {"input_predictor": {}}
 LENGTHS = [(3, 5), (7, 2), (1, 9), (2, 0)]
-
-
-def log_probabilities(model: Any, source: Any, length: int) -> tuple[Any, Any]:
-    """Of a single sentence under a full mask: states and log-softmax of each position."""
-    tokens = torch.full((1, length), MASK)
-    states = model.decode(tokens, tokens.ne(MASK), model.encode(source), causal=False)[0]
-    return states, (states @ model.embedding.weight.T).log_softmax(1)
+SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [9]]
 
 
 def test_loss_of_the_input() -> None:
@@ -35,14 +36,11 @@ def test_loss_of_the_input() -> None:
     assert torch.equal(loss.positions, plain.positions)
     assert loss.parts["nll"] is plain.parts["nll"]
     for row in range(3):
-        own = one_sentence(batch, row)
-        length = own.target.size(1)
-        states, _ = log_probabilities(model, own.source, length)
-        _, of_teacher = log_probabilities(teacher, own.source, length)
-        probability = (states @ model.input_predictor.classifier.weight[0]) + (
-            model.input_predictor.classifier.bias
-        )
-        probability = probability.sigmoid()
+        own, classifier = one_sentence(batch, row), model.input_predictor.classifier
+        source, length = own.source[0, :-1].tolist(), own.target.size(1)
+        states = decoded(model, source, [MASK] * length)
+        of_teacher = log_probabilities(teacher, source, [MASK] * length)
+        probability = (states @ classifier.weight[0] + classifier.bias).sigmoid()
         expected, masks = 0.0, 0.0
         for place in range(length):
             if shown.tokens[row, place] == MASK:
@@ -69,24 +67,20 @@ def test_only_the_classifier_learns_from_states_without_dropout_in_the_decoder()
     assert learns == {"input_predictor.classifier.weight", "input_predictor.classifier.bias"}
 
 
-def sources() -> torch.Tensor:
-    return source_tensor([[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [9]])
-
-
 def test_everything_masked_is_one_pass_and_nothing_masked_is_the_assistant() -> None:
     model = make_model(parts=PREDICTS, length="offset")
     assistant = make_model(seed=5, length="offset")
     for bias, steps in ((100.0, 3), (-100.0, 2)):
         with torch.no_grad():
             model.input_predictor.classifier.bias.fill_(bias)
-        for row, made in enumerate(InputSampling()(model, sources(), assistant)):
+        translations = InputSampling()(model, source_tensor(SOURCES), assistant)
+        for source, made in zip(SOURCES, translations, strict=True):
             assert made.steps == steps
-            source = sources()[row : row + 1, : int(sources()[row].eq(EOS).nonzero()) + 1]
             if bias > 0:
-                (alone,) = OnePass()(model, source)
+                (alone,) = OnePass()(model, source_tensor([source]))
                 assert (made.tokens, made.score) == (alone.tokens, pytest.approx(alone.score))
             else:
-                _, scores = log_probabilities(assistant, source, len(made.tokens))
+                scores = log_probabilities(assistant, source, [MASK] * len(made.tokens))
                 scores[:, :3] = scores[:, 4:6] = -torch.inf
                 assert made.tokens == scores.argmax(1).tolist()
                 assert made.score == pytest.approx(scores.amax(1).mean().item())
@@ -106,7 +100,7 @@ def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
         return original(tokens, *rest, **named)
 
     model.decode = decode
-    translations = InputSampling(length_beam=3)(model, sources(), assistant)
+    translations = InputSampling(length_beam=3)(model, source_tensor(SOURCES), assistant)
     blank, *drawn = shown  # canvases of like length are drawn together
     assert (blank.eq(MASK) | blank.eq(PAD)).all()
     rows = [row for part in drawn for row in part.tolist()]
@@ -122,7 +116,7 @@ def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
             for row in alike
         )
     shown.clear()
-    InputSampling(length_beam=3, seed=1)(model, sources(), assistant)
+    InputSampling(length_beam=3, seed=1)(model, source_tensor(SOURCES), assistant)
     assert [part.eq(MASK).tolist() for part in shown[1:]] != [
         part.eq(MASK).tolist() for part in drawn
     ]

@@ -163,7 +163,7 @@ def test_latents_in_the_decoder_input_only() -> None:
     padding = model.upsampled_padding(encoded)
     tokens = torch.where(padding, PAD, MASK)
     shown, real = model.canvas(tokens, padding, encoded), ~padding
-    expected = soft_copy(encoded.copied, torch.tensor([4, 2]), real.sum(1), padding.size(1))
+    expected = soft_copy("soft", encoded.copied, torch.tensor([4, 2]), real.sum(1), real.size(1))
     torch.testing.assert_close(shown[real], expected[real])
     other = model.latent.added(encoded, mean + 1)
     assert torch.equal(other.states, encoded.states)

@@ -10,15 +10,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
-from nat.transformer.copying import (
-    SMALLEST_TEMPERATURE,
-    TEMPERATURE,
-    repeated_copy,
-    soft_copy,
-    soft_copy_by_index,
-    soft_copy_upsampled,
-    uniform_copy,
-)
+from nat.transformer.copying import PLACES, SMALLEST_TEMPERATURE, TEMPERATURE, hard_copy, soft_copy
 from nat.transformer.decoder_options import DecoderOptions
 from tests.messages import told
 from tests.tiny import make_batch, make_model
@@ -36,12 +28,10 @@ def numbered(tokens: int, sentences: int = 1) -> Tensor:
 def copied(
     kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int, tau: Tensor = TAU
 ) -> Tensor:
-    if kind == "soft_upsampled":
-        return soft_copy_upsampled(vectors, lengths, UPSAMPLE, width)
-    if kind == "soft_index":
-        return soft_copy_by_index(vectors, lengths, tau, width)
-    copy = {"uniform": uniform_copy, "repeated": repeated_copy, "soft": soft_copy}[kind]
-    return copy(vectors, lengths, canvas, width)
+    if kind in PLACES:
+        return hard_copy(vectors, PLACES[kind](lengths, canvas, width))
+    scale = UPSAMPLE if kind == "soft_upsampled" else tau
+    return soft_copy(kind, vectors, lengths, canvas, width, scale)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +80,7 @@ def test_soft_copies_are_weighted_means(kind: str) -> None:
 
 def test_a_learned_temperature_stays_above_zero() -> None:
     states = torch.randn(1, 4, 2, dtype=torch.float64)
-    cold = soft_copy_by_index(states, torch.tensor([3]), -TAU, 3)[0]
+    cold = copied("soft_index", states, torch.tensor([3]), torch.tensor([3]), 3, -TAU)[0]
     tolerance = 9 * math.exp(-1 / SMALLEST_TEMPERATURE)
     torch.testing.assert_close(cold, states[0, :3], atol=tolerance, rtol=0)
 
