@@ -7,8 +7,8 @@ from torch import Tensor
 
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SPECIALS
 from nat.decoding.beams import LeftToRightSearch
+from nat.decoding.engines import running
 from nat.decoding.engines.ctranslate2 import NAME, SearchEngine
-from nat.decoding.engines.failures import running
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import Ctranslate2BeamDecodingOptions
 from nat.transformer.model import Transformer

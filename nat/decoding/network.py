@@ -11,23 +11,13 @@ from nat.transformer.output import Best, Output
 
 
 class EngineNetwork:
-    """A model that another engine runs, which encodes and predicts; all else is the model's."""
+    """A model that another engine runs: it encodes and predicts, and all else is the model's."""
 
     def __init__(self, model: Transformer) -> None:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
-
-    def encode(self, source: Tensor) -> Encoded:
-        """See `Transformer.encode`."""
-        raise NotImplementedError
-
-    def predict(
-        self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
-    ) -> Best:
-        """See `predict`."""
-        raise NotImplementedError
 
 
 Network = Transformer | EngineNetwork
@@ -90,6 +80,7 @@ def predict(
         Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
     """
     if isinstance(network, EngineNetwork):
-        return network.predict(tokens, encoded, chosen, blank_penalty)
+        best: Best = network.predict(tokens, encoded, chosen, blank_penalty)
+        return best
     states = network.decode(tokens, padding, encoded, causal=False)[chosen]
     return (output or network.output).best(states, **choice(network, blank_penalty, states.device))

@@ -126,6 +126,10 @@ class Loss:
     positions: Tensor
     parts: Mapping[str, Tensor] = field(default_factory=dict)
 
+    def plus(self, value: Tensor, **parts: Tensor) -> "Loss":
+        """This loss and a further term, [B]; with further parts for the training curve."""
+        return Loss(self.value + value, self.positions, {**self.parts, **parts})
+
     def __post_init__(self) -> None:
         shape = self.value.shape
         for name, value in {"value": self.value, "positions": self.positions, **self.parts}.items():

@@ -111,11 +111,7 @@ class Objective(nn.Module):
         length = loss.positions * model.length_predictor.loss(
             context.encoded.length_states, context.encoded.padding, context.batch.target_lengths
         )
-        return Loss(
-            loss.value + self.length_loss_weight * length,
-            loss.positions,
-            {**loss.parts, "length": length},
-        )
+        return loss.plus(self.length_loss_weight * length, length=length)
 
     @torch.no_grad()
     def after_update(self, model: Transformer) -> None:

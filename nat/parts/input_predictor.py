@@ -70,14 +70,14 @@ class MaskClassifier(TrainedPart):
         real = real & loss.positions.gt(0)[:, None]
         nll = self.nll(_blank_states(context, context.model), masked)
         masks = torch.where(real, nll, 0).sum(1)
-        parts = {**loss.parts, "masks": masks}
+        parts = {"masks": masks}
         if context.teacher is not None:
             revealed = real & ~masked
             states = _blank_states(context, context.teacher)[revealed]
             symbols = decoder_input.tokens[revealed][:, None]
             shown = context.output_of(context.teacher).log_probabilities(states, symbols)[:, 0]
             parts["input"] = masks.detach() - sum_by_sentence(shown, revealed)
-        return Loss(loss.value + masks, loss.positions, parts)
+        return loss.plus(masks, **parts)
 
 
 @torch.no_grad()

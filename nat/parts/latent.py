@@ -154,7 +154,7 @@ class LatentVariables(TrainedPart):
         counts = ~encoded.padding & loss.positions.gt(0)[:, None]
         paid = divergence.clamp(min=self.options.floor(context.progress))
         own, paid = (each.masked_fill(~counts, 0).sum(1) for each in (divergence, paid))
-        return Loss(loss.value + paid, loss.positions, {**loss.parts, "kl": own})
+        return loss.plus(paid, kl=own)
 
 
 def _gaussian(parameters: Tensor) -> Gaussian:

@@ -74,11 +74,8 @@ class Hints(HintsOptions):
         hidden_weight = balanced.get("hidden", self.hidden_weight)
         alignment_weight = balanced.get("alignment", self.alignment_weight)
         assert hidden_weight is not None and alignment_weight is not None
-        return Loss(
-            loss.value + hidden_weight * parts["hidden"] + alignment_weight * parts["alignment"],
-            loss.positions,
-            {**loss.parts, **parts},
-        )
+        term = hidden_weight * parts["hidden"] + alignment_weight * parts["alignment"]
+        return loss.plus(term, **parts)
 
     @torch.no_grad()
     def _teacher(self, context: BatchContext) -> DecoderTrace:

@@ -21,43 +21,41 @@ from nat.traits import ProxyTarget
 from nat.transformer.fairseq_models import CRF, INAT, INSERTION, LEVT, FairseqModelName
 
 
-class CrossEntropyOptions(ProxyTarget):
-    """Of cross-entropy.
+class Smoothed(ProxyTarget):
+    """Of targets with label smoothing (Szegedy et al. 2016).
 
-    Attributes:
-        label_smoothing: share of the label's probability that is spread evenly over the vocabulary
-            (Szegedy et al. 2016).
+    `label_smoothing` is the share of a label's probability that is spread evenly over the
+    vocabulary: of each prediction, for CTC of each frame, for fairseq's models of words.
     """
 
     label_smoothing: BelowOne = 0.0
 
 
-class AxeOptions(ProxyTarget):
+class CrossEntropyOptions(Smoothed):
+    """Of cross-entropy."""
+
+
+class AxeOptions(Smoothed):
     """Of aligned cross-entropy.
 
-    Attributes:
-        skip_penalty: delta, weight of skipped targets (tau of MPLE, table 2: 1, 5 and 10).
-        label_smoothing: share of each prediction's label that is spread evenly over the vocabulary.
+    `skip_penalty` is delta, the weight of skipped targets (tau of MPLE, table 2: 1, 5 and 10).
     """
 
     skip_penalty: Positive = 1.0
-    label_smoothing: BelowOne = 0.0
 
     decoding_order = "parallel"
     empty_token = True
 
 
-class CmlmcOptions(ProxyTarget):
+class CmlmcOptions(Smoothed):
     """Of correction.
 
     Attributes:
         replace_factor: share of the visible tokens that are replaced.
-        label_smoothing: of all losses, see `CrossEntropyOptions`.
         mask_source: whether source tokens are masked and predicted, too, in training.
     """
 
     replace_factor: float = Field(default=0.3, gt=0.0, le=1.0)
-    label_smoothing: BelowOne = 0.0
     mask_source: bool = added(False)
 
     decoding_order = "parallel"
@@ -69,16 +67,12 @@ class CmlmcOptions(ProxyTarget):
         return {"correction": 1 + math.ceil(round(1 / self.replace_factor, 9))}
 
 
-class CtcOptions(ProxyTarget):
+class CtcOptions(Smoothed):
     """Of connectionist temporal classification.
 
-    Attributes:
-        label_smoothing: share of each frame's label that is spread evenly over the vocabulary.
-        frame_smoothing: `mean`, the only choice, see `nat.targets.ctc`; the configuration that is
-            saved with a model names it.
+    `frame_smoothing` has one choice, see `nat.targets.ctc`, which configurations of models name.
     """
 
-    label_smoothing: BelowOne = 0.0
     frame_smoothing: Literal["mean"] = "mean"
 
     upsampled = True
@@ -108,11 +102,7 @@ class DimsOptions(ProxyTarget):
 
 
 class DimsImputerOptions(ProxyTarget):
-    """Of the distillation of several steps of an Imputer.
-
-    Attributes:
-        teacher_steps: number n of the teacher's passes.
-    """
+    """Of the distillation of several steps of an Imputer; see `DimsOptions`."""
 
     teacher_steps: Count = 2
 
@@ -120,7 +110,7 @@ class DimsImputerOptions(ProxyTarget):
     distils = True
 
 
-class HintsOptions(ProxyTarget):
+class HintsOptions(Smoothed):
     """Of hints.
 
     Attributes:
@@ -128,14 +118,12 @@ class HintsOptions(ProxyTarget):
         alignment_weight: mu; None to determine it.
         student_threshold: gamma_st.
         teacher_threshold: gamma_tr.
-        label_smoothing: of the cross-entropy.
     """
 
     hidden_weight: NotNegative | None = None
     alignment_weight: NotNegative | None = None
     student_threshold: float = Field(default=0.5, ge=-1.0, le=1.0)
     teacher_threshold: float = Field(default=0.3, ge=-1.0, le=1.0)
-    label_smoothing: BelowOne = 0.0
 
     decoding_order = "parallel"
     teacher = "autoregressive"
@@ -152,16 +140,13 @@ class ImputerOptions(ProxyTarget):
     upsampled = True
 
 
-class OaxeOptions(ProxyTarget):
+class OaxeOptions(Smoothed):
     """Of order-agnostic cross-entropy.
 
-    Attributes:
-        truncation_margin: pi, smallest probability of an assigned token; None keeps them all.
-        label_smoothing: share of the label's probability that is spread evenly over the vocabulary.
+    `truncation_margin` is pi, the smallest probability of an assigned token; None keeps them all.
     """
 
     truncation_margin: float | None = Field(default=0.15, gt=0.0, lt=1.0)
-    label_smoothing: BelowOne = 0.0
 
     decoding_order = "parallel"
 
@@ -201,18 +186,16 @@ class FairseqOptions(StrictModel):
         return [name for name, its in cls.model_fields.items() if model in its.metadata[-1]]
 
 
-class FairseqLossOptions(ProxyTarget):
+class FairseqLossOptions(Smoothed):
     """Of the losses of a model of fairseq's own.
 
     Attributes:
         model: name of its architecture in fairseq: iNAT (Lee et al. 2018), NAT-CRF (Sun et al.
             2019), insertion Transformer (Stern et al. 2019) or LevT (Gu et al. 2019).
-        label_smoothing: of the words.
         options: of the model, by fairseq's names; what they do not say is fairseq's default.
     """
 
     model: FairseqModelName
-    label_smoothing: BelowOne = 0.0
     options: FairseqOptions = FairseqOptions()
 
     decoding_order = "fairseq"

@@ -11,7 +11,7 @@ probabilities with its output layer, see `nat.transformer.output`.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +33,7 @@ from nat.transformer.length import (
 )
 from nat.transformer.linear import Linear
 from nat.transformer.output import Output
-from nat.transformer.part import Part, PartMethod
+from nat.transformer.part import Part
 
 BERT_DEVIATION = 0.02
 """Standard deviation of initial weights (Devlin et al. 2019)."""
@@ -72,7 +72,7 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         decoder: DecoderOptions = UNCHANGED,
         empty_token: bool = False,
-        parts: Mapping[str, PartMethod] | None = None,
+        parts: Mapping[str, Any] | None = None,
         predicts_end: bool = False,
         source_vocabulary_size: int | None = None,
     ) -> None:

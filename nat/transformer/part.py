@@ -1,18 +1,19 @@
 """The contract of a further part of the network, beyond encoder, decoder and length predictor."""
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from torch import Tensor, nn
 
-from nat.transformer.architecture import Architecture
 from nat.transformer.encoded import Encoded
 
 
 class Part(nn.Module):
     """A part that a system names, such as latents or a transition head (`nat/parts/`).
 
-    Each method can be left as it is: then the part does nothing there. Proxy targets and decodings
-    find a part with `model.part(ITS_CLASS)`. What it does in training alone is said by
+    A file of `nat/parts` has a class with the options, see `nat.traits.NetworkPart`, which is
+    called with the `Architecture` of the model and its dropout, and builds the part. Each method
+    can be left as it is: then the part does nothing there. Proxy targets and decodings find a part
+    with `model.part(ITS_CLASS)`. What it does in training alone is said by
     `nat.objective.part.TrainedPart`.
     """
 
@@ -26,14 +27,3 @@ class Part(nn.Module):
     def shown(self, vectors: Tensor, tokens: Tensor, encoded: Encoded) -> Tensor:
         """Change the vectors [B, T, D] that the decoder's positions show, of its input [B, T]."""
         return vectors
-
-
-class PartMethod(Protocol):
-    """A file of `nat/parts` with its options, see `nat.traits.NetworkPart`."""
-
-    @property
-    def form(self) -> dict[str, Any]:
-        """Options that the shapes of the weights depend on."""
-
-    def __call__(self, architecture: Architecture, dropout: float) -> Part:
-        """Build the part."""

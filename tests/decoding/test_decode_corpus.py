@@ -201,14 +201,3 @@ def test_records_hold_subwords_and_text() -> None:
             "status": "ok",
         }
     ]
-
-
-def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "order2.npz"
-    with told(path, "does not exist"):
-        LanguageModel.load(path, 29)
-    sentences = texts([5, 2])
-    estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2).save(path)
-    assert LanguageModel.load(path, 29).vocabulary_size == 29
-    with told("29 symbols", "30"):
-        LanguageModel.load(path, 30)

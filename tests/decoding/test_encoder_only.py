@@ -1,21 +1,16 @@
 """A CTC model without a decoder: frames of source tokens, seen by one stack, here and elsewhere."""
 
 import json
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from nat.alignment.ctc import collapse
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import EOS, MASK, PAD
+from nat.data.vocabulary import MASK, PAD
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
-from nat.decoding.engines import PROJECTION
-from nat.export.ctranslate2 import write_ctranslate2
-from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
+from tests.decoding.test_decode_corpus import engine, must_agree, texts
 from tests.tiny import make_model
 
 SINGLE: dict[str, Any] = {"decoder_layers": 0, "decoder": {"copy": "repeated", "upsample": 3.0}}
@@ -65,21 +60,3 @@ def test_ctranslate2_computes_the_same(changed: dict[str, Any]) -> None:
     for one, other in zip(rounded, ours, strict=True):
         assert one.score == pytest.approx(other.score, abs=0.1)
     assert any(one.score != other.score for one, other in zip(rounded, its, strict=True))
-
-
-def test_the_files_for_ctranslate2_are_enough_without_this_project(tmp_path: Path) -> None:
-    from ctranslate2 import Encoder
-
-    model, source = make_model(dtype=torch.float32, **SINGLE), texts([5])[0]
-    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
-    described = json.loads((tmp_path / "made/model.json").read_text())
-    width = int(np.ceil(described["upsample"] * len(source)))
-    frames = source[np.arange(width) * len(source) // width].astype(int).tolist()
-    states = Encoder(str(tmp_path / "made/float32")).forward_batch([frames]).last_hidden_state
-    logits = np.array(states)[0] @ np.load(tmp_path / "made" / PROJECTION).T
-    logits[:, described["never_chosen"]] = -np.inf
-    best = torch.from_numpy(logits.argmax(1))[None]
-    (expected,) = CtcDecoding()(model, source_tensor([source]))
-    written = collapse(best, torch.zeros_like(best, dtype=torch.bool))
-    assert written[0].tolist() == expected.tokens
-    assert EOS not in expected.tokens

@@ -5,7 +5,7 @@ import torch
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, PAD
 from nat.inputs.grouped_tokens import GroupedTokens
-from tests.tiny import make_context, make_model
+from tests.tiny import decoded, make_context, make_model
 
 
 def test_groups_are_whole() -> None:
@@ -36,15 +36,12 @@ def test_groups_are_whole() -> None:
 @torch.no_grad()
 def test_a_group_sees_itself_and_what_is_before() -> None:
     model = make_model(decoder={"chunk": 3})
-    encoded = model.encode(source_tensor([[9, 8, 7]]))
-    tokens = torch.arange(6, 15)[None]
-    padding = torch.zeros_like(tokens, dtype=torch.bool)
-    states = model.decode(tokens, padding, encoded, causal=True, group=3)
+    tokens = [*range(6, 15)]
+    states = decoded(model, [9, 8, 7], tokens, causal=True, group=3)
     for place in range(9):
-        changed = tokens.clone()
-        changed[0, place] = 20
-        moved = model.decode(changed, padding, encoded, causal=True, group=3)
-        differs = (moved - states).abs().amax(2)[0] > 1e-9
+        changed = [*tokens[:place], 20, *tokens[place + 1 :]]
+        moved = decoded(model, [9, 8, 7], changed, causal=True, group=3)
+        differs = (moved - states).abs().amax(1) > 1e-9
         assert differs.tolist() == [other // 3 >= place // 3 for other in range(9)]
 
 

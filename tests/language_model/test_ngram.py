@@ -129,6 +129,8 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     for name, value in vars(model).items():
         assert np.array_equal(vars(again)[name], value)
     assert again.order == 3 and again.vocabulary_size == VOCABULARY
+    with told(f"{VOCABULARY} symbols", VOCABULARY + 1):
+        LanguageModel.load(path, VOCABULARY + 1)
     content = path.read_bytes()
     (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
     (tmp_path / "text.npz").write_text("no archive")

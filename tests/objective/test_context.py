@@ -1,21 +1,10 @@
 import pytest
 import torch
 
-from nat.data.vocabulary import MASK, PAD
 from nat.objective.context import Loss, sum_of_losses
 from tests.tiny import make_batch, make_context, make_model
 
 LENGTHS = [(3, 5), (7, 2), (1, 9), (0, 0)]
-
-
-def test_the_canvas_is_as_long_as_the_target() -> None:
-    batch = make_batch(LENGTHS)
-    context = make_context(make_model(), batch)
-    assert torch.equal(context.canvas_padding, batch.target_padding)
-    blank = context.fully_masked_input()
-    assert torch.equal(blank.target, batch.target)
-    assert torch.equal(blank.tokens.eq(MASK), batch.target.ne(PAD))
-    assert torch.equal(blank.loss_mask, ~blank.padding)
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(1.5, [5, 11, 2, 1]), (3.0, [9, 21, 3, 1])])

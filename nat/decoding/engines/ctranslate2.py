@@ -13,8 +13,7 @@ from torch import Tensor
 
 from nat.checksums import verified_folder
 from nat.data.vocabulary import SIDES
-from nat.decoding.engines import PROJECTION
-from nat.decoding.engines.failures import running
+from nat.decoding.engines import PROJECTION, running
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.linear import has_bfloat16_products

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from nat.checksums import verified_folder
 from nat.data.vocabulary import PAD, vocabulary_files
-from nat.decoding.engines import BLANK_PENALTY
-from nat.decoding.engines.failures import running
+from nat.decoding.engines import BLANK_PENALTY, running
 from nat.decoding.network import EngineNetwork
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
