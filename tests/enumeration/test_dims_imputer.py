@@ -3,18 +3,23 @@
 import pytest
 import torch
 
-from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.imputer import ImputerDecoding as Decoding
 from nat.decoding.network import never_chosen
 from nat.inputs.block_mask import BlockMask
-from nat.objective.context import DecoderInput
 from nat.targets.dims_imputer import DimsImputer
 from nat.targets.imputer import Imputer
 from nat.transformer.model import Transformer
-from tests.enumeration.test_imputer import enumerated
-from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
+from tests.enumeration.test_ctc_alignment import collapsed
+from tests.enumeration.test_imputer import enumerated, shown
+from tests.tiny import (
+    full_log_probabilities,
+    log_probabilities,
+    make_batch,
+    make_context,
+    make_model,
+)
 
 UPSAMPLED = {"decoder": {"upsample": 2}}
 
@@ -51,21 +56,17 @@ def test_visible_labels_stay_and_bind() -> None:
     student, teacher = varied(1), varied(2)
     batch = Batch.collate([0], [[6, 9, 12]], [[7, 8]])
     context = make_context(student, batch, teacher=teacher)
-    tokens = torch.tensor([[MASK, 7, MASK, MASK, 8, MASK]])
-    masked = tokens.eq(MASK)
-    shown = DecoderInput(tokens, torch.zeros_like(masked), tokens, masked)
+    visible = [MASK, 7, MASK, MASK, 8, MASK]
     # by hand: odd positions first, then the even ones, which see them
-    labels = tokens.clone()
-    encoded = teacher.encode(batch.source)
+    labels = list(visible)
     for places in ([3, 5], [0, 2]):
-        states = teacher.decode(labels, shown.padding, encoded, causal=False)
-        logits = states @ teacher.embedding.weight.t()
-        logits[:, :, never_chosen(teacher)] = -torch.inf
-        labels[:, places] = logits.argmax(2)[:, places]
-    target = collapse(labels, shown.padding)[0].tolist()
-    full = full_log_probabilities(context, shown)[0]
-    loss = DimsImputer(teacher_steps=2)(context, shown)
-    assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))
+        logits = log_probabilities(teacher, [6, 9, 12], labels)
+        logits[:, never_chosen(teacher)] = -torch.inf
+        for place in places:
+            labels[place] = int(logits[place].argmax())
+    full = full_log_probabilities(context, shown(visible))[0]
+    loss = DimsImputer(teacher_steps=2)(context, shown(visible))
+    assert loss.value.item() == pytest.approx(enumerated(full, visible, collapsed(labels)))
 
 
 def test_a_teacher_that_writes_nothing() -> None:
@@ -85,5 +86,5 @@ def test_a_teacher_that_writes_nothing() -> None:
 
 def test_without_a_teacher_it_is_the_loss_of_the_reference() -> None:
     context = make_context(varied(1), make_batch([(5, 4), (3, 2)]))
-    shown = BlockMask()(context)
-    assert torch.equal(DimsImputer()(context, shown).value, Imputer()(context, shown).value)
+    made = BlockMask()(context)
+    assert torch.equal(DimsImputer()(context, made).value, Imputer()(context, made).value)

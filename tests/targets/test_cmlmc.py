@@ -11,7 +11,7 @@ from nat.inputs.random_mask import RandomMask
 from nat.objective.context import DecoderInput
 from nat.targets.cmlmc import Cmlmc
 from nat.targets.cross_entropy import CrossEntropy
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import decoded, full_log_probabilities, make_batch, make_context, make_model
 
 LENGTHS = [(3, 12), (7, 20), (1, 9), (4, 1), (2, 0), (3, 2)]
 DECODER = {"positions": "concatenated", "causal_attention": True}
@@ -65,8 +65,7 @@ def test_the_loss_is_that_of_both_canvases() -> None:
     value = torch.zeros(len(LENGTHS), dtype=torch.float64)
     nll = {"nll": value.clone(), "correction_nll": value.clone()}
     for name, decoder_input in (("nll", before), ("correction_nll", after)):
-        states = context.decode(decoder_input)
-        scores = (states @ model.embedding.weight.t()).log_softmax(2)
+        scores = full_log_probabilities(context, decoder_input)
         for row, place in decoder_input.loss_mask.nonzero().tolist():
             found, true = scores[row, place], batch.target[row, place]
             value[row] += F.cross_entropy(found, true, label_smoothing=0.1).detach()
@@ -119,27 +118,22 @@ def test_the_causal_attention_follows_one_that_sees_everything() -> None:
     names = {name for name, _ in model.named_parameters()}
     added = names - {name for name, _ in plain.named_parameters()}
     assert added and all("causal_attention" in name for name in added)
-    encoded = model.encode(torch.tensor([[7, 8, 3]]))
-    padding = torch.zeros(1, 4, dtype=torch.bool)
 
-    def states(tokens: list[int]) -> torch.Tensor:
-        return model.decode(torch.tensor([tokens]), padding, encoded, causal=False)[0]
+    def states(last: int) -> torch.Tensor:
+        return decoded(model, [7, 8], [9, 10, 11, last])
 
-    first, second = states([9, 10, 11, 12]), states([9, 10, 11, 13])
+    first, second = states(12), states(13)
     assert not torch.allclose(first[0], second[0])  # the other self-attention still sees all
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if ".attention.output" in name:
                 parameter.zero_()
-    first, second = states([9, 10, 11, 12]), states([9, 10, 11, 13])
+    first, second = states(12), states(13)
     torch.testing.assert_close(first[:3], second[:3])
     assert not torch.allclose(first[3], second[3])
-    longer = model.decode(
-        torch.tensor([[9, 10, 11, 12, 0, 0]]),
-        torch.tensor([[False] * 4 + [True] * 2]),
-        encoded,
-        causal=False,
-    )
+    tokens = torch.tensor([[9, 10, 11, 12, PAD, PAD]])
+    encoded = model.encode(torch.tensor([[7, 8, EOS]]))
+    longer = model.decode(tokens, tokens.eq(PAD), encoded, causal=False)
     torch.testing.assert_close(longer[0, :4], first)
 
 
@@ -161,9 +155,8 @@ def test_concatenated_positions_are_mapped_to_one_vector(
             join.register_forward_hook(
                 lambda _, inputs, __, place=place: joined.append((place, inputs[0]))
             )
-    source, tokens = torch.tensor([[7, 8, 3]]), torch.tensor([[MASK, MASK, 9]])
-    encoded = model.encode(source)
-    model.decode(tokens, torch.zeros(1, 3, dtype=torch.bool), encoded, causal=False)
+    source, tokens = torch.tensor([[7, 8, EOS]]), torch.tensor([[MASK, MASK, 9]])
+    decoded(model, [7, 8], tokens[0].tolist())
     ((place, found),) = joined  # the other side adds them, as ever
     assert place == option
     shown = tokens if option == "positions" else source

@@ -9,10 +9,9 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.inputs.full_mask import FullMask
 from nat.inputs.random_mask import RandomMask
-from nat.objective.context import DecoderInput
 from nat.targets.dims import Dims
 from nat.transformer.model import Transformer
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import decoded, make_batch, make_context, make_model, of_states
 
 # odd and even numbers of masks, fewer masks than passes, one and none
 LENGTHS = [(3, 7), (4, 1), (2, 2), (5, 3), (1, 8), (6, 0), (3, 5)]
@@ -22,17 +21,14 @@ def frozen_labels(
     teacher: Transformer, source: list[int], tokens: list[int], passes: int, labels: str
 ) -> dict[int, Tensor]:
     """Algorithm 1 of DiMS for one sentence, position by position; labels of which pass."""
-    encoded = teacher.encode(torch.tensor([source]))
     current = list(tokens)
     all_masked = [place for place, token in enumerate(tokens) if token == MASK]
     left = list(all_masked)
     masks = len(left)
     frozen: dict[int, Tensor] = {}
     for number in range(1, passes + 1):
-        padding = torch.zeros(1, len(tokens), dtype=torch.bool)
-        states = teacher.decode(torch.tensor([current]), padding, encoded, causal=False)[0]
-        probabilities = F.softmax(states @ teacher.embedding.weight.t(), -1)
-        writable = probabilities.clone()
+        states = decoded(teacher, source, current)
+        writable = of_states(teacher, states).exp()
         writable[:, list(NEVER_WRITTEN)] = 0
         left.sort(key=lambda place: -writable[place].max().item())
         reveal = masks * number // passes - len(frozen)
@@ -44,15 +40,6 @@ def frozen_labels(
     if labels == "last":
         return {place: states[place] for place in all_masked}
     return frozen
-
-
-def cut(batch: Batch, decoder_input: DecoderInput, row: int) -> tuple[list[int], list[int]]:
-    source_length = int(batch.source[row].ne(0).sum())
-    target_length = int(batch.target_lengths[row])
-    return (
-        batch.source[row, :source_length].tolist(),
-        decoder_input.tokens[row, :target_length].tolist(),
-    )
 
 
 @pytest.mark.parametrize("method", [FullMask, RandomMask])
@@ -69,14 +56,15 @@ def test_against_a_slow_reference(
     loss = target(context, decoder_input)
     label_states = target.label(teacher, context, decoder_input)
     states = context.decode(decoder_input)
-    for row in range(len(LENGTHS)):
-        source, tokens = cut(batch, decoder_input, row)
+    for row, (source_length, length) in enumerate(LENGTHS):
+        source = batch.source[row, :source_length].tolist()
+        tokens = decoder_input.tokens[row, :length].tolist()
         divergence = distance = 0.0
         frozen = frozen_labels(teacher, source, tokens, passes, labels) if tokens else {}
         for place, state in frozen.items():
             torch.testing.assert_close(label_states[row, place], state)
             label = F.softmax(state @ teacher.embedding.weight.t() / 0.5, -1)
-            found = F.log_softmax(states[row, place] @ student.embedding.weight.t(), -1)
+            found = of_states(student, states[row, place])
             divergence += (label * (label.log() - found)).sum().item()
             distance += (state - states[row, place]).square().sum().sqrt().item()
         assert loss.parts["divergence"][row].item() == pytest.approx(divergence)
