@@ -185,7 +185,7 @@ def decoded(
     model: Any, source: Sequence[int], tokens: Sequence[int], causal: bool = False, **how: Any
 ) -> Tensor:
     """Last states of one sentence where the decoder sees these tokens, [T, D]."""
-    shown = torch.tensor([tokens])
+    shown = torch.tensor([tokens], dtype=torch.long)
     encoded = model.encode(source_tensor([source]))
     return model.decode(shown, torch.zeros_like(shown).bool(), encoded, causal, **how)[0]
 

@@ -66,10 +66,19 @@ class Encoded:
 
     def rows(self, rows: Tensor) -> "Encoded":
         """These sentences, [n, S, D]."""
-        required = self.states[rows], self.padding[rows], self.source[rows]
-        others = self.without_latents, self.copied, self.length_state
-        chosen = (None if each is None else each[rows] for each in others)
-        return Encoded(*required, *chosen, _parent=(self, rows))
+
+        def chosen(states: Tensor | None) -> Tensor | None:
+            return None if states is None else states[rows]
+
+        return Encoded(
+            self.states[rows],
+            self.padding[rows],
+            self.source[rows],
+            chosen(self.without_latents),
+            chosen(self.copied),
+            chosen(self.length_state),
+            _parent=(self, rows),
+        )
 
     def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
         """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""

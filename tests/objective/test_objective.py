@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,43 +6,27 @@ from torch import Tensor
 
 from nat.data.vocabulary import PAD
 from nat.objective.context import Loss
-from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 from tests.messages import told
 from tests.objectives import cases, names
-from tests.tiny import make_batch, make_model, make_objective, one_sentence
+from tests.tiny import CROSS_ENTROPY, make_batch, make_model, make_objective, one_sentence
 
 OBJECTIVES = cases()
 every_objective = pytest.mark.parametrize("name", names())
 LENGTHS = [(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)]
 
 
-@pytest.fixture
-def build() -> Callable[..., tuple[Transformer, Objective]]:
-    def built(name: str, dtype: torch.dtype = torch.float64) -> tuple[Transformer, Objective]:
-        return OBJECTIVES[name].build(dtype)
-
-    return built
-
-
 def gradient(model: Transformer, value: Tensor, retain_graph: bool = False) -> Tensor:
+    parameters = list(model.parameters())
     found = torch.autograd.grad(
-        value, list(model.parameters()), retain_graph=retain_graph, allow_unused=True
+        value, parameters, retain_graph=retain_graph, allow_unused=True, materialize_grads=True
     )
-    pairs = zip(found, model.parameters(), strict=True)
-    return torch.cat(
-        [
-            (torch.zeros_like(parameter) if each is None else each).flatten()
-            for each, parameter in pairs
-        ]
-    )
+    return torch.nn.utils.parameters_to_vector(found)
 
 
 @every_objective
-def test_a_sentence_has_the_same_loss_and_gradient_alone_and_in_a_batch(
-    build: Any, name: str
-) -> None:
-    model, objective = build(name)
+def test_a_sentence_has_the_same_loss_and_gradient_alone_and_in_a_batch(name: str) -> None:
+    model, objective = OBJECTIVES[name].build()
     batch = make_batch(LENGTHS, first_id=17)
     whole = objective(model, batch, update=4)
     for row in range(len(LENGTHS)):
@@ -59,8 +42,8 @@ def test_a_sentence_has_the_same_loss_and_gradient_alone_and_in_a_batch(
 
 
 @every_objective
-def test_gradient_by_finite_differences(build: Any, name: str) -> None:
-    model, objective = build(name)
+def test_gradient_by_finite_differences(name: str) -> None:
+    model, objective = OBJECTIVES[name].build()
     batch = make_batch(LENGTHS)
 
     def value() -> Tensor:
@@ -83,8 +66,8 @@ def test_gradient_by_finite_differences(build: Any, name: str) -> None:
 
 
 @every_objective
-def test_padding_has_no_gradient_and_all_is_finite(build: Any, name: str) -> None:
-    model, objective = build(name)
+def test_padding_has_no_gradient_and_all_is_finite(name: str) -> None:
+    model, objective = OBJECTIVES[name].build()
     embedded: list[tuple[Tensor, Tensor]] = []
 
     def note(module: Any, inputs: tuple[Tensor], output: Tensor) -> None:
@@ -104,9 +87,10 @@ def test_padding_has_no_gradient_and_all_is_finite(build: Any, name: str) -> Non
 @pytest.mark.parametrize("length", ["offset", "token"])
 def test_length_loss_is_weighted_by_positions(length: str) -> None:
     model, batch = make_model(length=length), make_batch(LENGTHS)
-    target = {"method": "cross_entropy"}
-    without = make_objective(model, "full_mask", target, length_loss_weight=0.0)(model, batch, 0)
-    loss = make_objective(model, "full_mask", target, length_loss_weight=0.3)(model, batch, 0)
+    without, loss = (
+        make_objective(model, "full_mask", CROSS_ENTROPY, length_loss_weight=each)(model, batch, 0)
+        for each in (0.0, 0.3)
+    )
     encoded = model.encode(batch.source)
     lengths = batch.target_lengths
     own = model.length_predictor.loss(encoded.length_states, encoded.padding, lengths)
@@ -133,8 +117,7 @@ def test_a_loss_that_is_not_by_sentence_is_refused(
 def test_masks_follow_seed_and_update() -> None:
     model, batch = make_model(), make_batch([(3, 30)])
     objectives = [
-        make_objective(model, "random_mask", {"method": "cross_entropy"}, seed=seed)
-        for seed in (1, 1, 2)
+        make_objective(model, "random_mask", CROSS_ENTROPY, seed=seed) for seed in (1, 1, 2)
     ]
     first, again, other = (each(model, batch, 5).value.item() for each in objectives)
     assert first == again
@@ -179,8 +162,8 @@ def test_teacher_follows_the_model(decay: float | None) -> None:
             torch.testing.assert_close(mine, expected)
 
 
-def test_other_objectives_have_no_teacher(build: Any) -> None:
-    model, objective = build("cmlm-kd")
+def test_other_objectives_have_no_teacher() -> None:
+    model, objective = OBJECTIVES["cmlm-kd"].build()
     assert objective.teacher is None
     objective.after_update(model)
     assert not objective.state_dict()
@@ -188,7 +171,7 @@ def test_other_objectives_have_no_teacher(build: Any) -> None:
 
 def test_validation_is_at_the_end_of_all_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_model()
-    objective = make_objective(model, "glancing", {"method": "cross_entropy"}, updates=10)
+    objective = make_objective(model, "glancing", CROSS_ENTROPY, updates=10)
     draw, seen = objective.input, []
 
     def note(context: Any) -> Any:

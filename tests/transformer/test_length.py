@@ -16,14 +16,14 @@ PADDING = torch.tensor(
 )  # 4, 2 and 0 source tokens, each with EOS
 
 
+STATES = torch.randn(3, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+every_predictor = pytest.mark.parametrize("predicts", ["target", "offset", "token"])
+
+
 def predictor(predicts: str) -> LengthPredictor:
     torch.manual_seed(1)
     one = LengthToken(6, 0.0) if predicts == "token" else LengthClassifier(6, predicts)
     return one.double()
-
-
-def states() -> torch.Tensor:
-    return torch.randn(3, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
 
 
 @pytest.mark.parametrize(
@@ -39,41 +39,36 @@ def test_classes_of_true_lengths(predicts: str, classes: list[int]) -> None:
     assert predictor(predicts).classes(lengths, padding).tolist() == classes
 
 
-def test_loss_is_minus_the_log_probability_of_the_class() -> None:
-    for predicts in ("target", "offset", "token"):
-        one = predictor(predicts)
-        found = one(states(), PADDING)
-        torch.testing.assert_close(found.exp().sum(1), torch.ones(3, dtype=torch.float64))
-        lengths = torch.tensor([4, 5, 0])
-        classes = one.classes(lengths, PADDING)
-        expected = [-found[row, int(number)].item() for row, number in enumerate(classes)]
-        assert one.loss(states(), PADDING, lengths).tolist() == pytest.approx(expected)
+@every_predictor
+def test_loss_is_minus_the_log_probability_of_the_class(predicts: str) -> None:
+    one = predictor(predicts)
+    found = one(STATES, PADDING)
+    torch.testing.assert_close(found.exp().sum(1), torch.ones(3, dtype=torch.float64))
+    lengths = torch.tensor([4, 5, 0])
+    expected = -found[torch.arange(3), one.classes(lengths, PADDING)]
+    torch.testing.assert_close(one.loss(STATES, PADDING, lengths), expected)
 
 
 def test_mean_state_without_padding() -> None:
     one = predictor("target")
-    changed = states()
+    changed = STATES.clone()
     changed[PADDING] = 1e6
-    torch.testing.assert_close(one(changed, PADDING), one(states(), PADDING))
-    expected = one.classifier(states()[1, :3].mean(0)).log_softmax(-1)
-    torch.testing.assert_close(one(states(), PADDING)[1], expected)
+    torch.testing.assert_close(one(changed, PADDING), one(STATES, PADDING))
+    expected = one.classifier(STATES[1, :3].mean(0)).log_softmax(-1)
+    torch.testing.assert_close(one(STATES, PADDING)[1], expected)
 
 
-@pytest.mark.parametrize("predicts", ["target", "offset", "token"])
+@every_predictor
 def test_candidates_are_the_most_likely_possible_lengths(predicts: str) -> None:
     one = predictor(predicts)
     longest = 20
-    log_probabilities = one(states(), PADDING)
-    found = one.candidates(states(), PADDING, 4, longest)
+    log_probabilities = one(STATES, PADDING)
+    found = one.candidates(STATES, PADDING, 4, longest)
     for row in range(3):
-        by_length = {
-            length: log_probabilities[
-                row, one.classes(torch.full((3,), length), PADDING)[row]
-            ].item()
-            for length in range(1, longest + 1)
-        }
-        best = sorted(by_length, key=lambda length: -by_length[length])[:4]
-        assert found[row].tolist() == best
+        lengths = torch.arange(1, longest + 1)
+        classes = one.classes(lengths, PADDING[row].expand(longest, -1))
+        best = log_probabilities[row, classes].argsort(descending=True)[:4]
+        assert torch.equal(found[row], lengths[best])
 
 
 def test_the_token_is_seen_before_the_source() -> None:
@@ -104,7 +99,7 @@ def test_the_token_is_dropped_out_like_the_source() -> None:
 
 
 def test_fewer_possible_lengths_than_asked_for() -> None:
-    found = predictor("target").candidates(states(), PADDING, 5, longest=3)
+    found = predictor("target").candidates(STATES, PADDING, 5, longest=3)
     assert found.shape == (3, 5)
     assert all(set(row[:3]) == {1, 2, 3} for row in found.tolist())
     assert found.min() >= 1 and found.max() <= 3
@@ -115,7 +110,7 @@ def test_no_candidate_is_of_length_zero() -> None:
     with torch.no_grad():
         one.classifier.weight.zero_()
         one.classifier.bias.copy_(-torch.arange(LENGTH_CLASSES))  # the shorter, the likelier
-    assert one.candidates(states(), PADDING, 3, longest=9).tolist() == [[1, 2, 3]] * 3
+    assert one.candidates(STATES, PADDING, 3, longest=9).tolist() == [[1, 2, 3]] * 3
 
 
 @pytest.mark.parametrize(
@@ -133,4 +128,4 @@ def test_constant_lengths_are_the_nearest_ones(
 ) -> None:
     one = ConstantLength()
     one.difference.fill_(difference)
-    assert one.candidates(states(), PADDING, number, longest=20).tolist() == expected
+    assert one.candidates(STATES, PADDING, number, longest=20).tolist() == expected
