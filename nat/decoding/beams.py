@@ -35,14 +35,12 @@ class LeftToRightSearch(LeftToRight):
         stride: int = 1,
         chunk: int = 1,
     ) -> list[list[Hypothesis]]:
-        """The best hypotheses of each of B encoded sentences, best first.
+        """The best hypotheses of each of B encoded sentences, best first, at most `kept`.
 
         Args:
             model: with a causal decoder.
-            encoded: encoder states.
             longest: maximal number of tokens of each target, which fit the model's positions, [B].
             begin: token that every hypothesis starts with.
-            kept: hypotheses per sentence, at most `beam`.
             stride: difference between the position numbers of neighbouring tokens.
             chunk: tokens that a decoder pass predicts, each by itself.
         """
@@ -75,17 +73,11 @@ class Beams:
     its maximal length. A sentence is finished when K hypotheses have ended, or when no open one can
     exceed the worst of the ended ones that are kept.
 
-    Args:
-        longest: maximal number of tokens of each target, [B].
-        beam: K.
-        length_penalty: see above.
-        dtype: of scores.
-        kept: ended hypotheses per sentence, at most `beam`.
-
     Attributes:
+        longest: maximal number of tokens of each target, [n].
         sentences: number in the batch of each unfinished sentence, [n].
-        prefixes: tokens of the open hypotheses, [n, K, ...].
-        length: tokens of every open hypothesis.
+        prefixes: tokens of the open hypotheses, all of which have the same `length`, [n, K, ...].
+        kept: ended hypotheses per sentence, at most K.
     """
 
     def __init__(

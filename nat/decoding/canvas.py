@@ -57,15 +57,11 @@ class Canvases:
         Canvases of similar length are decoded together: a length beam contains lengths that are
         many times the most probable one, and all would be padded to the longest.
 
-        The decoder sees the symbols at all other positions. With `correct` it replaces these too;
-        otherwise canvases without a masked position are skipped. BLANK is chosen only by a model
-        that was trained with it as the empty token.
+        The decoder sees MASK at `masked` positions [N, T] and the symbols at all others. With
+        `correct` it replaces these too; otherwise canvases without a masked position are skipped.
+        BLANK is chosen only by a model that was trained with it as the empty token.
 
-        Args:
-            model: which has also made `encoded`.
-            encoded: encoder states of the sentence of each canvas, [N, S, D].
-            masked: positions at which the decoder sees MASK, [N, T].
-            correct: whether it chooses the symbols at all others, too.
+        `encoded` has the encoder states of the sentence of each canvas, by the same model.
         """
         chosen = self.real if correct else masked
         for rows, width in _of_like_length(self.lengths, chosen.any(1).nonzero()[:, 0]):

@@ -49,14 +49,9 @@ def translate(
 ) -> list[Translation]:
     """Translate the sentences of these numbers, in batches of similar length; one result for each.
 
-    Args:
-        model: in evaluation mode.
-        method: of decoding.
-        sentences: all source sentences.
-        ids: numbers of those to translate.
-        batch_tokens: most source tokens of a batch, with EOS and padding (a longer sentence is a
-            batch of its own).
-        progress: called with the number of finished sentences.
+    The model is in evaluation mode. A batch has at most `batch_tokens` source tokens with EOS and
+    padding (a longer sentence is a batch of its own). `progress` is called with the number of
+    finished sentences.
     """
     device = next(model.parameters()).device
     made: dict[int, Translation] = {}

@@ -30,9 +30,6 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
         Of the model, only the positions are used: they limit the length of a translation.
-
-        Raises:
-            torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.
         """
         lengths = source.ne(PAD).sum(1) - 1
         limits = self.longest(lengths).clamp(max=model.longest_target).tolist()
@@ -50,9 +47,8 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
             again = self._search(engine, [sentences[row] for row in rows], limit)
             for row, result in zip(rows, again, strict=True):
                 results[row] = result
-        return [
-            self._best(engine, result, limit) for result, limit in zip(results, limits, strict=True)
-        ]
+        pairs = zip(results, limits, strict=True)
+        return [self._best(engine, result, limit) for result, limit in pairs]
 
     @property
     def arguments(self) -> dict[str, Any]:

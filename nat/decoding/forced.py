@@ -21,12 +21,12 @@ def forced_tokens(
     stride: int = 1,
     group: int = 1,
 ) -> Tensor:
-    """Log-probability of each token of translations and of their EOS, nats, [N, T]; zero after it.
+    """Log-probability of each token of N translations and of their EOS, nats, [N, T]; else zero.
 
     Args:
         model: with a causal decoder.
         encoded: encoder states of the N sources.
-        translations: N token sequences without EOS.
+        translations: token sequences without EOS.
         begin: token before the first one.
         stride: difference between the position numbers of neighbouring tokens.
         group: tokens that the model predicts at once, from `begin` or the group before.

@@ -48,12 +48,9 @@ def impute(
     other than UNK and BLANK are never chosen.
 
     Args:
-        model: predicts labels.
-        encoded: encoder states of the sources.
+        model, encoded, padding, output, blank_penalty: see `nat.decoding.network.predict`.
         tokens: labels, MASK where there is none yet, [B, T].
-        padding: True at padding, [B, T].
         steps: number of passes, at least 1.
-        output: see `nat.decoding.network.predict`, as for `blank_penalty`.
         history: to which the alignments after each pass are added.
     """
     masked = tokens.eq(MASK) & ~padding

@@ -19,11 +19,8 @@ Known = dict[tuple[Hashable, int, bytes], Any]
 def once(known: Known | None, by: Hashable, source: Tensor, make: Callable[[], Made]) -> Made:
     """The result for a batch [B, S], made unless it is known; callers must not change it.
 
-    Args:
-        known: the cache. None: nothing is kept.
-        by: the method and all options on which the result depends.
-        source: the batch.
-        make: computes the result.
+    It depends on the source and what it is made `by`: a method and its options, say. Without a
+    cache nothing is kept.
     """
     if known is None:
         return make()

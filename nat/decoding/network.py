@@ -68,7 +68,6 @@ def predict(
     """The most probable symbols at chosen positions, in one bidirectional pass.
 
     Args:
-        network: the model.
         tokens: decoder input, [B, T].
         padding: True at padding, [B, T].
         encoded: encoder states of the same sentences, by the same network.

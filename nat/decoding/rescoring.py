@@ -60,15 +60,9 @@ def best_of_assistant(
     first of equal candidates is chosen. A candidate that is too long for the assistant is never
     chosen.
 
-    Args:
-        assistant: autoregressive model.
-        source: sentences [B, S] (tokens, EOS, padding on the right).
-        candidates: as many of each sentence, at least one, side by side.
-        length_penalty: how the assistant's log-probability depends on the length.
-
-    Returns:
-        The chosen candidates with the assistant's score. Their number of steps is the largest of
-        the sentence's candidates plus one for the assistant.
+    Each of the sources [B, S] has as many candidates, at least one, side by side. Those that are
+    chosen have the assistant's score. Their number of steps is the largest of the sentence's
+    candidates plus one for the assistant.
     """
     size = len(candidates) // len(source)
     # each different candidate once

@@ -14,9 +14,6 @@ class Balance(nn.Module):
     over the first batch of every device, so that both contribute equally when training starts; it
     is constant from then on. It is 1 where the term is zero.
 
-    Args:
-        names: of the terms.
-
     Attributes:
         weights: in the order of the names, NaN before the first batch, [n]. They are part of the
             state and therefore of checkpoints.
@@ -31,12 +28,7 @@ class Balance(nn.Module):
 
     @torch.no_grad()
     def forward(self, first: Tensor, terms: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The weights by name, each [].
-
-        Args:
-            first: first term of the loss of each sentence, [B].
-            terms: the others by name, [B] each.
-        """
+        """The weights by name, each [], from the first term of the loss and the others, [B]."""
         if self.weights.isnan().any():
             sums = torch.stack([first.sum(), *(terms[name].sum() for name in self.names)])
             sums = sums.double()

@@ -15,12 +15,7 @@ from nat.transformer.model import Transformer
 
 
 class FirstPass:
-    """A pass over nothing but masks.
-
-    Args:
-        context: the forward pass.
-        model: the model that predicts; None for the one that learns. Its canvas must have the same
-            length.
+    """A pass over nothing but masks, of a model with the same canvas; None: the one that learns.
 
     Attributes:
         canvas: the decoder input of masks, [B, T].

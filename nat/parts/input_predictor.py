@@ -22,11 +22,7 @@ class InputPredictor(InputPredictorOptions):
 
 
 class MaskClassifier(TrainedPart):
-    """Probability that the proxy input masks a position.
-
-    Args:
-        model_dim: width of the decoder states.
-    """
+    """Probability that the proxy input masks a position, from decoder states of a width."""
 
     def __init__(self, model_dim: int) -> None:
         super().__init__()

@@ -42,10 +42,7 @@ class Latent(LatentOptions):
 class LatentVariables(TrainedPart):
     """The networks of prior and posterior, and the projection of latents to encoder states.
 
-    Args:
-        architecture: sizes of the model and of the posterior's layers.
-        options: options of the latents.
-        dropout: dropout of the posterior's layers.
+    The layers of the posterior have the sizes of the model.
     """
 
     initialised_apart = True  # see below
@@ -81,10 +78,7 @@ class LatentVariables(TrainedPart):
     def posterior(self, model: Transformer, encoded: Encoded, target: Tensor) -> Gaussian:
         """q(z | x, y) by an encoder of the target and a decoder of the source, [B, S, d].
 
-        Args:
-            model: that the latents are a part of.
-            encoded: the sources.
-            target: targets without EOS, [B, T].
+        The latents are a part of the model; targets are without EOS, [B, T].
         """
         ends = target.ne(PAD).sum(1, keepdim=True)
         # with an EOS, so that an empty target has something to attend to
@@ -115,16 +109,8 @@ class LatentVariables(TrainedPart):
         """Each sentence `samples` times in a row, with latents drawn from the prior.
 
         The draws of a sentence depend on its tokens, on the number of the draw and on `seed`, not
-        on other sentences of the batch.
-
-        Args:
-            encoded: encoder states of B sentences.
-            samples: number of draws for each sentence.
-            temperature: factor of the standard deviations; 0 for the prior's mean.
-            seed: seed of the draws.
-
-        Returns:
-            [B * samples, S, D].
+        on other sentences of the batch. The temperature is a factor of the standard deviations, 0
+        for the prior's mean. States become [B * samples, S, D].
         """
         prior = self.prior(encoded)
         ids = randomness.numbers_of(encoded.source, encoded.padding)

@@ -28,14 +28,10 @@ class Imputer(ImputerOptions):
 def completion_loss(context: BatchContext, decoder_input: DecoderInput, targets: Tensor) -> Loss:
     """Minus the log-probability that the masked positions complete an alignment of the targets.
 
-    Args:
-        context: the forward pass.
-        decoder_input: partly visible alignments; the masked positions carry the loss.
-        targets: what the alignments collapse to, [B, N]: targets of the batch, or a teacher's.
-
-    Returns:
-        Loss of each sentence. Parts: `nll`, the loss (nats), and `infeasible`, the tokens of
-        targets of the batch that do not fit their canvas; these sentences have no loss.
+    The decoder input is partly visible alignments, whose masked positions carry the loss; they
+    collapse to `targets` [B, N], those of the batch or a teacher's. Parts of the loss: `nll`, the
+    loss (nats), and `infeasible`, the tokens of targets of the batch that do not fit their canvas;
+    these sentences have no loss.
     """
     padding, masked = decoder_input.padding, decoder_input.loss_mask
     lengths = context.batch.target_lengths

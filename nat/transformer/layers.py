@@ -111,8 +111,7 @@ class DecoderLayer(nn.Module):
         """Map states of whole sentences, [B, T, D] to [B, T, D].
 
         Args:
-            visible: see `SelfAttention.forward`.
-            causal: each position sees itself and those before it.
+            visible, causal: see `SelfAttention.forward`.
             source: the cross-attention's keys and values.
             source_visible: True at real tokens, [B, 1, 1, S].
             positions: vectors of the positions, which positional attention needs.
@@ -138,12 +137,7 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """Map the next positions of `beam` hypotheses per sentence, which see each other.
 
-        Args:
-            states: [B * beam, n, D].
-            history: see `SelfAttention.step`.
-            source: the cross-attention's keys and values, per sentence.
-            source_visible: [B, 1, 1, S].
-            beam: hypotheses per sentence.
+        States are [B * beam, n, D]; for `history` see `SelfAttention.step`, for the rest `forward`.
         """
         states = self.around_attention(states, lambda x: self.attention.step(x, history))
         # the hypotheses of a sentence share its keys, so they are queries of one attention
