@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from nat.data.batch import source_tensor
-from nat.data.vocabulary import PAD
-from nat.decoding.canvas import Canvases
 from nat.decoding.corpus import translate
-from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.known import Known, once
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.mask_correct import MaskCorrect
@@ -61,11 +57,3 @@ def test_the_same_symbols_in_a_batch_of_another_width_are_another_text() -> None
     for shape in ((2, 3), (3, 2)):
         source = torch.arange(6).view(shape)
         assert once(known, "method", source, functools.partial(tuple, shape)) == shape
-
-
-def test_the_best_canvas_has_the_highest_mean_and_the_most_steps() -> None:
-    encoded = make_model().encode(source_tensor([[6]]))
-    canvases = Canvases(torch.tensor([[7, PAD, PAD], [7, 7, 7]]), encoded, length_beam=2)
-    canvases.log_probabilities += torch.tensor([[-1.0, 0.0, 0.0], [-0.5, -0.5, -0.5]])
-    canvases.passes += torch.tensor([4, 2])
-    assert canvases.best() == [Hypothesis([7, 7, 7], -0.5, 4)]

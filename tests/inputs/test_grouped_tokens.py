@@ -2,7 +2,7 @@
 
 import torch
 
-from nat.data.batch import Batch, source_tensor
+from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, PAD
 from nat.inputs.grouped_tokens import GroupedTokens
 from tests.tiny import decoded, make_context, make_model
@@ -43,16 +43,3 @@ def test_a_group_sees_itself_and_what_is_before() -> None:
         moved = decoded(model, [9, 8, 7], changed, causal=True, group=3)
         differs = (moved - states).abs().amax(1) > 1e-9
         assert differs.tolist() == [other // 3 >= place // 3 for other in range(9)]
-
-
-@torch.no_grad()
-def test_token_groups_one_after_the_other_are_the_same_as_all_at_once() -> None:
-    model = make_model(decoder={"chunk": 3})
-    encoded = model.encode(source_tensor([[9, 8, 7], [12]]))
-    tokens = torch.randint(6, 29, (2, 21), generator=torch.Generator().manual_seed(1))
-    padding = torch.zeros_like(tokens, dtype=torch.bool)
-    whole = model.decode(tokens, padding, encoded, causal=True, group=3)
-    cache = model.start(encoded, beam=1)
-    for start in range(0, 21, 3):
-        found = model.step(tokens[:, start : start + 3], cache)
-        torch.testing.assert_close(found, whole[:, start : start + 3])

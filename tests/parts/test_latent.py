@@ -9,7 +9,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.parts.options import LatentOptions
 from nat.transformer.copying import soft_copy
 from nat.transformer.gaussian import Gaussian
-from tests.tiny import CROSS_ENTROPY, make_batch, make_model, make_objective, one_sentence
+from tests.tiny import CROSS_ENTROPY, make_batch, make_model, make_objective
 
 LATENT = {"dim": 4, "posterior_layers": 1}
 LENGTHS = [(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)]
@@ -76,16 +76,11 @@ def test_decoding_takes_the_mean_of_the_prior() -> None:
     assert torch.equal(other.repeat(2).source_states, plain.repeat_interleave(2, 0))
 
 
-def test_samples_of_a_sentence_do_not_depend_on_the_batch() -> None:
+def test_samples_differ_by_number_and_seed() -> None:
     model, batch = make_model(parts={"latent": LATENT}), make_batch()
     encoded = model.encode(batch.source)
     sampled = model.latent.sampled(encoded, samples=3, temperature=0.5)
     assert sampled.states.shape == (12, *encoded.states.shape[1:])
-    for row in range(4):
-        own = model.encode(one_sentence(batch, row).source)
-        alone = model.latent.sampled(own, samples=3, temperature=0.5)
-        width = own.states.size(1)
-        torch.testing.assert_close(alone.states, sampled.states[3 * row : 3 * row + 3, :width])
     samples = sampled.states.unflatten(0, (4, 3))
     assert (samples[:, 0] != samples[:, 1]).any() and (samples[:, 1] != samples[:, 2]).any()
     fewer = model.latent.sampled(encoded, samples=1, temperature=0.5)

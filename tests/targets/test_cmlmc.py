@@ -10,7 +10,6 @@ from nat.data.vocabulary import EOS, MASK, PAD, SPECIALS
 from nat.inputs.random_mask import RandomMask
 from nat.objective.context import DecoderInput
 from nat.targets.cmlmc import Cmlmc
-from nat.targets.cross_entropy import CrossEntropy
 from tests.tiny import decoded, full_log_probabilities, make_batch, make_context, make_model
 
 LENGTHS = [(3, 12), (7, 20), (1, 9), (4, 1), (2, 0), (3, 2)]
@@ -101,14 +100,6 @@ def test_masked_sources_are_seen_by_every_pass_and_predicted() -> None:
     assert torch.equal(found.positions, expected.positions)
     model.eval()  # in validation, nothing is masked
     torch.testing.assert_close(target(context, before).value, plain(context, before).value)
-
-
-def test_where_nothing_is_visible_it_is_cross_entropy() -> None:
-    context = make_context(make_model(), make_batch(LENGTHS))
-    blank = context.fully_masked_input()
-    mine, other = Cmlmc(replace_factor=1.0)(context, blank), CrossEntropy()(context, blank)
-    torch.testing.assert_close(mine.value, other.value)
-    assert torch.equal(mine.positions, other.positions)
 
 
 def test_the_causal_attention_follows_one_that_sees_everything() -> None:
