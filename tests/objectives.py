@@ -49,6 +49,38 @@ class Case:
         return mine, objective
 
 
+MASKS, FULL_MASK, OFFSET = {"method": "random_mask"}, {"method": "full_mask"}, {"length": "offset"}
+LATENT = {"dim": 8, "posterior_layers": 1, "added_to": "decoder_input"}
+FURTHER = {
+    "dims, 3 steps": Case(MASKS, {"method": "dims", "teacher_steps": 3}, OFFSET),
+    "dims, labels of the last pass": Case(MASKS, {"method": "dims", "labels": "last"}, OFFSET),
+    "dims, full mask": Case(FULL_MASK, {"method": "dims", "teacher_steps": 2}, OFFSET),
+    "cmlmc, masked sources": Case(MASKS, {"method": "cmlmc", "mask_source": True}, OFFSET),
+    "ctc as in the code of Gu and Kong": Case(
+        {"method": "glancing"},
+        {"method": "ctc", "label_smoothing": 0.1},
+        {
+            "length": None,
+            "decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True},
+            "parts": {"latent": LATENT},
+        },
+    ),
+    "attention without self, copies by index": Case(
+        FULL_MASK,
+        {"method": "cross_entropy"},
+        {
+            **OFFSET,
+            "decoder": {
+                "copy": "soft_index",
+                "positional_attention": True,
+                "attention_without_self": True,
+            },
+        },
+    ),
+}
+"""Some that no system has."""
+
+
 @cache
 def cases() -> dict[str, Case]:
     """The objective of each system, each combination once, and some that no system has."""
@@ -59,31 +91,7 @@ def cases() -> dict[str, Case]:
         # the losses of fairseq's own models are held against fairseq's in test_own_models.py
         if case.target["method"] != "fairseq_loss" and case not in found.values():
             found[name] = case
-    dims: dict[str, Any] = {"method": "dims"}
-    masks = {"method": "random_mask"}
-    offset = {"length": "offset"}
-    found["dims, 3 steps"] = Case(masks, {**dims, "teacher_steps": 3}, offset)
-    upsampled = {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}
-    found["ctc as in the code of Gu and Kong"] = Case(
-        {"method": "glancing"},
-        {"method": "ctc", "label_smoothing": 0.1},
-        {
-            "length": None,
-            "decoder": upsampled,
-            "parts": {"latent": {"dim": 8, "posterior_layers": 1, "added_to": "decoder_input"}},
-        },
-    )
-    without_self = {"positional_attention": True, "attention_without_self": True}
-    found["attention without self, copies by index"] = Case(
-        {"method": "full_mask"},
-        {"method": "cross_entropy"},
-        {**offset, "decoder": {"copy": "soft_index", **without_self}},
-    )
-    found["dims, labels of the last pass"] = Case(masks, {**dims, "labels": "last"}, offset)
-    cmlmc: dict[str, Any] = {"method": "cmlmc", "mask_source": True}
-    found["cmlmc, masked sources"] = Case(masks, cmlmc, offset)
-    found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
-    return found
+    return found | FURTHER
 
 
 def names() -> list[Any]:

@@ -22,31 +22,18 @@ STAND_IN = torch.device("lazy")
 
 aten = torch.ops.aten
 
-COPIES = {aten.copy_.default, aten._foreach_copy_.default}
+COPIES = {aten.copy_, aten._foreach_copy_}
 """What moves values from one device to another."""
 
-INDEXING = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default}
+INDEXING = {aten.index, aten.index_put, aten.index_put_}
 """What takes indices and masks of the processor also for a tensor of another device."""
 
-TAKES_SCALARS = {
-    aten.where.self,
-    aten.index_put.default,
-    aten.index_put_.default,
-    aten.masked_fill.Tensor,
-    aten.masked_fill_.Tensor,
-}
+TAKES_SCALARS = {aten.where, aten.index_put, aten.index_put_, aten.masked_fill, aten.masked_fill_}
 """What takes any number of 0-dimensional tensors of the processor."""
 
 PRODUCTS = {
-    aten.linear.default,
-    aten.matmul.default,
-    aten.mm.default,
-    aten.bmm.default,
-    aten.mv.default,
-    aten.dot.default,
-    aten.addmm.default,
-    aten.addmm_.default,
-    aten.baddbmm.default,
+    *(aten.linear, aten.matmul, aten.mm, aten.bmm, aten.mv, aten.dot),
+    *(aten.addmm, aten.addmm_, aten.baddbmm),
 }
 """What CUDA computes for floating point numbers only."""
 
@@ -128,9 +115,9 @@ def _compute(operation: Any, arguments: Sequence[Any], options: dict[str, Any]) 
     names, changed = _signature(operation)
     given = {**dict(zip(names, arguments, strict=False)), **options}
     written = [given[name] for name in changed]
-    if 0 < len(shells) < len(tensors) and operation not in COPIES:
+    if 0 < len(shells) < len(tensors) and operation.overloadpacket not in COPIES:
         _refuse_mixture(operation, given, written)
-    if shells and operation in PRODUCTS and not shells[0].is_floating_point():
+    if shells and operation.overloadpacket in PRODUCTS and not shells[0].is_floating_point():
         raise RuntimeError(f"{operation} is not implemented for {shells[0].dtype}")
     if here and options.get("generator") is not None:
         raise RuntimeError(f"{operation}: a generator of the processor draws for another device")
@@ -174,17 +161,18 @@ def _shells(value: Any) -> Any:
 def _refuse_mixture(operation: Any, given: dict[str, Any], written: list[Any]) -> None:
     """Raise if CUDA would not take its tensors and those of the processor together."""
     scalars = 0
-    pointwise = torch.Tag.pointwise in operation.tags or operation in TAKES_SCALARS
+    takes_scalars = operation.overloadpacket in TAKES_SCALARS
+    pointwise = takes_scalars or torch.Tag.pointwise in operation.tags
     for name, value in given.items():
         for each in _tensors(value):
             if isinstance(each, StandInTensor):
                 continue
-            if name == "indices" and operation in INDEXING:
+            if name == "indices" and operation.overloadpacket in INDEXING:
                 if isinstance(given["self"], StandInTensor):
                     continue
             elif pointwise and each.dim() == 0 and not any(each is one for one in written):
                 scalars += 1
-                if scalars == 1 or operation in TAKES_SCALARS:
+                if scalars == 1 or takes_scalars:
                     continue
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but "
