@@ -3,16 +3,16 @@
 import errno
 import logging
 import os
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
-from fairseq import trainer
-from fairseq.dataclass.configs import FairseqConfig
+from fairseq import options, trainer
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli import train as program
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
@@ -90,92 +90,70 @@ def command(run: Run) -> list[str]:
 
     They are for the folder of checkpoints that `nat.jobs.train` has prepared.
     """
-    words = ["fairseq-train", run.checkpoints, "--user-dir", str(Path(__file__).parent)]
-    for group, options in _options(run).items():
-        kinds = {"_name": "arch" if group == "model" else group}
-        for key, value in options.items():
-            if key == "data" or value in (None, False):
-                continue
-            words.append(f"--{kinds.get(key, key).replace('_', '-')}")
-            if value is not True:
-                words.append(str(value))
-    return words
+    return ["fairseq-train", *_words(run), "--user-dir", str(Path(__file__).parent)]
 
 
 def _configuration(run: Run) -> DictConfig:
-    """Options as fairseq makes them of its command line, without the time that hydra takes.
-
-    The group `scoring`, which no training reads, is missing, and defaults of the optimiser and of
-    the schedule, which fairseq fills in where it builds them.
-    """
-    merged = OmegaConf.merge(OmegaConf.structured(FairseqConfig), _options(run))
-    made: Any = OmegaConf.to_container(merged, resolve=True, enum_to_str=True)
-    return OmegaConf.create(made, flags={"struct": True})
+    """The options as fairseq's program reads them."""
+    with warnings.catch_warnings(action="ignore"):  # of what fairseq uses of hydra
+        given = options.parse_args_and_arch(options.get_training_parser(), _words(run))
+        return convert_namespace_to_omegaconf(given)
 
 
-def _options(run: Run) -> dict[str, dict[str, Any]]:
-    """The options of fairseq that are set, by their groups."""
-    recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
+def _words(run: Run) -> list[str]:
+    """The command line of a training: its folder, and the options that are set."""
+    recipe, lengths, folder = run.recipe, run.lengths, run.folder
     on_gpu = torch.cuda.is_available()
     warmup, rate = lengths.warmup_updates, recipe.learning_rate
-    # Without warm-up the rate decreases from its full value: lr / sqrt(update).
-    schedule: dict[str, Any] = {"_name": recipe.schedule, "warmup_updates": max(warmup, 1)}
-    if recipe.schedule == "inverse_sqrt":
-        schedule["warmup_init_lr"] = min(1e-7, rate) if warmup else rate
-    groups: dict[str, dict[str, Any]] = {
-        "common": {
-            "seed": run.seed,
-            "cpu": not on_gpu,
-            "log_format": "simple",
-        },
-        "dataset": {
-            "max_tokens": run.tokens_per_batch,
-            "data_buffer_size": 10 if on_gpu else 0,
-            "validate_interval": NEVER,
-            "validate_interval_updates": lengths.validate_every,
-        },
-        "optimization": {
-            "lr": [rate],
-            "clip_norm": recipe.clip_norm,
-            "update_freq": [run.accumulation],
-            "max_update": lengths.updates,
-        },
-        "checkpoint": {
-            "save_dir": str(folder),
-            "restore_file": str(next(iter(run.saved.values()), folder / "none")),
-            "save_interval": NEVER,
-            "save_interval_updates": lengths.save_every,
-            "keep_interval_updates": CHECKPOINTS_ON_DISK,
-            "no_epoch_checkpoints": True,
-            "no_last_checkpoints": True,
-            "best_checkpoint_metric": NO_METRIC,
-        },
+    chosen = {
+        **dict.fromkeys(("task", "arch", "criterion"), "nat"),
+        "seed": run.seed,
+        "cpu": not on_gpu,
+        "log_format": "simple",
+        "max_tokens": run.tokens_per_batch,
+        "data_buffer_size": 10 if on_gpu else 0,
+        "validate_interval": NEVER,
+        "validate_interval_updates": lengths.validate_every,
+        "clip_norm": recipe.clip_norm,
+        "update_freq": run.accumulation,
+        "max_update": lengths.updates,
+        "save_dir": folder,
+        "restore_file": next(iter(run.saved.values()), folder / "none"),
+        "save_interval": NEVER,
+        "save_interval_updates": lengths.save_every,
+        "keep_interval_updates": CHECKPOINTS_ON_DISK,
+        "no_epoch_checkpoints": True,
+        "no_last_checkpoints": True,
+        "best_checkpoint_metric": NO_METRIC,
         # reduces gradients after the backward pass, so methods may call the model several times
-        "distributed_training": {
-            "ddp_backend": "legacy_ddp",
-            "distributed_world_size": run.devices,
-        },
-        "task": {"_name": "nat", "data": str(folder)},
-        "model": {"_name": "nat"},
-        "criterion": {"_name": "nat"},
-        "optimizer": {
-            "_name": ON_GPU if on_gpu else ON_CPU,
-            "adam_betas": repr(tuple(recipe.betas)),
-            "adam_eps": recipe.epsilon,
-            "weight_decay": recipe.weight_decay,
-        },
-        "lr_scheduler": schedule,
+        "ddp_backend": "legacy_ddp",
+        "distributed_world_size": run.devices,
+        "optimizer": ON_GPU if on_gpu else ON_CPU,
+        "adam_betas": tuple(recipe.betas),
+        "adam_eps": recipe.epsilon,
+        "weight_decay": recipe.weight_decay,
+        "lr": rate,
+        "lr_scheduler": recipe.schedule,
+        "warmup_updates": max(warmup, 1),
     }
+    if recipe.schedule == "inverse_sqrt":
+        # without warm-up the rate decreases from its full value: lr / sqrt(update)
+        chosen["warmup_init_lr"] = min(1e-7, rate) if warmup else rate
     if run.devices > 1:  # explicit, because fairseq's default needs GPUs
-        groups["distributed_training"] |= {
+        chosen |= {
             "distributed_init_method": "env://",
-            "distributed_rank": int(os.environ["RANK"]),
+            "distributed_rank": os.environ["RANK"],
             "distributed_backend": "nccl" if on_gpu else "gloo",
             # the one that `nat.jobs.launch` chose, which a process may be the only one to see
             "device_id": torch.cuda.current_device() if on_gpu else 0,
             "distributed_no_spawn": True,
+            # by default fairseq sends a checkpoint from one process to the others, and torch,
+            # which loads weights only, refuses it
+            "load_checkpoint_on_all_dp_ranks": True,
         }
-        # by default fairseq sends a checkpoint from one process to the others, and torch, which
-        # loads weights only, refuses it
-        groups["checkpoint"]["load_checkpoint_on_all_dp_ranks"] = True
-    return groups
+    words = [run.checkpoints]
+    for name, value in chosen.items():
+        if value is not False:
+            words.append(f"--{name.replace('_', '-')}")
+            words += [] if value is True else [str(value)]
+    return words

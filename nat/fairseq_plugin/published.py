@@ -9,8 +9,8 @@ What all of them share that models trained here do not have:
 - Encoder and decoder have tables of positions of their own (`positions: learned_apart`). Positions
   count from fairseq's padding index, which is 1, so the first one is row 2.
 - Targets end in EOS on the canvas, too, and decodings leave it out.
-
-What is particular to a paper is in a module of its own, see `nat.fairseq_plugin.published_form`.
+- A special symbol that a model does not know (MASK or BLANK) is shown and chosen nowhere; its row
+  is that of padding.
 """
 
 import argparse
@@ -22,17 +22,38 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nat.configuration import differences
 from nat.configuration.models import Training
-from nat.data.vocabulary import SPECIALS, Vocabulary, VocabularySizes
+from nat.data.vocabulary import (
+    BLANK,
+    BOS,
+    EOS,
+    MASK,
+    PAD,
+    SPECIALS,
+    UNK,
+    Vocabulary,
+    VocabularySizes,
+)
 from nat.errors import UserError
-from nat.fairseq_plugin import published_fully_nat, published_mask_predict
-from nat.fairseq_plugin.published_form import FAIRSEQ_PAD, Form
+from nat.options import options_of
 from nat.training.model_file import build_model, reading
 from nat.transformer.architecture import LENGTH_CLASSES
+from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.fairseq_models import fairseq_options
 
 EMBEDDING = "encoder.embed_tokens.weight"  # of both languages
+FIRST_POSITION = 2
 
-LAYER = {
+PARTS = {
+    "embedding": ["encoder.embed_tokens"],
+    "encoder_norm": ["encoder.layer_norm"],
+    "decoder_norm": ["decoder.layer_norm"],
+    "length_predictor.lengths": ["encoder.embed_lengths"],
+    # in fairseq's spelling
+    "latent.prior_head": ["prob_esitmator"],
+    "latent.output": ["latent_map"],
+    # of a layer
     "attention.query_key_value": [f"self_attn.{each}_proj" for each in "qkv"],
     "attention.output": ["self_attn.out_proj"],
     "around_attention.norm": ["self_attn_layer_norm"],
@@ -44,17 +65,94 @@ LAYER = {
     "feed_forward.outer": ["fc2"],
     "around_feed_forward.norm": ["final_layer_norm"],
 }
-"""Parts of a layer: those of fairseq that are one here, one below the other."""
+"""Parts of a model by their names here: those of fairseq 0.9, one below the other."""
 
-OTHERS = {
-    "encoder_norm": "encoder.layer_norm",
-    "decoder_norm": "decoder.layer_norm",
-    "length_predictor.lengths": "encoder.embed_lengths",
-    # in fairseq's spelling
-    "latent.prior_head": "prob_esitmator",
-    "latent.output": "latent_map",
-}
-"""Parts of encoder and decoder beside their layers, and of the rest."""
+
+class Form(NamedTuple):
+    """The checkpoints of a paper.
+
+    Attributes:
+        paper: its name.
+        architecture: name in fairseq.
+        first_word: row of the embedding of the dictionary's first symbol.
+        after_words: rows after those of the dictionary.
+        rows: of the special symbols BOS, BLANK and MASK; -1 is the last row.
+        renamed: what becomes what in names of weights, so that they are those of fairseq 0.9.
+        left_out: beginnings of the names of weights that are not needed.
+        options: what the options of a checkpoint must be, besides those that follow from a system.
+        unsaid: ends of the names of options that its checkpoints do not have.
+        system: what an architecture and the length of a system must be.
+        decoder: what its decoder must be, but for the ratio of upsampling, which is an option.
+        parts: further parts that it may have, and what their options must be.
+    """
+
+    paper: str
+    architecture: str
+    first_word: int
+    after_words: int
+    rows: Mapping[int, int]
+    renamed: Mapping[str, str]
+    left_out: tuple[str, ...]
+    options: Mapping[str, bool]
+    unsaid: tuple[str, ...]
+    system: Mapping[str, Any]
+    decoder: DecoderOptions
+    parts: Mapping[str, Mapping[str, Any]]
+
+
+FULLY_NAT = Form(
+    paper="Fully-NAT",
+    architecture="cmlm_transformer_ctc",
+    first_word=4,
+    after_words=1,
+    rows={BLANK: 0, BOS: -1, MASK: 1},  # with fairseq's option --force-eps-zero
+    renamed={},
+    # of the posterior, whose networks have positions of their own again
+    left_out=("q_encoder_y.", "q_encoder_xy.", "bottleneck."),
+    options={
+        **dict.fromkeys(("dynamic_upsample", "axe_eps", "share_all_embeddings"), True),
+        **dict.fromkeys(("prepend_bos", "add_first_token_encoder"), False),
+        **dict.fromkeys(("layernorm_embedding", "left_pad_source"), False),
+    },
+    unsaid=(),
+    system={},
+    decoder=DecoderOptions(copy="soft_upsampled", upsample=3.0, count_source_end=True),
+    parts={"latent": {"added_to": "decoder_input"}},
+)
+"""Gu and Kong (2021), of fairseq 0.9. Decodings take EOS for BLANK."""
+
+MASK_PREDICT = Form(
+    paper="Mask-Predict",
+    architecture="bert_transformer_seq2seq",
+    first_word=5,
+    after_words=0,
+    rows={BOS: 0, MASK: 4, BLANK: 1},
+    renamed={
+        r"\.layer_norms\.0\.": ".self_attn_layer_norm.",
+        r"\.layer_norms\.1\.": ".final_layer_norm.",
+        r"\.gamma$": ".weight",
+        r"\.beta$": ".bias",
+    },
+    left_out=(),
+    options={
+        **dict.fromkeys(("no_enc_token_positional_embeddings", "dynamic_length"), False),
+        "no_dec_token_positional_embeddings": False,
+        "share_all_embeddings": True,
+    },
+    # it has one form, whatever the options of a checkpoint say
+    unsaid=("learned_pos", "activation_fn", "no_scale_embedding", "src_upsample", "latent_dim"),
+    system={
+        "activation": "gelu",
+        "positions": "learned_apart",
+        "scale_embeddings": False,
+        "norm_epsilon": 1e-12,
+        "length": "token",
+    },
+    decoder=DecoderOptions(),
+    parts={},
+)
+"""Ghazvininejad et al. (2019), of a fairseq before 0.9. The number of positions of the canvas, with
+EOS, is predicted by a token; of its 10,000 lengths, those up to 255 are taken over."""
 
 
 class Checkpoint(NamedTuple):
@@ -68,9 +166,8 @@ class Checkpoint(NamedTuple):
     @property
     def form(self) -> Form:
         """Their paper's form; that of Fully-NAT unless the architecture says otherwise."""
-        other = published_mask_predict.FORM
         name = str(self.options.get("arch"))
-        return other if name.startswith(other.architecture) else published_fully_nat.FORM
+        return MASK_PREDICT if name.startswith(MASK_PREDICT.architecture) else FULLY_NAT
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -98,18 +195,20 @@ def converted(
     """Return the weights of a checkpoint under the names of this project.
 
     The dictionary is that of fairseq; each symbol of the vocabulary of the corpus must be in it.
+    The weights of a posterior, which decoding does not need, are not a number, so that no analysis
+    of the posterior can go unnoticed.
 
     Raises:
         UserError: if they do not fit, or the checkpoint has another form than is known.
     """
     form = checkpoint.form
-    if different := form.differences(checkpoint.options, training):
+    if different := _differences(checkpoint, training):
         raise UserError(
             f"the system '{training.system}' has another form than {checkpoint.path} "
             f"({'; '.join(different)}); change its keys 'size', 'decoder', 'parts' and 'length', "
             "or import another checkpoint"
         )
-    left = form.renamed(checkpoint.weights)
+    left = _renamed(checkpoint)
     shared = left.get(EMBEDDING, torch.empty(0))
     for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):
         if name in left and torch.equal(left[name], shared):
@@ -122,14 +221,14 @@ def converted(
         if name.startswith("latent.") and not parts:
             weights[name] = torch.full(expected.shape, torch.nan)
             continue
-        if lacking := [part for part in parts if part not in left]:
+        if lacking := [part for part in parts or [name] if part not in left]:
             unfit += [f"{part} is missing" for part in lacking]
             continue
         value = torch.cat([left.pop(part).float() for part in parts])
         if name == "embedding.weight":
             value = value[_rows(checkpoint, dictionary, vocabulary)]
         elif name.endswith("positions"):
-            value = value[FAIRSEQ_PAD + 1 :][: training.architecture.max_positions]
+            value = value[FIRST_POSITION:][: training.architecture.max_positions]
         elif name == "length_predictor.lengths.weight":
             value = value[:LENGTH_CLASSES]
         weights[name] = value
@@ -149,18 +248,63 @@ def converted(
     return weights
 
 
+def _differences(checkpoint: Checkpoint, training: Training) -> list[str]:
+    """How a system differs from a checkpoint, as far as weights do not show it."""
+    form, options, parts = checkpoint.form, checkpoint.options, training.parts
+    said = {
+        **fairseq_options(training.architecture),
+        "src_upsample": training.decoder.upsample,
+        "latent_dim": parts["latent"]["dim"] if "latent" in parts else 0,
+    }
+    expected = {name: each for name, each in said.items() if not name.endswith(form.unsaid)}
+    expected |= form.options
+    given = {name: options.get(name, 0) for name in expected}
+    for name, value in expected.items():
+        if isinstance(value, bool):  # as fairseq's command line has them, or as text
+            given[name] = given[name] in (True, 1, "True")
+    facts = {"length": training.length, **vars(training.architecture)}
+    upsample = {"upsample": training.decoder.upsample}
+    mine = {
+        **{name: facts[name] for name in form.system},
+        "decoder": options_of(training.decoder),
+        "parts": {
+            name: {key: its[key] for key in form.parts.get(name, ())} for name, its in parts.items()
+        },
+    }
+    theirs = {
+        **form.system,
+        "decoder": options_of(form.decoder) | upsample,
+        "parts": {name: form.parts[name] for name in parts if name in form.parts},
+    }
+    return differences(expected, given) + differences(mine, theirs)
+
+
+def _renamed(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    """Weights by the names that fairseq 0.9 gives them."""
+    renamed = {}
+    for name, value in checkpoint.weights.items():
+        for old, new in checkpoint.form.renamed.items():
+            name = re.sub(old, new, name)
+        # attentions had query, key and value in one matrix
+        attention, joined, kind = name.partition(".in_proj_")
+        if not joined:
+            renamed[name] = value
+            continue
+        for each, rows in zip("qkv", value.chunk(3), strict=True):
+            renamed[f"{attention}.{each}_proj.{kind}"] = rows
+    return renamed
+
+
 def _parts_of(name: str) -> list[str]:
     """The names in fairseq of the parts of a weight; none if it has no counterpart."""
-    if name == "embedding.weight":
-        return [EMBEDDING]
     if name.endswith("positions"):
         side = "decoder" if name.startswith("decoder") else "encoder"
         return [f"{side}.embed_positions.weight"]
     stem, _, kind = name.rpartition(".")
-    if layer := re.fullmatch(r"(encoder|decoder)_layers\.(\d+)\.(.+)", stem):
-        side, number, part = layer.groups()
-        return [f"{side}.layers.{number}.{theirs}.{kind}" for theirs in LAYER[part]]
-    return [f"{OTHERS[stem]}.{kind}"] if stem in OTHERS else []
+    layer = re.match(r"(encoder|decoder)_layers\.(\d+)\.", stem)
+    before = f"{layer[1]}.layers.{layer[2]}." if layer else ""
+    part = stem.removeprefix(layer[0]) if layer else stem
+    return [f"{before}{theirs}.{kind}" for theirs in PARTS.get(part, ())]
 
 
 def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary) -> list[int]:
@@ -178,7 +322,9 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
             f"the dictionary of {checkpoint.path} lacks {len(missing):,} symbols of the corpus, "
             f"such as '{missing[0]}'; make the corpus from the text that belongs to the checkpoint"
         )
+    specials = {PAD: 1, EOS: 2, UNK: 3, **form.rows}
+    if form is FULLY_NAT and not checkpoint.options.get("force_eps_zero"):
+        specials |= {BLANK: specials[BOS], BOS: specials[BLANK]}
     own = vocabulary.symbols[len(SPECIALS) :]
     rows = [dictionary.ids[symbol] - len(SPECIALS) + form.first_word for symbol in own]
-    specials = form.special_rows(checkpoint.options, form.first_word + words)
     return [*(specials[number] for number in range(len(SPECIALS))), *rows]

@@ -1,7 +1,10 @@
 """The loss of fairseq's own models, by fairseq's criterion `nat_loss`."""
 
+from nat.configuration.models import Training
+from nat.data.vocabulary import VocabularySizes
 from nat.fairseq_plugin.own_models import OfFairseq
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.options import options_of
 from nat.targets.options import FairseqLossOptions
 
 
@@ -11,6 +14,18 @@ class FairseqLoss(FairseqLossOptions):
     The loss is one number for a batch, the mean over its tokens, and each batch of an update counts
     the same, as in fairseq.
     """
+
+    def network(self, training: Training, sizes: VocabularySizes) -> OfFairseq:
+        """The untrained model of fairseq's own."""
+        return OfFairseq(
+            training.architecture,
+            sizes,
+            self.model,
+            options_of(self.options),
+            self.label_smoothing,
+            training.recipe.dropout,
+            training.recipe.length_loss_weight,
+        )
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of a batch as that of one sentence with one position."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -45,28 +45,18 @@ class TrainedModel:
 
 def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
     """Build the untrained model of an effective configuration."""
-    recipe, target = training.recipe, training.target.options
-    if training.target.method == "fairseq_loss":
-        from nat.fairseq_plugin.own_models import OfFairseq  # needs what is optional, fairseq
-
-        model = OfFairseq(
-            training.architecture,
-            sizes,
-            target["model"],
-            target["options"],
-            target["label_smoothing"],
-            recipe.dropout,
-            recipe.length_loss_weight,
-        )
-        # trainings, translations and latencies ask no more of a model than it has
-        return cast(Transformer, model)
+    target = registry.describe("targets", training.target)
+    if target.decoding_order == "fairseq":
+        # trainings, translations and latencies ask no more of a model than fairseq's own have
+        network: Transformer = registry.build("targets", training.target).network(training, sizes)
+        return network
     return Transformer(
         training.architecture,
         sizes.target,
         length=training.length,
-        dropout=recipe.dropout,
+        dropout=training.recipe.dropout,
         decoder=training.decoder,
-        empty_token=registry.describe("targets", training.target).empty_token,
+        empty_token=target.empty_token,
         parts={
             name: registry.build("parts", registry.Method(method=name, **options))
             for name, options in training.parts.items()

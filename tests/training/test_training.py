@@ -742,7 +742,7 @@ def test_fairseq_is_told_what_the_recipe_says(
     values = SimpleNamespace(
         learning_rate=4e-4, schedule=schedule, clip_norm=6.5, **adam, **lengths
     )
-    folders = {"checkpoints": "run/checkpoints"}
+    folders = {"checkpoints": "run/checkpoints", "folder": Path("run/checkpoints")}
     batches = {"tokens_per_batch": 321, "accumulation": 3, "devices": devices}
     files = {"saved": {12: Path("run/checkpoints/checkpoint_1_12.pt")}}
     run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders, **files)
