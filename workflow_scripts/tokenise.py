@@ -1,7 +1,7 @@
 """Split the text of a corpus into tokens."""
 
 from nat.job import run_job
-from nat.jobs.prepare import tokenise
+from nat.jobs.prepare import filter_text
 
 if __name__ == "__main__":
-    run_job(tokenise)
+    run_job(filter_text)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
@@ -20,34 +20,20 @@ from nat.data.batch import Batch
 from nat.errors import UserError
 from nat.objective.context import Loss
 from nat.objective.objective import Objective
-from nat.training.model_file import SHOWN, build_model, load_model
+from nat.training.model_file import SHOWN, load_model
 from nat.transformer.model import Transformer
 
 ON_GPU, ON_CPU = "nat", "adam"
 """Fairseq's names of the optimisers."""
 
 
-@dataclass
-class InRunFile(FairseqDataclass):
-    """No options: those of model and criterion are in the run file of the task."""
-
-
-@register_model("nat", dataclass=InRunFile)
+@register_model("nat", dataclass=FairseqDataclass)
 class SystemModel(BaseFairseqModel):
-    """A system's Transformer, untrained or with the weights of the system it starts from."""
+    """A system's Transformer, which the task builds."""
 
     def __init__(self, transformer: Transformer) -> None:
         super().__init__()
         self.transformer = transformer
-
-    @classmethod
-    def build_model(cls, _options: InRunFile, task: Any) -> "SystemModel":
-        """Build the model of the task's run."""
-        run = task.run
-        transformer = build_model(run.training, task.vocabularies.sizes)
-        if run.init_from is not None:
-            _start_from(transformer, run.init_from)
-        return cls(transformer)
 
     def forward(self, objective: torch.nn.Module, batch: Batch, update: int) -> Loss:
         """The objective's loss of each sentence of a batch."""
@@ -55,7 +41,7 @@ class SystemModel(BaseFairseqModel):
         return loss
 
 
-def _start_from(transformer: Transformer, path: str) -> None:
+def start_from(transformer: Transformer, path: str) -> None:
     """Load the weights of another system's model; dropout stays this system's own.
 
     Raises:
@@ -82,15 +68,12 @@ def _start_from(transformer: Transformer, path: str) -> None:
 
 
 class Diverged(RuntimeError):
-    """The loss is not finite.
-
-    A runtime error, since fairseq answers other exceptions in an update with a `crash.pt`.
-    """
+    """The loss is not finite; fairseq answers errors of other kinds with a `crash.pt`."""
 
 
-@register_criterion("nat", dataclass=InRunFile)
+@register_criterion("nat", dataclass=FairseqDataclass)
 class Criterion(FairseqCriterion):
-    """Sums an objective's loss over a batch.
+    """Sums an objective's loss over a batch; the task builds it.
 
     A teacher inside the objective is part of the criterion's state, so it enters the checkpoints.
 
@@ -104,14 +87,6 @@ class Criterion(FairseqCriterion):
         self.objective = objective
         self.update = 0
         self.value = math.nan
-
-    @classmethod
-    def build_criterion(cls, _options: InRunFile, task: Any) -> "Criterion":
-        """Build the objective of the task's run, with the task's model as it is at the start."""
-        run, model = task.run, task.transformer
-        teacher = run.teacher and load_model(run.teacher, sizes=model.vocabulary_sizes).model
-        updates = run.lengths.updates
-        return cls(task, Objective(run.training, model, run.seed, run.bfloat16, teacher, updates))
 
     def forward(
         self, model: SystemModel, sample: dict[str, Any], reduce: bool = True

@@ -11,7 +11,7 @@ from nat.checksums import remedy
 from nat.data.batch import Batch, batch_ends
 from nat.data.binarised import BinarisedText
 from nat.errors import UserError
-from nat.training.learnable import NO_ALIGNMENT, Objectives
+from nat.training.learnable import Objectives
 
 Pair = tuple[int, np.ndarray, list[np.ndarray]]
 
@@ -78,10 +78,8 @@ class TrainingPairs(FairseqDataset):
         self.learned = np.ones(len(self.ids), dtype=bool)
         self.not_learned: dict[str, int] = {}
         if objectives is not None:
-            fits = [objectives.fits(source, target) for target in targets]
-            self.learned = (usable & np.stack(fits)).any(0)[self.ids]
-            missing = {NO_ALIGNMENT: int((~self.learned).sum())} if not self.learned.all() else {}
-            self.not_learned = missing | objectives.counts(source, targets, usable)
+            learned, self.not_learned = objectives.of(source, targets, usable)
+            self.learned = learned[self.ids]
         lengths = np.where(self.usable, lengths[:, self.ids], 0)
         self.lengths, self.mean_lengths = lengths.max(0), lengths.sum(0) / self.usable.sum(0)
         self.tokens = np.maximum(source_lengths[self.ids], self.lengths) + 1

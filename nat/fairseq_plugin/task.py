@@ -22,17 +22,18 @@ from nat.data.arrays import mapped_array
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.subwords import merge
-from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
+from nat.data.vocabulary import SPECIALS, UNK
 from nat.distillation.pairwise_bleu import distortion
 from nat.errors import UserError
-from nat.fairseq_plugin.components import Criterion, SystemModel
+from nat.fairseq_plugin.components import Criterion, SystemModel, start_from
 from nat.fairseq_plugin.dataset import TrainingPairs, passes
 from nat.files import atomic_write_text, read_json, write_json
 from nat.measures import bleu
+from nat.objective.objective import Objective
 from nat.program import Progress
 from nat.training import loggers
 from nat.training.learnable import Objectives, told
-from nat.training.model_file import write_tensors
+from nat.training.model_file import build_model, load_model, write_tensors
 from nat.training.record import ROWS, Record, per_position
 from nat.training.run import CURVE, FINISHED, RUN_FILE, Run
 from nat.transformer.length import ConstantLength
@@ -78,7 +79,7 @@ class TrainingTask(FairseqTask):
     def __init__(self, options: TaskOptions) -> None:
         super().__init__(options)
         self.run = Run(**read_json(Path(options.data) / RUN_FILE))
-        self.vocabularies = Vocabularies.load(Path(self.run.vocabularies))
+        self.vocabularies = self.run.vocabularies
         self.record = Record()
         self.transformer: Transformer
         self.criterion: Criterion
@@ -100,15 +101,22 @@ class TrainingTask(FairseqTask):
 
     # Model, objective and data.
 
-    def build_model(self, options: Any, from_checkpoint: bool = False) -> SystemModel:
-        """Build the model of the run."""
-        model: SystemModel = super().build_model(options, from_checkpoint)
-        self.transformer = model.transformer
-        return model
+    def build_model(self, _options: Any, from_checkpoint: bool = False) -> SystemModel:
+        """Build the model of the run, untrained or with the weights that it starts from."""
+        run = self.run
+        self.transformer = build_model(run.training, self.vocabularies.sizes)
+        if run.init_from is not None:
+            start_from(self.transformer, run.init_from)
+        return SystemModel(self.transformer)
 
-    def build_criterion(self, options: Any, from_checkpoint: bool = False) -> Criterion:
+    def build_criterion(self, _options: Any, from_checkpoint: bool = False) -> Criterion:
         """Build the objective; after the model, since a teacher starts as its copy."""
-        self.criterion = super().build_criterion(options, from_checkpoint)
+        run, model, teacher = self.run, self.transformer, None
+        if run.teacher is not None:
+            teacher = load_model(run.teacher, sizes=model.vocabulary_sizes).model
+        updates = run.lengths.updates
+        objective = Objective(run.training, model, run.seed, run.bfloat16, teacher, updates)
+        self.criterion = Criterion(self, objective)
         return self.criterion
 
     def load_dataset(self, split: str, **_: Any) -> None:
@@ -225,7 +233,7 @@ class TrainingTask(FairseqTask):
             shown = f"{speed / 1000:.0f}k" if speed >= 10_000 else f"{speed:,.0f}"
             self._progress.update(record.updates, f"loss {row['loss']:.2f}, {shown} tokens/s")
             if record.updates in run.keep.values():
-                self._save_weights(run.kept_weights(record.updates))
+                self._save_weights(run.weights(record.updates))
 
     def _save_weights(self, path: Path) -> None:
         weights = self.transformer.state_dict()
@@ -343,7 +351,8 @@ class TrainingTask(FairseqTask):
     def post_save(self, _path: str, _updates: int) -> None:
         """Remove weights that no checkpoint on disk refers to: this one and the one before."""
         candidates = [update for update, _ in self.record.candidates]
-        needed = {self.run.weights(update) for update in (*candidates, *self._kept_before)}
+        updates = (*candidates, *self._kept_before, *self.run.keep.values())
+        needed = {self.run.weights(update) for update in updates}
         for path in self.run.folder.glob("weights_[0-9]*.pt"):
             if path not in needed:
                 path.unlink(missing_ok=True)

@@ -50,9 +50,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
         kept = {name: aside / name for name in files}
         if not files[SUMMARY].exists() and are_intact(kept):
             link_all(kept, files)
-        name = (
-            f"translate {wanted.split} of {wanted.corpus} with {wanted.system}, {wanted.decoding}"
-        )
+        name = f"score {wanted.split} of {wanted.corpus} with {wanted.system}, {wanted.decoding}"
         progress = Progress(name, 1, "split")
         translated = {each: files[each] for each in (TRANSLATIONS, SUMMARY)}
         if _are_from(files, origin):
@@ -66,8 +64,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
                 progress.say("translations kept, scored again")
         else:
             translator = translator or Translator(jobs[0], wanted.split, known={})
-            method = translator.methods.of(wanted.decoding, job.inputs)
-            lines = translator.translate(method, translator.ids, name)
+            lines = translator.translate(job)
             # without its summary, nothing of a decoding counts as made
             files[SUMMARY].unlink(missing_ok=True)
             summary = write_translations(files[TRANSLATIONS], lines)

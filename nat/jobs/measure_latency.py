@@ -157,10 +157,8 @@ class _Timed:
         ]
 
     def _opened(self) -> Decode:
-        setting, job = self._setting, self._job
-        alone = setting.batch == 1
-        methods = Methods(self._sizes, setting.device, job.configuration, alone=alone)
-        return methods.of(job.artifact.decoding, job.inputs)
+        alone = self._setting.batch == 1
+        return Methods(self._sizes, self._setting.device, alone=alone).of(self._job)
 
     def translate_first(self, sentences: BinarisedText) -> None:
         """Load all and translate the first sentence that fits, in a process of its own."""

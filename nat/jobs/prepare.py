@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ngrams, Translations
 from nat.data.binarised import BinarisedText, binarise_folder
@@ -30,14 +31,10 @@ def _before(job: Step) -> Path:
     return Path(job.inputs.before[-1].path)
 
 
-def clean(job: Step) -> None:
-    """Clean the training text."""
-    filter_folder("clean", training_part(job.corpus), _before(job), job.path, job.processes)
-
-
-def tokenise(job: Step) -> None:
-    """Tokenise the training text."""
-    filter_folder("tokens", training_part(job.corpus), _before(job), job.path, job.processes)
+def filter_text(job: Step) -> None:
+    """Clean the training text, or tokenise it: the step is that of the job."""
+    step: Any = job.artifact.step
+    filter_folder(step, training_part(job.corpus), _before(job), job.path, job.processes)
 
 
 def apply_bpe(job: Step) -> None:

@@ -31,7 +31,7 @@ def trace_decoding(job: Job[Trace]) -> None:
     trace, scale = job.artifact, job.configuration.scale
     translator = Translator(job, trace.split)
     model, vocabulary = translator.model, translator.vocabularies.target
-    method: Any = translator.methods.of(trace.decoding, job.inputs)
+    method: Any = translator.methods.of(job)
     ids = translator.ids[: scale.browser.sentences]
     shown = [translator.text[number] for number in ids]
     passes = Pairs(model, shown, (), scale.decoding_tokens).passes(method)

@@ -54,7 +54,6 @@ from nat.training.run import (
 from nat.transformer.linear import has_bfloat16_products
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
-EVENTS = "tensorboard"  # folder of event files beside the model
 SHOWN = 3  # most changes of the configuration that a message lists
 
 
@@ -159,12 +158,10 @@ def describe(job: Job[Model]) -> Run:
         pairwise_bleu=pairwise_bleu,
         gamma=tuned[0] if tuned else training.text.regulariser.get("gamma"),
         valid=valid,
-        vocabularies=raw,
         init_from=start,
         teacher=teacher,
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
         logger=settings.logger,
-        events=str(job.path.with_name(EVENTS)),
         unit=job.corpus.unit,
         corpus=prepared_as(job.corpus, TRAIN),
         bfloat16=bfloat16,
@@ -229,8 +226,8 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
         path.unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
     # of an earlier training; a link may lead to those of others
-    if not Path(run.events).is_symlink():
-        for path in Path(run.events).rglob("events.out.tfevents.*"):
+    if not run.events.is_symlink():
+        for path in run.events.rglob("events.out.tfevents.*"):
             path.unlink()
 
 
@@ -260,14 +257,14 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
             f"more 'warmup_updates' in the recipe, remove {run.folder} and train again"
         )
     updates = sorted(update for update, _ in record.candidates)
-    sizes = Vocabularies.load(Path(run.vocabularies)).sizes
+    sizes = run.vocabularies.sizes
     weights = average([run.weights(update) for update, _ in record.candidates])
     save_model(output, weights, run.training, sizes, record.updates)
     if run.keep:
         with atomic_directory(output.parent / KEPT) as kept:
             for name, update in run.keep.items():
-                weights = average([run.kept_weights(update)])
-                save_model(kept / f"{name}.pt", weights, run.training, sizes, update)
+                kept_weights = average([run.weights(update)])
+                save_model(kept / f"{name}.pt", kept_weights, run.training, sizes, update)
     curve, flags = record.csv(), record.flags(finished["pairs"]["train"])
     atomic_write_text(output.parent / CURVE, curve)
     on_gpu = torch.cuda.is_available()

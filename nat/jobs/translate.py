@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from nat import registry
-from nat.artifacts import Inputs, Model, Shard, step_of
+from nat.artifacts import Model, Shard, step_of
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
@@ -18,7 +18,7 @@ from nat.decoding.engines import Engine, opened
 from nat.decoding.known import Known
 from nat.errors import UserError
 from nat.files import read_json
-from nat.job import Job, JobConfiguration
+from nat.job import Job
 from nat.jobs.launch import threads
 from nat.language_model.ngram import LanguageModel
 from nat.program import Progress
@@ -38,37 +38,34 @@ class Methods:
         self,
         sizes: VocabularySizes,
         device: torch.device | str,
-        configuration: JobConfiguration | None = None,
         known: Known | None = None,
         *,
         alone: bool = False,
     ) -> None:
-        self._sizes, self._device = sizes, torch.device(device)
-        self._configuration, self._known = configuration, known
-        self._assistant = cache(self._load)
+        self._sizes, self._device, self._known = sizes, torch.device(device), known
+        self._assistants: dict[Model, Transformer] = {}
         self._language_model = cache(lambda path: LanguageModel.load(path, sizes.target))
         self._engine = cache(
             lambda path, precision: matching_engine(path, sizes, precision, self._device, alone)
         )
 
-    def _load(self, model: Model) -> Transformer:
-        assert self._configuration is not None
-        return matching_model(model, self._configuration, self._sizes).to(self._device)
-
-    def of(self, decoding: str, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Decode:
-        """Build a decoding of the configuration with the models of a job.
+    def of(self, job: Job[Any], chosen: Mapping[str, Any] | None = None) -> Decode:
+        """Build the decoding of a job with all that it reads.
 
         `chosen` are values of options that are tuned; None for those of the validation set.
         """
-        assert self._configuration is not None
-        described, model = self._configuration.decodings[decoding], Path(inputs.model.path)
+        inputs, described = job.inputs, job.configuration.decodings[job.artifact.decoding]
+        model, assistant = Path(inputs.model.path), inputs.assistant
         if inputs.tuned is not None:
             chosen = chosen_options(Path(inputs.tuned.path), model)
         if inputs.converted is not None:
             check_weights(Path(inputs.converted.path), model)
+        if assistant is not None and assistant not in self._assistants:
+            model_of_it = matching_model(assistant, job.configuration, self._sizes)
+            self._assistants[assistant] = model_of_it.to(self._device)
         method: Any = self.bind(
             registry.build("decoding", described.method.with_options(chosen or {})),
-            inputs.assistant and self._assistant(inputs.assistant),
+            assistant and self._assistants[assistant],
             inputs.language_model and Path(inputs.language_model.path),
             inputs.converted and Path(inputs.converted.path),
         )
@@ -128,6 +125,7 @@ class Translator:
 
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
         source, target = sides(job.corpus)
+        self.split = split
         self._target = job.corpus.preparation(target)
         self._batch_tokens = job.configuration.scale.decoding_tokens
         folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
@@ -138,11 +136,24 @@ class Translator:
         sizes = self.vocabularies.sizes
         self.model = matching_model(job.inputs.model, job.configuration, sizes)
         device = next(self.model.parameters()).device
-        self.methods = Methods(sizes, device, job.configuration, known)
+        self.methods = Methods(sizes, device, known)
 
-    def translate(self, method: Decode, ids: range, name: str) -> Iterator[dict[str, Any]]:
-        """Lines of a file of translations, see `nat.data.translations`; `name` is the job's."""
+    def translate(
+        self,
+        job: Job[Any],
+        ids: range | None = None,
+        part: str = "",
+        chosen: Mapping[str, Any] | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Lines of a file of translations by the decoding of a job, see `nat.data.translations`.
+
+        They are of all sentences unless `ids` are given, the `part` that messages name; `chosen` is
+        as for `Methods.of`.
+        """
+        made, ids = job.artifact, self.ids if ids is None else ids
+        name = f"translate {self.split}{part} of {made.corpus} with {made.system}, {made.decoding}"
         progress = Progress(name, len(ids), "sentences").update
+        method = self.methods.of(job, chosen)
         translations = translate(self.model, method, self.text, ids, self._batch_tokens, progress)
         return records(translations, self.vocabularies.target, self._target)
 
@@ -153,6 +164,4 @@ def translate_shard(job: Job[Shard]) -> None:
     translator = Translator(job, shard.split)
     ids = shard_of(len(translator.ids), shard.shard, shard.shards)
     part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
-    name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
-    method = translator.methods.of(shard.decoding, job.inputs)
-    write_translations(job.path, translator.translate(method, ids, name))
+    write_translations(job.path, translator.translate(job, ids, part))

@@ -23,7 +23,7 @@ from nat.training.model_file import WEIGHTS, checksum_of
 
 def tune_decoding(job: Job[TunedOptions]) -> None:
     """Translate the validation set with every combination of values, and write which is best."""
-    tuned, inputs, configuration = job.artifact, job.inputs, job.configuration
+    tuned, configuration = job.artifact, job.configuration
     translator = Translator(job, VALID, known={})
     files = reference_files(folder_of(tuned.corpus, VALID), job.corpus, VALID, several=False)
     references = list(read_lines(files["reference"]))
@@ -32,10 +32,9 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     grid = [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]
     points, signature = [], ""
     for number, point in enumerate(grid, start=1):
-        name = f"tune {tuned.decoding} of {tuned.system} on {tuned.corpus}, {number}/{len(grid)}"
-        method = translator.methods.of(tuned.decoding, inputs, point)
+        rows = translator.translate(job, ids, f", point {number} of {len(grid)},", point)
         counts = bleu.sacrebleu(
-            [row["text"] for row in translator.translate(method, ids, name)],
+            [row["text"] for row in rows],
             [[references[number]] for number in ids],
             job.corpus.preprocessing.lowercase,
             job.corpus.counted_as,
@@ -48,7 +47,7 @@ def tune_decoding(job: Job[TunedOptions]) -> None:
     best = max(range(len(grid)), key=lambda number: points[number]["sacrebleu"])
     report = {
         **{key: value for key, value in vars(tuned).items() if key != "run"},
-        WEIGHTS: checksum_of(Path(inputs.model.path)),
+        WEIGHTS: checksum_of(Path(job.inputs.model.path)),
         "split": VALID,
         "sentences": len(ids),
         "signature": signature,

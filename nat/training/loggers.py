@@ -22,7 +22,7 @@ class TrainingLogger(NamedTuple):
 
 def _tensorboard(package: Any, run: Run, updates: int) -> TrainingLogger:
     """Event files; what a killed training has shown after its checkpoint is shown again."""
-    writer = package.SummaryWriter(run.events, purge_step=updates + 1, flush_secs=20)
+    writer = package.SummaryWriter(str(run.events), purge_step=updates + 1, flush_secs=20)
 
     def log(values: Mapping[str, float], update: int) -> None:
         for name, value in values.items():

@@ -9,6 +9,7 @@ from typing import Any
 from nat.checksums import OF_FOLDER
 from nat.configuration.models import Training
 from nat.configuration.recipes import Lengths, Recipe
+from nat.data.vocabulary import Vocabularies
 from nat.options import StrictModel
 
 # Beside the model
@@ -29,7 +30,7 @@ FINISHED = "finished.json"
 """The record of a training that has come to its end."""
 
 _OWN = (
-    *(FINISHED, "checkpoint_[0-9]*_[0-9]*.pt", "crash.pt", "weights_[0-9]*.pt", "kept_[0-9]*.pt"),
+    *(FINISHED, "checkpoint_[0-9]*_[0-9]*.pt", "crash.pt", "weights_[0-9]*.pt"),
     *(CURVE, OF_FOLDER, RUN_FILE),
 )
 
@@ -64,12 +65,10 @@ class Run(StrictModel):
     pairwise_bleu: str | None  # file with the pairwise BLEU of these candidates
     gamma: list[float] | None  # weights of these candidates in the choice, given or tuned
     valid: tuple[str, str]  # raw source and target
-    vocabularies: str  # folder of their files
     init_from: str | None  # model whose weights training starts from
     teacher: str | None  # model that the objective consults
     checkpoints: str  # folder that the training owns
     logger: str | None  # see `nat.training.loggers`
-    events: str  # folder for TensorBoard's event files
     bfloat16: bool  # products take bfloat16 inputs
     devices: int  # that share an update
     accumulation: int  # batches of each device in an update
@@ -94,6 +93,16 @@ class Run(StrictModel):
         return Path(self.checkpoints)
 
     @property
+    def events(self) -> Path:
+        """The folder beside the model for TensorBoard's event files."""
+        return self.folder.with_name("tensorboard")
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """Those of the texts."""
+        return Vocabularies.load(Path(self.train[0]).parent)
+
+    @property
     def keep(self) -> dict[str, int]:
         """Updates after which the weights are kept, by the name of the checkpoint."""
         return self.recipe.keep or {}
@@ -108,12 +117,8 @@ class Run(StrictModel):
         return dict(sorted(files.items(), reverse=True))
 
     def weights(self, update: int) -> Path:
-        """File with the weights after an update, which may enter the mean."""
+        """File with the weights after an update, which may enter the mean, or are kept."""
         return self.folder / f"weights_{update}.pt"
-
-    def kept_weights(self, update: int) -> Path:
-        """File with the weights after an update that other systems start from."""
-        return self.folder / f"kept_{update}.pt"
 
 
 def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:

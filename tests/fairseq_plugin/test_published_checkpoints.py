@@ -86,9 +86,14 @@ class Part(nn.Module):
     def __init__(self, options: argparse.Namespace, kind: type, number: int, tokens: Any) -> None:
         super().__init__()
         self.embed_tokens = tokens
-        self.embed_positions = LearnedPositionalEmbedding(64 + 2, 16, 1)
+        positions = options.max_source_positions + 2
+        self.embed_positions = LearnedPositionalEmbedding(positions, 16, 1)
         self.layers = nn.ModuleList(kind(options) for _ in range(number))
         self.register_buffer("version", torch.Tensor([3]))
+
+    def embedded(self, tokens: Tensor) -> Tensor:
+        """Tokens of one sentence and their positions, [S] to [S, D]."""
+        return self.embed_tokens(tokens) + self.embed_positions(tokens[None])[0]
 
 
 class Released(nn.Module):
@@ -115,8 +120,7 @@ class Released(nn.Module):
 
     def forward(self, source: Tensor) -> Tensor:
         """One sentence, with its EOS, [S] to [3 S, V]."""
-        states = self.encoder.embed_tokens(source[None])
-        states = (states + self.encoder.embed_positions(source[None])).transpose(0, 1)
+        states = self.encoder.embedded(source)[:, None]
         for layer in self.encoder.layers:
             states = layer(states, None)
         copied = states[:, 0]

@@ -12,46 +12,36 @@ import torch
 from nat.artifacts import Converted, Model, Score, TrainingRecord
 from nat.checksums import OF_FOLDER, is_record
 from nat.configuration import read
-from nat.data.binarised import write_binarised
-from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.data.vocabulary import Vocabularies
 from nat.export.formats import convert_model
-from nat.files import write_json
+from nat.files import atomic_write_text, write_json
 from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
 from nat.measures import bleu, score, statistics
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job, jobs
+from tests.made_up_models import CORPUS, sentences, write_run
 from tests.messages import told
 
-ROOT = Path(__file__).resolve().parents[2]
-CORPUS, SYSTEM = "toy-micro", "at-base"
-WORDS = [f"w{number}" for number in range(20)]
-SENTENCES = [" ".join(WORDS[number % 20 : number % 20 + 5]) for number in range(12)]
+SYSTEM = "at-base"
+SENTENCES = sentences(12, 3)
+TEXTS = Path("results/corpora", CORPUS)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the micro scale with a test set, without models."""
+    folder = tmp_path_factory.mktemp("run")
+    write_run(folder, SENTENCES, [], {})
+    return folder
 
 
 @pytest.fixture
-def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A run of the micro scale with a test set and an untrained model; sizes of its batches."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
+def translated(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The same with an untrained model; sizes of the batches that models encode."""
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    configuration = read("micro")
-    description = configuration.corpus(CORPUS)
-    folder = tmp_path / "results/corpora" / CORPUS / "tests/test"
-    vocabulary = Vocabulary(WORDS)
-    for step in ("binarised", "text", "tokens", "references"):
-        (folder / step).mkdir(parents=True)
-    vocabulary.save(folder / "binarised/vocabulary.txt")
-    write_binarised(SENTENCES, vocabulary, folder / f"binarised/test.{description.source}")
-    for step in ("text", "tokens"):
-        for side in (description.source, description.target):
-            (folder / step / f"test.{side}").write_text("".join(f"{line}\n" for line in SENTENCES))
-    (folder / f"references/test.{description.target}.jsonl").write_text(
-        "".join(
-            json.dumps({"id": number, "references": [line]}) + "\n"
-            for number, line in enumerate(SENTENCES)
-        )
-    )
     save_model_of(seed=0)
     calls: list[int] = []
     encode = Transformer.encode
@@ -67,7 +57,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def save_model_of(seed: int, system: str = SYSTEM) -> None:
     training = read("micro").training(CORPUS, system)
     torch.manual_seed(seed)
-    sizes = VocabularySizes(6 + len(WORDS))
+    sizes = Vocabularies.load(TEXTS / "binarised").sizes
     model = build_model(training, sizes)
     path = Path(Model("micro", CORPUS, system, 1).path)
     save_model(path, model.state_dict(), training, sizes, 1)
@@ -137,9 +127,6 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     save_model_of(seed=2, system=system)
     configuration = read("micro").on(CORPUS)
     converted = Converted("micro", CORPUS, system, 1, engine)
-    folder = Path("results/corpora") / CORPUS / "binarised"
-    folder.mkdir()
-    Vocabulary(WORDS).save(folder / "vocabulary.txt")
     convert_model(job(configuration, converted))
     before = run(*decodings, system=system)
     assert len(before) == len(decodings) * 4
@@ -196,7 +183,7 @@ def test_only_a_decoding_with_other_options_runs_again(translated: list[int]) ->
 
 def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
     target = read("micro").corpus(CORPUS).target
-    Path(f"results/corpora/{CORPUS}/tests/test/tokens/test.{target}").unlink()
+    (TEXTS / f"tests/test/tokens/test.{target}").unlink()
     with told(f"tokens/test.{target}"):
         run("beam2")
     assert not translated
@@ -275,8 +262,9 @@ def test_translations_are_kept_and_scored_again(
     assert found["new"]["value"] == found["repeated_tokens"]["value"]
     # what they are compared with has changed, or is missing
     target = read("micro").corpus(CORPUS).target
-    reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{target}")
-    reference.write_text(reference.read_text().upper())
+    reference = TEXTS / f"tests/test/text/test.{target}"
+    written = [json.loads(line)["text"] for line in translations.splitlines()]
+    atomic_write_text(reference, "".join(f"{line}\n" for line in written))
     other = run("beam2")
     assert json.loads(other[wanted.path])["measures"]["test"]["sacrebleu"] != found["sacrebleu"]
     remove([wanted.path, wanted.statistics.path])
@@ -292,8 +280,9 @@ def test_translations_depend_on_all_that_their_decoding_reads(translated: list[i
     ):
         save_model_of(seed=1, system=system)
         [wanted] = jobs(read("micro").on(CORPUS), scores(decoding, system=system))
-        corpus = Path(wanted.inputs.corpus.path)
-        files = [*(Path(wanted.inputs[name].path) for name in consulted), *corpus.glob("[!.]*")]
+        text = (TEXTS / "tests/test/binarised").glob("[!.]*")
+        sources = [each for each in text if ".de." not in each.name]
+        files = [*(Path(wanted.inputs[name].path) for name in consulted), *sources]
         hashes = []
         for number, changed in enumerate([files, *([path] for path in files)]):
             for path in changed:

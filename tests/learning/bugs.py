@@ -121,7 +121,7 @@ def _dropout_in_validation(
     return right(states, probability, True)
 
 
-@_bug("fully-nat-nat-kd", "build_model", components)
+@_bug("fully-nat-nat-kd", "build_model", task)
 def _no_dropout(right: Any, training: Training, sizes: VocabularySizes) -> Any:
     recipe = training.recipe.model_copy(update={"dropout": 0.0})
     return right(training.model_copy(update={"recipe": recipe}), sizes)

@@ -69,7 +69,7 @@ def test_pairs_that_teach_nothing_are_those_without_a_loss(
     everything = np.concatenate(batches)
     assert {*np.flatnonzero(pairs.learned)} <= {*everything} and len(everything) < len(lengths)
     sentence = said(len(pairs), pairs.left_out, pairs.not_learned)
-    must_name(sentence, f"{len(lengths)} pairs", f"of {missing} pairs", "canvas", "upsample")
+    must_name(sentence, f"{len(lengths)} pairs", f"{missing} pairs", "canvas")
     nothing = [write(tmp_path, "short", "w1"), write(tmp_path, "long", "w1 w2 w3 w4 w5")]
     with told("none of 1 pairs", "target_longer_than_canvas", "upsample"):
         TrainingPairs(nothing, (99, 99), 99, "x", objectives=Objectives(training, model))
@@ -90,7 +90,7 @@ def test_unknown_words_and_short_targets_of_several_candidates(tmp_path: Path) -
         "too_short_for_correction": 3,
     }
     sentence = said(1, {"empty": 2, "longer_than_batch": 0}, pairs.not_learned)
-    must_name(sentence, "1 pair", "2 empty", "of 3 pairs", "too short for correction")
+    must_name(sentence, "1 pair", "2 empty", "3 pairs", "too short for correction")
     assert "longer than batch" not in sentence
 
 
@@ -120,7 +120,7 @@ def test_a_training_says_what_it_does_not_learn(
     }
     write_yaml("config/systems/ctc.yaml", system)
     train("ctc")
-    must_name(capsys.readouterr().out, "47 pairs", "of 20 pairs", "canvas", "'upsample'")
+    must_name(capsys.readouterr().out, "47 pairs", "20 pairs", "canvas")
     made = report("ctc")
     assert made["pairs"]["train"]["not_learned"] == {"target_longer_than_canvas": 20}
     assert made["updates"] == 12 and made["tokens"] > 0

@@ -593,7 +593,7 @@ def test_the_teacher_is_a_moving_average_of_the_model(
     change_recipe("dims", keep={"one": 1, "two": 2, "three": 3}, updates=4)
     interrupt_at("dims", 3, monkeypatch)
     checkpoints = model_file("dims").parent / "checkpoints"
-    updates = [torch.load(checkpoints / f"kept_{n}.pt", weights_only=True) for n in (1, 2, 3)]
+    updates = [torch.load(checkpoints / f"weights_{n}.pt", weights_only=True) for n in (1, 2, 3)]
     saved = load_checkpoint_to_cpu(str(checkpoints / "checkpoint_1_3.pt"))["criterion"]
     for name, expected in weights("cmlm").items():
         for update in updates:
@@ -733,44 +733,34 @@ def test_a_batch_that_does_not_fit_is_told(
 @pytest.mark.parametrize("warmup", [7, 0])
 @pytest.mark.parametrize("devices", [1, 2])
 def test_fairseq_is_told_what_the_recipe_says(
-    monkeypatch: pytest.MonkeyPatch, schedule: str, warmup: int, devices: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, schedule: str, warmup: int, devices: int
 ) -> None:
     """No value is a default of fairseq's or of a recipe."""
     monkeypatch.setenv("RANK", "1")
-    lengths = {"warmup_updates": warmup, "updates": 77, "save_every": 5, "validate_every": 9}
-    adam = {"betas": (0.7, 0.8), "epsilon": 3e-7, "weight_decay": 0.03}
-    values = SimpleNamespace(
-        learning_rate=4e-4, schedule=schedule, clip_norm=6.5, **adam, **lengths
-    )
-    folders = {"checkpoints": "run/checkpoints", "folder": Path("run/checkpoints")}
-    batches = {"tokens_per_batch": 321, "accumulation": 3, "devices": devices}
-    files = {"saved": {12: Path("run/checkpoints/checkpoint_1_12.pt")}}
-    run: Any = SimpleNamespace(recipe=values, lengths=values, seed=4, **batches, **folders, **files)
-    expected = {
-        "common": {
-            "seed": 4,
-            "cpu": not torch.cuda.is_available(),
-        },
-        "dataset": {"max_tokens": 321, "max_tokens_valid": 321, "validate_interval_updates": 9},
+    monkeypatch.setenv("WORLD_SIZE", str(devices))
+    adam = {"betas": [0.7, 0.8], "epsilon": 3e-7, "weight_decay": 0.03, "learning_rate": 4e-4}
+    lengths = {"warmup_updates": warmup, "updates": 77, "save_every": 18, "validate_every": 9}
+    own = {"schedule": schedule, "clip_norm": 6.5, "batch_tokens": devices * 120}
+    change_recipe("at", **adam, **lengths, **own)
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": {"others": 40}})
+    run = train_module.describe(job(load(), Model("demo", "toy", "at", 4)))
+    checkpoint = Path(run.checkpoints, "checkpoint_1_12.pt")
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.touch()
+    configuration = launcher._configuration(run)
+    for group, options in {
+        "common": {"seed": 4, "cpu": not torch.cuda.is_available()},
+        "dataset": {"max_tokens": 40, "max_tokens_valid": 40, "validate_interval_updates": 9},
         "optimization": {"lr": [4e-4], "update_freq": [3], "clip_norm": 6.5, "max_update": 77},
         "optimizer": {"adam_betas": "(0.7, 0.8)", "adam_eps": 3e-7, "weight_decay": 0.03},
         "lr_scheduler": {"_name": schedule, "warmup_updates": max(warmup, 1)}
         | ({"warmup_init_lr": 1e-7 if warmup else 4e-4} if schedule == "inverse_sqrt" else {}),
-        "distributed_training": {
-            "distributed_world_size": devices,
-            "ddp_backend": "legacy_ddp",
-            "distributed_rank": devices - 1,
-        },
-        "checkpoint": {
-            "save_dir": "run/checkpoints",
-            "restore_file": "run/checkpoints/checkpoint_1_12.pt",
-            "save_interval_updates": 5,
-            "load_checkpoint_on_all_dp_ranks": devices == 2,
-        },
-    }
-    found = launcher._configuration(run)
-    for group, options in expected.items():
-        assert {key: found[group][key] for key in options} == options
+        "distributed_training": {"distributed_world_size": devices, "ddp_backend": "legacy_ddp"}
+        | {"distributed_rank": devices - 1},
+        "checkpoint": {"save_dir": run.checkpoints, "restore_file": str(checkpoint)}
+        | {"save_interval_updates": 18, "load_checkpoint_on_all_dp_ranks": devices == 2},
+    }.items():
+        assert {key: configuration[group][key] for key in options} == options
 
 
 @pytest.mark.parametrize("system", ["at", "dims"])
