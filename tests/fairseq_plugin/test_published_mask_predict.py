@@ -227,21 +227,22 @@ def test_scores_can_be_made(theirs: Released) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("options", "weights", "named"),
     [
-        ({"share_all_embeddings": False}, "share_all_embeddings"),
-        ({"dynamic_length": True}, "dynamic_length"),
-        ({"no_dec_token_positional_embeddings": True}, "no_dec_token_positional_embeddings"),
-        ({"decoder_layers": 3}, "decoder_layers"),
-        ({"encoder_normalize_before": True}, "encoder_normalize_before"),
-        ({"arch": "cmlm_transformer_ctc"}, "src_upsample"),
+        ({"share_all_embeddings": False}, {}, "share_all_embeddings"),
+        ({"dynamic_length": True}, {}, "dynamic_length"),
+        ({"no_dec_token_positional_embeddings": True}, {}, "no_dec_token_positional_embeddings"),
+        ({"decoder_layers": 3}, {}, "decoder_layers"),
+        ({"encoder_normalize_before": True}, {}, "encoder_normalize_before"),
+        ({"arch": "cmlm_transformer_ctc"}, {}, "src_upsample"),
+        ({}, {"decoder.embed_out": torch.ones(5 + len(DICTIONARY), 16)}, "decoder.embed_out"),
     ],
 )
 def test_a_checkpoint_of_another_form_is_refused(
-    theirs: Released, changes: dict[str, Any], words: str
+    theirs: Released, options: dict[str, Any], weights: dict[str, Tensor], named: str
 ) -> None:
-    write_checkpoint(Path("published.pt"), theirs.named(), {**OPTIONS, **changes})
-    with told(words):
+    write_checkpoint(Path("published.pt"), theirs.named() | weights, {**OPTIONS, **options})
+    with told("published.pt", named):
         imported()
     assert not Path(MODEL.path).exists()
 
@@ -262,11 +263,4 @@ def test_a_system_of_another_form_is_refused(
     for file in map(Path, ("config/systems/published.yaml", "config/scales/micro.yaml")):
         file.write_text(file.read_text().replace(given, instead))
     with told(words):
-        imported()
-
-
-def test_other_weights_are_refused(theirs: Released) -> None:
-    embedding = {"decoder.embed_out": torch.ones(5 + len(DICTIONARY), 16)}
-    write_checkpoint(Path("published.pt"), theirs.named() | embedding, OPTIONS)
-    with told("published.pt", "decoder.embed_out", "Mask-Predict"):
         imported()
