@@ -24,9 +24,9 @@ CORPUS = "corpus.json"
 
 def writer(to: str) -> Callable[..., str]:
     """Return the function that writes a model for a program; its packages may be an extra."""
-    module = "nat.fairseq_plugin.export" if to == "fairseq" else f"nat.export.{to}"
     with extras_named():
-        write: Callable[..., str] = getattr(importlib.import_module(module), f"write_{to}")
+        module = importlib.import_module(f"nat.export.{to}")
+    write: Callable[..., str] = getattr(module, f"write_{to}")
     return write
 
 

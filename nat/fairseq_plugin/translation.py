@@ -1,4 +1,4 @@
-"""Exported models in `fairseq-generate` and `fairseq-interactive`, see `nat.fairseq_plugin.export`.
+"""Exported models in `fairseq-generate` and `fairseq-interactive`, see `nat.export.fairseq`.
 
     fairseq-generate DATA --path FOLDER/model.pt --user-dir nat/fairseq_plugin \\
         --task nat_translation
