@@ -1,6 +1,6 @@
 """Corpora of tests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,17 @@ def corpus_file(source: str, target: str) -> dict[str, Any]:
     }
 
 
+def write_text(
+    root: Path, languages: tuple[str, str] = ("en", "de"), **splits: Sequence[Sequence[str]]
+) -> None:
+    """Write the lines of both sides of splits, as the file of a corpus names them."""
+    root.mkdir(exist_ok=True)
+    for split, sides in splits.items():
+        for language, lines in zip(languages, sides, strict=True):
+            path = root / f"{split}.{language}"
+            path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
 def as_corpus(content: Mapping[str, Any]) -> Corpus:
     """The corpus that a file describes; what it leaves out of `preprocessing` is filled in."""
     preprocessing = PREPROCESSING | content.get("preprocessing", {})
@@ -48,7 +59,7 @@ def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     folder = root / "results/corpora" / name
     place = Place(name, root, None, root / "downloads")
     for split, output in (("train", folder), ("test", folder / "tests/test")):
-        make_text(text_part(corpus, split), output / "text", place)
+        make_text(text_part(corpus, split), output / "text", place, folder.parent)
     part = training_part(corpus)
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")

@@ -33,7 +33,7 @@ from nat.files import atomic_path, write_json
 NO_WORDS = (PAD, BOS, MASK, BLANK)  # symbols that do not occur in text: their probability is zero
 FALLBACK = (0.5, 1.0, 1.5)  # discounts if they cannot be estimated
 
-BLOCK = 2**23
+BLOCK = 2**22
 """Number of n-grams that are sorted and counted together; determines the memory needed."""
 
 Level = list[np.ndarray]
@@ -107,12 +107,7 @@ class LanguageModel:
 
     @classmethod
     def load(cls, path: Path | str, vocabulary_size: int) -> "LanguageModel":
-        """Read what `save` wrote.
-
-        Raises:
-            UserError: if the file is missing or damaged, holds something else, or is of another
-                vocabulary.
-        """
+        """Read what `save` wrote; a `UserError` for another file, or another vocabulary."""
         arrays: dict[str, Any] = read_arrays(path)
         if arrays.keys() != {field.name for field in fields(cls)}:
             raise UserError(f"{path} holds no language model; {remedy(path)}")
@@ -202,26 +197,14 @@ def _counted(
         first.append(first[-1] + len(words[-1]))
         node, blocks = first[-1], []
         for low, high in pairwise(_of_contexts(counts[-1])):
-            contexts = (places >= first[-2] + low) & (places < first[-2] + high)
-            starts = np.flatnonzero(contexts)
-            del contexts
+            starts = np.flatnonzero((places >= first[-2] + low) & (places < first[-2] + high))
             starts = starts[stream[starts + (length - 2)] != EOS]
             keys = places[starts] * np.int64(vocabulary_size) + stream[starts + (length - 1)]
-            ascending = np.argsort(keys)
-            keys, starts = keys[ascending], starts[ascending]
-            del ascending
-            new = np.ones(len(keys), dtype=bool)
-            new[1:] = keys[1:] != keys[:-1]
-            one_each = np.flatnonzero(new)
-            longer[starts] = np.cumsum(new) + (node - 1)
-            node += len(one_each)
-            keys = keys[one_each]
-            block = (
-                keys // vocabulary_size,
-                keys % vocabulary_size,
-                places[starts[one_each] + 1],
-                np.diff(one_each, append=len(new)),
-            )
+            keys, one_each, inverse, frequencies = np.unique(keys, True, True, True)
+            longer[starts] = inverse + node
+            node += len(keys)
+            parent, word = np.divmod(keys, vocabulary_size)
+            block = parent, word, places[starts[one_each] + 1], frequencies
             blocks.append([values.astype(kind) for values in block])
         for values, parts in zip(
             (parents, words, shorter, counts), zip(*blocks, strict=True), strict=True
@@ -240,13 +223,9 @@ def _counted(
 
 def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """BOS, tokens and EOS of every sentence."""
-    ends = np.cumsum(lengths + 2) - 1
-    stream = np.empty(int(lengths.sum()) + 2 * len(lengths), dtype=tokens.dtype)
-    is_token = np.ones(len(stream), dtype=bool)
-    is_token[ends] = is_token[ends - lengths - 1] = False
-    stream[is_token] = tokens
-    stream[ends], stream[ends - lengths - 1] = EOS, BOS
-    return stream
+    ends = np.cumsum(lengths)
+    places = np.stack([ends - lengths, ends], axis=1).ravel()
+    return np.insert(tokens, places, np.tile([BOS, EOS], len(lengths)))
 
 
 def _of_contexts(counts: np.ndarray) -> list[int]:
@@ -272,17 +251,10 @@ def _discounts(counts: np.ndarray) -> tuple[float, ...]:
 
 
 def estimate_from(text: Path, language: str, order: int, output: Path, report: Path) -> None:
-    """Estimate a model of the target side of a training text.
+    """Estimate a model of the target side of a training text, and report the numbers of n-grams.
 
-    Args:
-        text: folder with `train.{language}` as ids, and the vocabularies.
-        language: code of the target language.
-        order: of the longest n-grams.
-        output: file of the model.
-        report: JSON file of the numbers of sentences, tokens, and n-grams of each order.
-
-    Raises:
-        UserError: if a file is missing or damaged, or the text is empty.
+    The folder `text` has `train.{language}` as ids, and the vocabularies. Raises a `UserError` if a
+    file is missing or damaged, or the text is empty.
     """
     sentences = BinarisedText(text / f"train.{language}")
     if not len(sentences):

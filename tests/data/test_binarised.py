@@ -1,19 +1,10 @@
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.corpus import Corpus
-from nat.data.lines import read_lines
-from nat.data.splits import folder_of
-from nat.data.subwords import merge
-from nat.data.summary import summarise
-from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
-from nat.files import atomic_write_text
-from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
+from nat.data.vocabulary import SPECIALS, Vocabulary
 from tests.messages import told
 
 LINES = ["a b c", "", "c c unseen a", "b", ""]
@@ -61,55 +52,3 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
         with told("x.tokens.npy", "damaged") as error:
             BinarisedText(tmp_path / "x")
         assert "pickle" not in str(error.value)  # numpy advises to read it unsafely
-
-
-def prepare(root: Path, bpe_merges: Any = 15) -> tuple[Corpus, Path]:
-    content = corpus_file("en", "de")
-    for split, count in (("train", 60), ("valid", 5), ("test", 4)):
-        for language, words in (("en", "the dog, a cat"), ("de", "der Hund, eine Katze")):
-            lines = [f"{words} {number % 9}." for number in range(count)]
-            lines[1] = ""
-            atomic_write_text(root / f"{split}.{language}", "\n".join(lines) + "\n")
-    content["preprocessing"] |= {"tokeniser": "moses", "bpe_merges": bpe_merges}
-    corpus = as_corpus(content)
-    return corpus, prepare_corpus("toy", corpus, root)
-
-
-def test_whole_preparation_and_summary(tmp_path: Path) -> None:
-    corpus, folder = prepare(tmp_path)
-    vocabulary = Vocabulary.load(folder / "binarised" / "vocabulary.txt")
-    for name in ("train.en", "train.de", "valid.en", "test.de"):
-        of_split = folder_of("toy", name.split(".")[0], folder.parent)
-        text = BinarisedText(of_split / "binarised" / name)
-        back = [merge(vocabulary.decode(text[number].tolist())) for number in range(len(text))]
-        assert back == list(read_lines(of_split / "tokens" / name))
-    summary = summarise("toy", corpus, folder)
-    assert json.loads(json.dumps(summary)) == summary
-    train, test = summary["splits"]["train"], summary["splits"]["test"]
-    assert (train["read"], train["pairs"], train["dropped"]["empty"]) == (60, 59, 1)
-    assert (test["pairs"], test["faulty"]["empty"], test["languages"]["de"]["empty"]) == (4, 1, 1)
-    assert (test["perfect"]["sacrebleu"], "perfect" in train) == (100, False)
-    assert train["languages"]["en"]["words"] == 59 * 7
-    subwords = [len(line.split()) for line in read_lines(folder / "bpe" / "train.de")]
-    described = train["languages"]["de"]
-    assert described["tokens"] == sum(subwords)
-    assert described["max_length"] == max(subwords)
-    assert described["mean_length"] == pytest.approx(sum(subwords) / 59, abs=1e-3)
-    assert described["unknown_rate"] == 0
-    assert summary["vocabulary"]["size"] == len(vocabulary)
-    assert summary["vocabulary"]["merges"] == 15
-
-
-def test_summary_of_separate_vocabularies(tmp_path: Path) -> None:
-    corpus, folder = prepare(tmp_path, {"en": 5, "de": 15})
-    summary = summarise("toy", corpus, folder)
-    of_sides = summary["vocabulary"]
-    for split in ("valid", "test"):
-        of_split = folder_of("toy", split, folder.parent)
-        vocabularies = Vocabularies.load(of_split / "binarised")
-        assert (of_sides["target"]["size"], of_sides["source"]["size"]) == vocabularies.sizes
-        for language, vocabulary in (("en", vocabularies.source), ("de", vocabularies.target)):
-            text = BinarisedText(of_split / "binarised" / f"{split}.{language}")
-            back = [vocabulary.decode(text[number].tolist()) for number in range(len(text))]
-            assert back == list(read_lines(of_split / "bpe" / f"{split}.{language}"))
-    assert (of_sides["source"]["merges"], of_sides["target"]["merges"]) == (5, 15)

@@ -9,11 +9,11 @@ import pytest
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import Seen, digest_of, fault, filter_folder, usable_digest
-from nat.data.lines import CHUNK, in_order, read_lines, write_lines
+from nat.data.lines import CHUNK, in_order, read_lines
 from nat.data.raw_text import Preparation
 from nat.data.splits import check_expected
 from nat.files import read_json
-from tests.made_up_corpus import as_corpus
+from tests.made_up_corpus import as_corpus, write_text
 from tests.messages import told
 
 SIDES = {"source": "en", "target": "de"}
@@ -109,10 +109,8 @@ PAIRS = [
 
 def write(folder: Path, **splits: list[tuple[str, str]]) -> dict[str, Any]:
     """Write the text of a corpus; returns its description."""
-    folder.mkdir()
-    for split, pairs in splits.items():
-        for side, lines in zip(("en", "de"), zip(*pairs, strict=True), strict=True):
-            write_lines(folder / f"{split}.{side}", lines)
+    sides = {split: [*zip(*pairs, strict=True)] for split, pairs in splits.items()}
+    write_text(folder, **sides)
     return {**SIDES, "splits": {split: {} for split in splits}, "preprocessing": OPTIONS}
 
 

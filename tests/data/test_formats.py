@@ -110,13 +110,13 @@ def test_lines_of_a_tsv_that_are_no_pairs(tmp_path: Path) -> None:
         read(tmp_path, {**part, "columns": {"en": 0, "de": 2}}, text)
 
 
-def tmx(folder: Path, text: str = TMX, packed: bool = False) -> list[tuple[str, str]]:
+def tmx(folder: Path, text: str, packed: bool = False) -> list[tuple[str, str]]:
     return read(folder, {"format": "tmx"}, text, packed=packed, source="ro")
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_tmx(tmp_path: Path, packed: bool) -> None:
-    pairs = tmx(tmp_path, packed=packed)
+    pairs = tmx(tmp_path, TMX, packed)
     assert pairs == [("din nou", "AT&T again"), ("doi", "two"), ("", "alone")]
 
 

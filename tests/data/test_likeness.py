@@ -14,7 +14,7 @@ from nat.data.likeness import unlike_others
 from nat.data.lines import read_lines, write_lines
 from nat.files import read_json
 from nat.measures.score import flags as flags_of_score
-from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
+from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus, write_text
 from tests.messages import must_name
 
 WORDS = ["ärger", "öfter", "größe", "hütte", "tür", "bälle", "Kiste", "Wagen", "Stein", "ist", "zu"]
@@ -35,9 +35,7 @@ SPLITS = {"train": (600, 1), "valid": (200, 2), "test": (200, 3)}
 
 
 def write(root: Path, **changed: tuple[list[str], list[str]]) -> None:
-    for split, size in SPLITS.items():
-        for side, lines in zip(("en", "de"), changed.get(split, pairs_of(*size)), strict=True):
-            write_lines(root / f"{split}.{side}", lines)
+    write_text(root, **{split: pairs_of(*size) for split, size in SPLITS.items()} | changed)
 
 
 def corpus_of(segmented: bool = False, **preprocessing: Any) -> Corpus:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sentencepiece import SentencePieceProcessor
 
 from nat.artifacts import CorpusStep, Distilled, DistilledText, Model
 from nat.configuration import read
@@ -21,7 +22,7 @@ from nat.files import read_json, write_json
 from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set
 from nat.measures.perfect import SCORES
 from nat.workflow.specification import job
-from tests.made_up_corpus import corpus_file, prepare_corpus
+from tests.made_up_corpus import corpus_file, prepare_corpus, write_text
 from tests.messages import must_name, told
 from tests.repository import configured
 
@@ -40,10 +41,6 @@ CORPUS: dict[str, Any] = corpus_file("en", "de") | {
 CORPUS["preprocessing"] |= {"normalise_punctuation": True, "tokeniser": "moses_dashes"}
 for each in ("train", "valid"):
     CORPUS["splits"][each]["segmented"] = True
-
-
-def write(name: str, lines: Iterable[str]) -> None:
-    write_lines(Path(name), lines)
 
 
 def describe(**changes: Any) -> None:
@@ -66,14 +63,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     codes = learn([*SOURCE, *TARGET], 12)
     Path("codes").write_text(codes)
     split = bpe_splitter(codes)
-    for name, lines in (("en", SOURCE), ("de", TARGET)):
-        write(f"train.{name}", map(split, lines))
-        write(f"valid.{name}", map(split, lines[:5]))
-        write(f"test.{name}", ["Newest, lower-wider!", "“so”"])
-    write("distilled.de", map(split, TRANSLATED))
-    symbols = sorted({*split(" ".join([*SOURCE, *TARGET, *TRANSLATED])).split()}, reverse=True)
-    write("dict.txt", [*(f"{symbol} 9" for symbol in symbols), "madeupword0000 0"])
+    write_splits([*map(split, SOURCE)], [*map(split, TARGET)], ["Newest, lower-wider!", "“so”"])
+    translated = [*map(split, TRANSLATED)]
+    write("distilled.de", translated)
+    write_dictionary([*map(split, [*SOURCE, *TARGET]), *translated], "madeupword0000 0")
     return tmp_path
+
+
+def write_splits(source: list[str], target: list[str], test: list[str]) -> None:
+    text = {"train": (source, target), "valid": (source[:5], target[:5]), "test": (test, test)}
+    write_text(Path(), **text)
+
+
+def write(name: str, lines: Iterable[str]) -> None:
+    write_lines(Path(name), lines)
+
+
+def write_dictionary(lines: list[str], *others: str) -> list[str]:
+    """Write the dictionary of lines of subwords; returns its symbols."""
+    symbols = sorted({*" ".join(lines).split()}, reverse=True)
+    write("dict.txt", [*(f"{symbol} 9" for symbol in symbols), *others])
+    return symbols
 
 
 def prepare() -> Path:
@@ -140,44 +150,34 @@ def test_translations_are_prepared_like_the_text(folder: Path, segmented: bool) 
 def test_what_others_have_escaped_is_text_again_wherever_it_is_read(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    raw = [f'{one} is "{other}" [&].' for one in WORDS[:6] for other in WORDS[:6]]
-    escaped = [
-        f"{one} is &quot; {other} &quot; &#91; &amp; &#93; ."
-        for one in WORDS[:6]
-        for other in WORDS[:6]
-    ]
+    pairs = [(one, other) for one in WORDS[:6] for other in WORDS[:6]]
+    raw = [f'{one} is "{other}" [&].' for one, other in pairs]
+    escaped = [f"{one} is &quot; {other} &quot; &#91; &amp; &#93; ." for one, other in pairs]
     codes = learn(escaped, 40)
-    split = bpe_splitter(codes)
     Path("codes").write_text(codes)
-    for name in ("en", "de"):
-        write(f"train.{name}", map(split, escaped))
-        write(f"valid.{name}", map(split, escaped[:5]))
-        write(f"test.{name}", raw)
-    symbols = sorted({*" ".join(map(split, escaped)).split()})
-    write("dict.txt", [f"{symbol} 9" for symbol in symbols])
+    split = bpe_splitter(codes)
+    subwords = [*map(split, escaped)]
+    write_splits(subwords, subwords, raw)
+    symbols = write_dictionary(subwords)
     preprocessing = {**CORPUS["preprocessing"], "escaped": True}
-    for segmented, translations in ((True, map(split, escaped)), (False, raw)):
+    for segmented, translations in ((True, subwords), (False, raw)):
         write("distilled.de", translations)
         own = {TEACHER: {"files": {"de": "distilled.de"}, "segmented": segmented}}
         describe(preprocessing=preprocessing, distilled=own, least_perfect_score=99)
-        assert distilled_lines() == [*map(split, escaped)]
+        assert distilled_lines() == subwords
         shutil.rmtree("results/micro")
     place = Path("results/corpora", NAME)
-    for file in (
-        "bpe/train.en",
-        "bpe/train.de",
-        "tests/test/bpe/test.en",
-        "tests/test/bpe/test.de",
-    ):
-        assert [*read_lines(place / file)] == [*map(split, escaped)]
+    for folder_, split_ in (("bpe", "train"), ("tests/test/bpe", "test")):
+        assert [*read_lines(place / folder_ / f"{split_}.en")] == subwords
+        assert [*read_lines(place / folder_ / f"{split_}.de")] == subwords
     # the symbols are theirs, as a checkpoint of theirs expects
     assert Vocabulary.load(place / "bpe/vocabulary.txt").symbols == [*SPECIALS, *symbols]
     perfect = read_json(place / "tests/test/tokens/perfect.json")
     assert [perfect[name] for name in SCORES] == [100, 100, 100]
     corpus = configuration().corpus(NAME)
     text = RawText(corpus.as_written(), splitter_at(place / "bpe/codes"))
-    assert [text.subwords(line) for line in raw] == [*map(split, escaped)]
-    assert [text.text(split(line)) for line in escaped] == raw
+    assert [text.subwords(line) for line in raw] == subwords
+    assert [text.text(line) for line in subwords] == raw
     describe(least_perfect_score=70)
     with told("XML escapes", "'escaped: true'"):
         prepare()
@@ -203,19 +203,13 @@ def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
 def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
     model = learn_pieces(SOURCE * 3, 40)
     Path("spm.model").write_bytes(model)
-    from sentencepiece import SentencePieceProcessor
-
     encode = SentencePieceProcessor(model_proto=model).encode
-    written = {
-        name: [" ".join(encode(line, out_type=str)) for line in lines]
-        for name, lines in (("en", SOURCE), ("de", TARGET))
-    }
-    assert [joined(line, in_pieces=True) for line in written["en"]] == SOURCE
-    for name, lines in written.items():
-        write(f"train.{name}", lines)
-        write(f"valid.{name}", lines[:5])
-    symbols = {*" ".join(written["en"] + written["de"]).split()}
-    write("dict.txt", [f"{symbol} 9" for symbol in sorted(symbols)])
+    source, target = (
+        [" ".join(encode(line, out_type=str)) for line in lines] for lines in (SOURCE, TARGET)
+    )
+    assert [joined(line, in_pieces=True) for line in source] == SOURCE
+    write_splits(source, target, SOURCE[:2])
+    write_dictionary(source + target)
     files = {"pieces": "spm.model", "vocabulary": "dict.txt"}
     preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none"}
     describe(subwords={"files": files}, distilled={}, preprocessing=preprocessing)

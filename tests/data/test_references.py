@@ -12,7 +12,7 @@ from nat.data.splits import local_files
 from nat.data.text import make_references
 from nat.files import read_json
 from nat.measures.score import read_references
-from tests.made_up_corpus import as_corpus
+from tests.made_up_corpus import as_corpus, write_text
 from tests.messages import told
 
 SOURCES = ["ein Haus .", "eine  Katze .", "ein Hund .", "eine Katze ."]
@@ -24,21 +24,16 @@ def corpus_of(*references: dict[str, Any], **keys: Any) -> dict[str, Any]:
 
 
 def make(root: Path, corpus: dict[str, Any]) -> dict[int, list[str]]:
-    write(root / "text/test.de", *SOURCES)
+    write_text(root / "text", ("de", "en"), test=[SOURCES, []])
     place = Place("own", root, root / "mirror", root / "downloads")
     make_references(as_corpus(corpus), ["test"], root / "text", root / "references", place)
     return read_references(root / "references/test.en.jsonl", len(SOURCES))
 
 
-def write(path: Path, *lines: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines))
-
-
 def test_references_by_line_and_by_source(tmp_path: Path) -> None:
-    write(tmp_path / "one.en", "“a” house", "a cat", "", "caţs")
-    write(tmp_path / "some.de", "eine Katze .", "eine Maus .")
-    write(tmp_path / "some.en", "one cat", "one mouse")
+    one_by_line = ["“a” house", "a cat", "", "caţs"]
+    some = [["eine Katze .", "eine Maus ."], ["one cat", "one mouse"]]
+    write_text(tmp_path, ("de", "en"), one=[[], one_by_line], some=some)
     by_source = {"files": {"de": "some.de", "en": "some.en"}}
     one = {"files": {"en": "one.en"}}
     corpus = corpus_of(one, by_source, diacritics={"en": "remove"})
@@ -59,7 +54,7 @@ def test_references_of_ott_et_al(tmp_path: Path) -> None:
     url = {"urls": {"en": "https://host/test.extra_refs.gz"}, "sha256": {"en": None}}
     assert make(tmp_path, corpus_of({**url, "format": "extra_refs"})) == {2: ["one dog", "dogs"]}
     for wrong in ("R1-8\tone dog", "a dog"):
-        write(tmp_path / "one", wrong)
+        (tmp_path / "one").write_text(wrong)
         with told("line 1", f"'{wrong.partition(chr(9))[0]}'"):
             make(tmp_path, corpus_of({"files": {"en": "one"}, "format": "extra_refs"}))
 
@@ -81,7 +76,7 @@ def test_references_that_do_not_fit(
     tmp_path: Path, files: dict[str, str], lines: dict[str, list[str]], parts: list[str]
 ) -> None:
     for name, content in lines.items():
-        write(tmp_path / name, *content)
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in content))
     with told("config/corpora/own.yaml", "splits.test.references[0]", *parts):
         make(tmp_path, corpus_of({"files": files}))
     assert not (tmp_path / "references").exists()

@@ -7,43 +7,25 @@ import pytest
 
 import nat.data.subwords as subwords_module
 from nat.data.corpus import Corpus, Corruption
-from nat.data.lines import read_lines, write_lines
-from nat.data.raw_text import bpe_splitter, merge, piece_splitter
+from nat.data.lines import read_lines
+from nat.data.raw_text import bpe_splitter, merge
 from nat.data.splits import part_of
 from nat.data.subwords import (
     apply_bpe,
     bpe_folder,
     corrupt_lines,
     learn,
-    learn_pieces,
     splitter_at,
 )
 from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
 from nat.options import validated
-from tests.made_up_corpus import as_corpus
+from tests.made_up_corpus import as_corpus, write_text
 from tests.messages import told
 
 LINES = ["low lower lowest", "new newer newest", "wide wider widest", "low new wide", ""] * 3
 GERMAN = ["neu neuer neueste <mask>", "weit", "", "niedrig", "a"] * 3
 JAPANESE = ["東京は日本の首都です。", "私は東京に住んでいます。", "日本の夏は暑いです。"] * 8
 ENGLISH = ["Tokyo is the capital of Japan.", "I live in Tokyo.", "It is hot in Japan."] * 8
-
-
-def test_segments_are_merged_back() -> None:
-    split = bpe_splitter(learn(LINES, 10))
-    for line in [*LINES, "lowing unseen größer 東京", "@ @@ a@@b &amp; <mask>", "x"]:
-        assert merge(split(line)) == line
-    assert "@@" in split("unseen")
-    whole = bpe_splitter(learn(LINES, 0))
-    assert whole("low lowest unseen") == "low lowest unseen"
-
-
-def test_pieces_are_merged_back() -> None:
-    split = piece_splitter(learn_pieces([*JAPANESE, *ENGLISH], 80))
-    for line in [*JAPANESE[:3], *ENGLISH[:3], "Tokyo 東京 is hot です", "夏", "", "unseen 𠮷!"]:
-        assert merge(split(line)) == line
-    assert not split(JAPANESE[0]).startswith("\uffed")
-    assert len(split(JAPANESE[0]).split()) > 1
 
 
 @pytest.mark.parametrize(
@@ -64,6 +46,7 @@ def test_merge_of_what_a_model_may_write(subwords: str, text: str) -> None:
 
 
 def test_learning(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bpe_splitter(learn(LINES, 0))("low lowest unseen") == "low lowest unseen"
     # the most frequent pair comes first
     assert learn(["xy xyz", "xyz a", "xyz"], 2) == "#version: 0.2\ny z</w>\nx yz</w>\n"
     learn(LINES, 1000)
@@ -106,17 +89,10 @@ def test_what_does_not_hold_subwords(
 
 def corpus_of(folder: Path, sides: dict[str, list[str]], **keys: Any) -> Corpus:
     """A corpus whose splits are the same few lines, tokenised in a folder."""
-    folder.mkdir()
-    for side, lines in sides.items():
-        for split in ("train", "test"):
-            write_lines(folder / f"{split}.{side}", lines)
     source, target = sides
+    write_text(folder, (source, target), train=[*sides.values()], test=[*sides.values()])
     splits: dict[str, Any] = {"train": {}, "test": {}}
     return as_corpus({"source": source, "target": target, "splits": splits, **keys})
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.glob("[!.]*") if path.suffix not in (".en", ".de")}
 
 
 @pytest.mark.parametrize("merges", [20, {"en": 4, "de": 20}])
@@ -126,7 +102,7 @@ def test_folder(tmp_path: Path, merges: Any) -> None:
     bpe_folder(corpus, tokens, output)
     parts = (".source", ".target") if isinstance(merges, dict) else ("",)
     vocabularies = [f"vocabulary{part}.txt" for part in parts]
-    assert names(output) == {"bpe.json", *vocabularies, *(f"codes{part}" for part in parts)}
+    assert {path.name for path in output.glob("*.txt")} == {*vocabularies}
     loaded, seen = Vocabularies.load(output), {}
     for (side, lines), part in zip(sides.items(), (*parts, ""), strict=False):
         own = (lines, merges[side]) if isinstance(merges, dict) else ([*LINES, *GERMAN], merges)
@@ -152,24 +128,17 @@ def test_folder_of_pieces_by_two_processes(tmp_path: Path) -> None:
     options = {"sentencepiece": 80}
     corpus = corpus_of(tokens, {"ja": JAPANESE, "en": ENGLISH}, preprocessing=options)
     bpe_folder(corpus, tokens, output, threads=2)
-    assert {"pieces.model", "vocabulary.txt"} <= names(output)
-    assert list(map(merge, read_lines(output / "test.ja"))) == JAPANESE
+    lines = list(read_lines(output / "test.ja"))
+    assert list(map(merge, lines)) == JAPANESE
+    assert len(lines[0].split()) > 1 and not lines[0].startswith("\uffed")
     assert len(Vocabulary.load(output / "vocabulary.txt")) - len(SPECIALS) <= 80
 
 
-@pytest.mark.parametrize(
-    ("merges", "sizes"),
-    [
-        (5, {"size": 7}),
-        ({"ja": 5, "en": 5}, {"source": {"about": 40, "tolerance": 1}, "target": 7}),
-    ],
-)
-def test_the_sizes_of_vocabularies_are_checked(
-    tmp_path: Path, merges: Any, sizes: dict[str, Any]
-) -> None:
-    keys = {"preprocessing": {"bpe_merges": merges}, "expected": {"vocabulary": sizes}}
+def test_the_sizes_of_vocabularies_are_checked(tmp_path: Path) -> None:
+    sizes = {"source": {"about": 40, "tolerance": 1}, "target": 7}
+    keys = {"preprocessing": {"bpe_merges": {"ja": 5, "en": 5}}, "expected": {"vocabulary": sizes}}
     corpus = corpus_of(tmp_path / "tokens", {"ja": JAPANESE, "en": ENGLISH}, **keys)
-    with told(f"expected.vocabulary.{[*sizes][-1]}"):
+    with told("expected.vocabulary.target"):
         bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
 
 

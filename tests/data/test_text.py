@@ -29,7 +29,7 @@ from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
 from nat.files import read_json
 from tests.data.test_archive import tar
-from tests.made_up_corpus import as_corpus, corpus_file
+from tests.made_up_corpus import as_corpus, corpus_file, write_text
 from tests.messages import told
 from tests.repository import configured
 
@@ -38,24 +38,17 @@ SPLITS = ("train", "valid", "test")
 
 
 def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
-    corpus = corpus_file("en", "de")
-    for split, description in corpus["splits"].items():
-        for language, name in description["files"].items():
-            (root / name).write_text("".join(f"{split} {language} {n}\n" for n in range(lines)))
-    return corpus
+    sides = ("en", "de")
+    for split in SPLITS:
+        write_text(root, **{split: [[f"{split} {x} {n}" for n in range(lines)] for x in sides]})
+    return corpus_file(*sides)
 
 
-def make(
-    root: Path,
-    corpus: dict[str, Any],
-    name: str = "own",
-    test: str | None = None,
-    part: bool = False,
-) -> Path:
-    """Make the text of a corpus, or of a part of it."""
+def make(root: Path, corpus: dict[str, Any], name: str = "own", part: str | None = None) -> Path:
+    """Make the text of all splits of a corpus, or of a part of it."""
     typed = as_corpus(corpus)
-    typed = text_part(typed, test or "train") if part else typed
-    output = folder_of(name, test or "train", root / "corpora") / "text"
+    typed = typed if part is None else text_part(typed, part)
+    output = folder_of(name, part or "train", root / "corpora") / "text"
     make_text(typed, output, Place(name, root, root / "mirror", root / "down"), root / "corpora")
     return output
 
@@ -73,8 +66,6 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress((tmp_path / "test.de").read_bytes()))
     corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
     folder = make(tmp_path, corpus)
-    names = {f"{split}.{side}" for split in SPLITS for side in ("en", "de")}
-    assert {path.name for path in folder.glob("[!.]*")} == {*names, "text.json"}
     text = (folder / "test.de").read_bytes()
     assert text == (tmp_path / "test.de").read_bytes()
     facts = read_json(folder / "text.json")
@@ -84,25 +75,35 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
 
 
-def test_faults_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("changed", "parts"),
+    [
+        ({"test.de": b"one\n"}, ["splits.test", "test.en", "3 lines", "test.de", "1"]),
+        ({"valid.de": b"gut\nsch\xf6n\ngut\n"}, ["valid.de", "line 2", "UTF-8", "byte 4"]),
+        ({"valid.en": None}, ["splits.valid.files.en"]),
+        ({"train.en": b"", "train.de": b""}, ["splits.train"]),
+    ],
+)
+def test_faults_are_told_and_leave_nothing(
+    tmp_path: Path, changed: dict[str, bytes | None], parts: list[str]
+) -> None:
     corpus = corpus_of(tmp_path)
-    (tmp_path / "test.de").write_text("one\n")
-    sides = f"{tmp_path}/test.en", "3 lines", f"{tmp_path}/test.de", "1"
-    with told("config/corpora/own.yaml", "splits.test", *sides):
+    for name, content in changed.items():
+        (tmp_path / name).write_bytes(content or b"")
+        if content is None:
+            (tmp_path / name).unlink()
+    with told("config/corpora/own.yaml", *parts):
         make(tmp_path, corpus)
+    assert left_nothing(tmp_path)
+
+
+def test_a_wrong_count_and_a_full_disk_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     corpus = corpus_of(tmp_path)
     corpus["splits"]["train"]["pairs"] = 4
     with told("splits.train.pairs", "4", "3"):
         make(tmp_path, corpus)
-    del corpus["splits"]["train"]["pairs"]
-    (tmp_path / "valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
-    with told("valid.de", "line 2", "UTF-8", "byte 4"):
-        make(tmp_path, corpus)
-    (tmp_path / "valid.en").unlink()
-    with told("splits.valid.files.en"):
-        make(tmp_path, corpus)
-    with told("splits.train"):
-        make(tmp_path, corpus_of(tmp_path, lines=0))
     full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     monkeypatch.setattr(module, "check_expected", full)
     with told("text", "disk is full"):
@@ -129,14 +130,13 @@ def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
 def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, lines=9)
     corpus["splits"]["test"] = {"every": 3}
-    whole = make(tmp_path, corpus, part=True)
-    test = make(tmp_path, corpus, test="test", part=True)
+    whole, test = (make(tmp_path, corpus, part=split) for split in ("train", "test"))
     assert list(read_lines(test / "test.en")) == [f"train en {n}" for n in (2, 5, 8)]
     assert count_lines(whole / "train.en") == 6
     assert read_json(test / "text.json")["pairs"] == {"test": 3}
     corpus["splits"]["test"]["every"] = 10
     with told("splits.test"):
-        make(tmp_path, corpus, part=True)
+        make(tmp_path, corpus, part="train")
 
 
 @pytest.mark.parametrize("order", [("valid", "test", "test_b"), ("test_b", "test", "valid")])
@@ -282,14 +282,14 @@ def test_faults_name_the_part_and_leave_nothing(tmp_path: Path) -> None:
     assert left_nothing(tmp_path)
 
 
-def test_test_sets_of_sacrebleu() -> None:
-    def a_test_set(name: str, source: str, target: str) -> Source:
-        corpus = as_corpus({"source": source, "target": target})
-        return with_archive(PairSource(sacrebleu=name), corpus)
+def a_test_set(name: str, source: str, target: str) -> Source:
+    corpus = as_corpus({"source": source, "target": target})
+    return with_archive(PairSource(sacrebleu=name), corpus)
 
-    part = a_test_set("wmt14/full", "en", "de")
+
+def test_test_sets_of_sacrebleu() -> None:
+    part, known = a_test_set("wmt14/full", "en", "de"), DATASETS["wmt14/full"]
     assert part.members["en"] == "test-full/newstest2014-deen-src.en.sgm"
-    known = DATASETS["wmt14/full"]
     assert (part.archive, part.md5) == (known.data[0], known.md5[0])
     assert a_test_set("wmt20", "ja", "en").members["ja"] == "sgm/newstest2020-jaen-src.ja.sgm"
     with told("wmt14/ful", "wmt14/full"):

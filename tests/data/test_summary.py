@@ -1,5 +1,6 @@
-"""What the report on a text finds: counts, examples and remedies, and none without one."""
+"""The summary of a corpus: its sizes, and what one would look for by hand, with examples."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,19 +9,15 @@ import pytest
 
 from nat.configuration.checks import check_corpus
 from nat.data.flags import shown
+from nat.data.lines import read_lines
 from nat.data.raw_text import is_blank
 from nat.data.summary import summarise, told
+from nat.data.vocabulary import Vocabularies
 from nat.files import read_json
 from tests.data.test_text import make
-from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
+from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus, write_text
 from tests.messages import must_name
 from tests.messages import told as refused
-
-
-def write(root: Path, **files: list[str]) -> None:
-    for name, lines in files.items():
-        split, side = name.rsplit("_", 1)
-        (root / f"{split}.{side}").write_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
 def corpus_of(root: Path, source: str = "en", target: str = "de", **keys: Any) -> dict[str, Any]:
@@ -29,9 +26,11 @@ def corpus_of(root: Path, source: str = "en", target: str = "de", **keys: Any) -
     content["preprocessing"] |= {"bpe_merges": 20, **keys}
     content["least_perfect_score"] = 0  # few subwords are known
     for split, count in (("train", 40), ("valid", 4), ("test", 4)):
-        for side in (source, target):
-            lines = [f"{split} {side} word {number} end" for number in range(count)]
-            write(root, **{f"{split}_{side}": lines})
+        sides = (
+            [f"{split} {side} word {number} end" for number in range(count)]
+            for side in (source, target)
+        )
+        write_text(root, (source, target), **{split: [*sides]})
     return content
 
 
@@ -54,6 +53,38 @@ def one(found: dict[tuple[str, str], dict[str, Any]], split: str, word: str) -> 
     return flag
 
 
+WORDS = ("the dog, a cat", "der Hund, eine Katze")
+
+
+@pytest.mark.parametrize("merges", [15, {"en": 5, "de": 15}])
+def test_sizes_are_those_of_the_steps(tmp_path: Path, merges: Any) -> None:
+    content = corpus_of(tmp_path, bpe_merges=merges, tokeniser="moses")
+    sides = [[f"{words} {n % 9}." for n in range(60)] for words in WORDS]
+    sides[0][1] = sides[1][1] = ""
+    write_text(tmp_path, train=sides, test=[side[:4] for side in sides])
+    summary = report(tmp_path, content)
+    folder = tmp_path / "results/corpora/own"
+    assert json.loads(json.dumps(summary)) == summary
+    train, test = summary["splits"]["train"], summary["splits"]["test"]
+    assert (train["read"], train["pairs"], train["dropped"]["empty"]) == (60, 59, 1)
+    assert (test["pairs"], test["faulty"]["empty"], test["languages"]["de"]["empty"]) == (4, 1, 1)
+    assert (test["perfect"]["sacrebleu"], "perfect" in train) == (100, False)
+    assert train["languages"]["en"]["words"] == 59 * 7
+    subwords = [len(line.split()) for line in read_lines(folder / "bpe" / "train.de")]
+    described = train["languages"]["de"]
+    assert (described["tokens"], described["max_length"]) == (sum(subwords), max(subwords))
+    assert described["mean_length"] == pytest.approx(sum(subwords) / 59, abs=1e-3)
+    assert described["unknown_rate"] == 0
+    vocabularies, found = Vocabularies.load(folder / "binarised"), summary["vocabulary"]
+    if isinstance(merges, dict):
+        sizes = found["target"]["size"], found["source"]["size"]
+        assert (found["source"]["merges"], found["target"]["merges"]) == (5, 15)
+    else:
+        sizes = found["size"], None
+        assert found["merges"] == 15
+    assert sizes == vocabularies.sizes
+
+
 def test_clean_text_has_no_flags_but_its_lengths(tmp_path: Path) -> None:
     summary = report(tmp_path, corpus_of(tmp_path))
     assert flags(summary) == {}
@@ -70,13 +101,12 @@ def test_clean_text_has_no_flags_but_its_lengths(tmp_path: Path) -> None:
 def test_what_is_in_the_training_text_is_counted_on_every_held_out_split(
     tmp_path: Path, source: str, target: str
 ) -> None:
-    content = corpus_of(tmp_path, source, target)
-    write(tmp_path, **{f"train_{source}": [*["猫が来た。"] * 3, "मैं घर", "x", "Mixed Case"]})
-    write(tmp_path, **{f"train_{target}": [*["القطة جاءت"] * 3, "home", "y", "gross"]})
-    for split in ("valid", "test"):
-        write(tmp_path, **{f"{split}_{source}": ["new", "मैं  घर", "猫が来た。", "mixed case"]})
-        write(tmp_path, **{f"{split}_{target}": ["neu", "home ", "other", "Gross"]})
-    content["preprocessing"]["bpe_merges"] = 0
+    content = corpus_of(tmp_path, source, target, bpe_merges=0)
+    sources = [*["猫が来た。"] * 3, "मैं घर", "x", "Mixed Case"]
+    targets = [*["القطة جاءت"] * 3, "home", "y", "gross"]
+    held_out = [["new", "मैं  घर", "猫が来た。", "mixed case"], ["neu", "home ", "other", "Gross"]]
+    splits = {"train": [sources, targets], "valid": held_out, "test": held_out}
+    write_text(tmp_path, (source, target), **splits)
     found = flags(report(tmp_path, content))
     repeated = one(found, "train", "repeated")
     assert repeated["count"] == 2
@@ -97,8 +127,8 @@ def test_lines_that_cannot_be_seen_and_entities(tmp_path: Path) -> None:
     content = corpus_of(tmp_path, tokeniser="moses")
     for split, count in (("train", 40), ("test", 4)):
         rest = [f"Wort {number}" for number in range(count - 3)]
-        write(tmp_path, **{f"{split}_en": ["\u200b", "", "Tom &amp; I &#39;s", *rest]})
-        write(tmp_path, **{f"{split}_de": ["so", "so", "R&D & S&P; AT&T", *rest]})
+        source = ["\u200b", "", "Tom &amp; I &#39;s", *rest]
+        write_text(tmp_path, **{split: [source, ["so", "so", "R&D & S&P; AT&T", *rest]]})
     found = flags(report(tmp_path, content))
     for split, what in (("train", "left out"), ("test", "stay")):
         hidden = one(found, split, "cannot be seen")
@@ -151,9 +181,8 @@ def test_line_ends_are_told_where_they_are_odd(tmp_path: Path) -> None:
 def tsv(root: Path, lines: list[str], **keys: Any) -> dict[str, Any]:
     content = corpus_of(root)
     (root / "all.tsv").write_text("".join(f"{line}\n" for line in lines))
-    columns = {"columns": {"en": 0, "de": 1}}
-    of_tsv = {"files": {"pairs": "all.tsv"}, "format": "tsv", **columns, **keys}
-    content["splits"]["train"] = of_tsv
+    of_tsv = {"files": {"pairs": "all.tsv"}, "format": "tsv", "columns": {"en": 0, "de": 1}}
+    content["splits"]["train"] = of_tsv | keys
     return content
 
 
@@ -186,28 +215,23 @@ def test_scores_that_are_no_numbers_leave_their_lines_out(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("drop_duplicates", [True, False])
-def test_no_pair_is_in_two_splits_that_are_cut_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drop_duplicates: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_pair_is_in_two_splits_that_are_cut_out(tmp_path: Path, drop_duplicates: bool) -> None:
     content = corpus_of(tmp_path, lowercase=True, drop_duplicates=drop_duplicates)
     pairs = [f"Word {number // 3} End" for number in range(90)]
     pairs[1::3] = [f"word  {number} end" for number in range(30)]  # the same when it is clean
-    write(tmp_path, train_en=pairs, train_de=pairs)
+    write_text(tmp_path, train=[pairs, pairs])
     content["splits"] |= {"valid": {"every": 5}, "test": {"every": 7}}
-    found = flags(report(Path(), content))
     place = tmp_path / "results/corpora/own"
+    found = flags(report(tmp_path, content))
+    paths = {"train": "text/train.en", "valid": "text/valid.en", "test": "tests/test/text/test.en"}
     texts = {
-        split: [" ".join(line.lower().split()) for line in path.read_text().splitlines()]
-        for split, path in (
-            *((split, place / f"text/{split}.en") for split in ("train", "valid")),
-            ("test", place / "tests/test/text/test.en"),
-        )
+        split: [" ".join(line.lower().split()) for line in read_lines(place / path)]
+        for split, path in paths.items()
     }
     several = [{*lines} for lines in texts.values()]
     assert len(set.union(*several)) == sum(map(len, several)) == 30
     for split, count in (("valid", 6), ("test", 3)):
-        assert len(texts[split]) == len({*texts[split]}) == count
+        assert len(texts[split]) == count
         assert not [kind for of, kind in found if of == split]
     assert read_json(place / "text/text.json")["pairs"]["train"] == len(texts["train"])
     gone = one(found, "train", "cut out")
@@ -217,7 +241,7 @@ def test_no_pair_is_in_two_splits_that_are_cut_out(
 def test_repeated_pairs_stay_where_a_recipe_keeps_them(tmp_path: Path) -> None:
     content = corpus_of(tmp_path)
     pairs = [f"word {number // 3}" for number in range(90)]
-    write(tmp_path, train_en=pairs, train_de=pairs)
+    write_text(tmp_path, train=[pairs, pairs])
     content["splits"]["valid"] = {"every": 5, "keep_repeated": True}
     found = flags(report(tmp_path, content))
     place = tmp_path / "results/corpora/own/text"
