@@ -151,12 +151,6 @@ def recorded_of_download(path: Path) -> str | None:
         return None
 
 
-def is_intact(path: Path) -> bool:
-    """Return False if a file is known not to be what was written there."""
-    expected = recorded(path)
-    return expected is None or sha256_of(path) == expected
-
-
 def verified(path: Path | str) -> Path:
     """Return the path, unless the file or its manifest is damaged, which is an error.
 

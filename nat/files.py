@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, whose checksums are in the manifests of their folders."""
 
 import errno
+import hashlib
 import json
 import os
 import secrets
@@ -163,6 +164,14 @@ def atomic_write_text(path: Path | str, text: str) -> None:
     """Write `text` as UTF-8 to `path`, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_by_content(folder: Path, text: str) -> Path:
+    """Write `text` to a JSON file that is named after its content, unless it is there."""
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    if not path.exists():
+        atomic_write_text(path, text)
+    return path
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -4,7 +4,6 @@ A run has one configuration from its start to its end: what its jobs are told do
 somebody edits `config/` meanwhile.
 """
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from nat.configuration.json_values import WITH_TASKS
 from nat.configuration.merging import Content, merged, without
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import RunChoice
-from nat.files import atomic_write_text, read_json
+from nat.files import read_json, write_by_content
 from nat.options import options_of, validated
 
 SNAPSHOTS = Path("results/jobs/configuration")
@@ -55,11 +54,7 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
 def write_snapshot(configuration: Configuration) -> Path:
     """Write a configuration to a file that is named after its content, for `read_snapshot`."""
     content = options_of(replace(configuration, root=Path()))
-    text = json.dumps(content, ensure_ascii=False)
-    path = SNAPSHOTS / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
-    if not path.exists():
-        atomic_write_text(path, text)
-    return path
+    return write_by_content(SNAPSHOTS, json.dumps(content, ensure_ascii=False))
 
 
 def read_snapshot(path: Path) -> Configuration:

@@ -6,7 +6,6 @@ The name of a file is a fingerprint of its content, so a file never changes, and
 is repeated by hand with the line that its log begins with.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
 from nat.configuration import Configuration
 from nat.configuration.reading import write_snapshot
-from nat.files import atomic_write_text
+from nat.files import write_by_content
 from nat.job import FOLDER, Job, JobConfiguration, JobDecoding, JobSystem, write_jobs
 from nat.papers.reports import Report, Site, resolve
 from nat.workflow.cluster import read_cluster
@@ -35,12 +34,7 @@ class Specification:
     def __str__(self) -> str:
         if self.find is None:
             return "SPEC"
-        content = write_jobs(self.find())
-        name = hashlib.sha256(content.encode()).hexdigest()[:16]
-        path = FOLDER / self.program / f"{name}.json"
-        if not path.exists():
-            atomic_write_text(path, content)
-        return str(path)
+        return str(write_by_content(FOLDER / self.program, write_jobs(self.find())))
 
 
 def job(configuration: Configuration, artifact: Artifact, processes: int = 1) -> Job[Any]:

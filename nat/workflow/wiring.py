@@ -105,9 +105,7 @@ class Wiring:
         At most half of the cores that all jobs share: a job that needs all cores waits until no
         training runs, and cores are idle meanwhile.
         """
-        if wildcards.corpus in self.generated:
-            return 1
-        most = PROCESSES_OF_A_TEXT
+        most = 1 if wildcards.corpus in self.generated else PROCESSES_OF_A_TEXT
         return most if self.cores is None else min(most, self.cores // 2) or 1
 
     def reads(self, kind: type[Artifact] | Together, **names: Any) -> Callable[[Any], Any]:

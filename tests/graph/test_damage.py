@@ -37,6 +37,7 @@ from tests.graph.test_endurance import (
     TRACEBACK,
     WHOLE,
     faults,
+    results_of,
     show,
 )
 from tests.graph.test_graph import finished_run
@@ -44,27 +45,10 @@ from tests.repository import python
 
 pytestmark = [pytest.mark.graph, pytest.mark.timeout(3600)]
 
-NOT_READ = ("report", "logs", "benchmarks")
-"""Folders of what no program of this project reads again."""
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished_run(tmp_path_factory)[0]
-
-
-def files(repository: Path) -> list[Path]:
-    """Files of all results that are read again, from the folder of the run."""
-    found = (path.relative_to(repository) for path in (repository / "results").rglob("[!.]*"))
-    return sorted(
-        path
-        for path in found
-        if (repository / path).is_file()
-        and not {*NOT_READ} & {*path.parts}
-        and not any(part.startswith(".") for part in path.parts)
-        and path.suffix not in (".pdf", ".png", ".tex")
-        and not (path.suffix == ".csv" and "papers" in path.parts)
-    )
 
 
 def weights(path: Path) -> Any:
@@ -152,7 +136,12 @@ def test_no_reader_uses_a_damaged_file_in_silence(
 ) -> None:
     monkeypatch.chdir(run)
     numbers, found, silent = random.Random(SEED), Counter[str](), list[str]()
-    paths = files(run)
+    # no program reads tables again
+    paths = [
+        path
+        for path in results_of(run)
+        if path.suffix != ".tex" and not (path.suffix == ".csv" and "papers" in path.parts)
+    ]
     read = {path: content(path) for path in paths}
 
     def attack(path: Path, kind: str) -> None:

@@ -21,7 +21,7 @@ import tarfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -273,22 +273,29 @@ TIMES = ("seconds", "training_seconds", "update_seconds", "tokens_per_second")
 KILLS = 20
 
 
+def results_of(repository: Path) -> list[Path]:
+    """Files of all results but those that are looked at, from the folder of the run."""
+    found = []
+    for path in sorted((repository / "results").rglob("[!.]*")):
+        own = path.relative_to(repository)
+        hidden = any(part.startswith(".") for part in own.parts)
+        left_out = hidden or {"report", "logs", "benchmarks"} & {*own.parts}
+        if path.is_file() and not left_out and path.suffix not in (".pdf", ".png"):
+            found.append(own)
+    return found
+
+
 def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
     """What was made, without what a clock has said; figures hold the time when they were drawn."""
-    results = repository / "results"
-    for path in sorted(results.rglob("[!.]*")):
-        parts = path.relative_to(results).parts
-        left_out = {"benchmarks", "latency", "logs", "report"} & {*parts}
-        hidden = any(part.startswith(".") for part in parts)
-        drawn = path.suffix in (".pdf", ".png")
-        if path.is_file() and not left_out and not hidden and not drawn:
-            content = without_keys(path, {*TIMES})
-            yield "/".join(parts), hashlib.sha256(content).hexdigest()
+    for path in results_of(repository):
+        if "latency" not in path.parts:
+            content = without_times(repository / path)
+            yield str(path), hashlib.sha256(content).hexdigest()
 
 
-def without_keys(path: Path, keys: Set[str]) -> bytes:
+def without_times(path: Path) -> bytes:
     def left(found: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in found.items() if key not in keys}
+        return {key: value for key, value in found.items() if key not in TIMES}
 
     if path.suffix == ".json":
         return json.dumps(json.loads(path.read_text(), object_hook=left)).encode()
