@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from nat import registry
-from nat.artifacts import Model, target_text
+from nat.artifacts import Model
 from nat.configuration import Configuration, load
 from nat.configuration.runnable import cannot_train
 from nat.data.batch import source_tensor
@@ -93,29 +93,25 @@ def shortened(recipe: dict[str, Any]) -> dict[str, Any]:
 
 def make_inputs(configuration: Configuration, system: str) -> None:
     """Whatever else the training reads: other texts, their pairwise BLEU, untrained models."""
-    training = configuration.training(CORPUS, system)
-    vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
-    sizes = VocabularySizes(len(vocabulary))
-    for number, text in enumerate(training.text.candidates):
-        folder = Path(target_text(SCALE, CORPUS, text).path)
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            write_binarised(sentences(31, 2 + number)[1], vocabulary, folder / "train.lu")
-    texts = training.text.compared
-    comparison = Model(SCALE, CORPUS, system, 1).inputs(configuration).comparison
-    if comparison is not None:
-        path = Path(comparison.path)
+    inputs = Model(SCALE, CORPUS, system, 1).inputs(configuration)
+    vocabulary = Vocabulary.load(f"{inputs.corpus.path}/vocabulary.txt")
+    for number, text in enumerate(inputs.texts):
+        if not Path(text.path).exists():
+            Path(text.path).mkdir(parents=True)
+            lines = sentences(31, 2 + number)[1]
+            write_binarised(lines, vocabulary, Path(text.path) / "train.lu")
+    if inputs.comparison is not None:
+        path = Path(inputs.comparison.path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        numbers = np.random.default_rng(3)
-        pairwise_bleu = numbers.uniform(0, 100, (31, len(texts), len(texts)))
+        compared = len(inputs.comparison.texts(configuration))
+        pairwise_bleu = np.random.default_rng(3).uniform(0, 100, (31, compared, compared))
         np.save(path, pairwise_bleu.astype(np.float32))
-    start, teacher = training.init_from, training.teacher
-    for other in (start and start.system, teacher and teacher.system):
-        if other is not None and not model_file(other).exists():
-            own = configuration.training(CORPUS, other)
+    for other in filter(None, (inputs.start, inputs.teacher)):
+        if not (path := Path(other.weights)).exists():
+            own = configuration.training(CORPUS, other.system)
+            sizes = VocabularySizes(len(vocabulary))
             torch.manual_seed(5)
-            model = build_model(own, sizes)
-            save_model(model_file(other), model.state_dict(), own, sizes, updates=0)
+            save_model(path, build_model(own, sizes).state_dict(), own, sizes, updates=0)
 
 
 def model_file(system: str) -> Path:
