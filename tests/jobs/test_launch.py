@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from tests.training.test_training import (
     command,
     curve,
     folder,
+    kill_at,
     make_start,
     model_file,
     report,
@@ -44,33 +44,6 @@ def handed() -> JobConfiguration:
     return job(load(), Model("demo", "toy", "at", 1)).configuration
 
 
-def train_together(system: str) -> str:
-    ended = subprocess.run(
-        command(system), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=500
-    )
-    assert ended.returncode == 0, ended.stdout[-3000:]
-    return ended.stdout
-
-
-def kill_after_a_checkpoint(system: str) -> None:
-    """Start a training and kill its launcher; the processes that train must not outlive it."""
-    with subprocess.Popen(
-        command(system), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        checkpoints = model_file(system).parent / "checkpoints"
-        while not list(checkpoints.glob("checkpoint_*_3.pt")):
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.kill()
-    assert not model_file(system).exists()
-
-
-def result(system: str) -> tuple[dict[str, torch.Tensor], list[dict[str, str]], dict[str, Any]]:
-    found = weights(system), curve(system), report(system)
-    shutil.rmtree(model_file(system).parent)
-    return found
-
-
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("system", ["at", pytest.param("dims", marks=pytest.mark.long)])
 def test_two_processes_train_like_one(folder: Path, system: str) -> None:
@@ -78,15 +51,17 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
         make_start()
     # batches of 40 tokens: two, one after the other, or one on each device
     scale(tokens_per_device={"others": 40}, devices=1)
-    train(system)
-    weights_of_one, curve_of_one, report_of_one = result(system)
+    weights_of_one, curve_of_one, report_of_one = train(system), curve(system), report(system)
+    shutil.rmtree(model_file(system).parent)
     scale(tokens_per_device={"others": 40}, devices=2)
     if system == "at":
-        kill_after_a_checkpoint(system)
-    said = train_together(system)
+        kill_at(system, 3)  # the processes that train must not outlive their launcher
+    ended = subprocess.run(command(system), text=True, capture_output=True, timeout=500)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    said = ended.stdout
     assert ("resumes" in said) == (system == "at")
     assert said.count("learns from") == 1
-    weights_of_two, curve_of_two, report_of_two = result(system)
+    weights_of_two, curve_of_two, report_of_two = weights(system), curve(system), report(system)
 
     shape = ("devices", "batches_per_update_and_device", "tokens_per_batch")
     assert [report_of_one[key] for key in shape] == [1, 2, 40]

@@ -1,10 +1,10 @@
 """Renew the reference points, or show what they are worth.
 
 python -m tests.learning.measure points [SYSTEM ...]   train five or ten seeds of each system
-python -m tests.learning.measure worth [SHARE]         plant mistakes; train further seeds
+python -m tests.learning.measure worth [SHARE]         plant mistakes; train further seeds of this
+                                                       share of the systems, usually of all
 """
 
-import argparse
 import io
 import logging
 import random
@@ -27,21 +27,10 @@ FURTHER = 5
 """Healthy trainings of a system with seeds that are not stored and that no other system has."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(command: str, *given: str) -> int:
     """Run a command; the status is 1 if the points are worth less than they should be."""
-    parser = argparse.ArgumentParser(prog="python -m tests.learning.measure")
-    commands = parser.add_subparsers(required=True)
-    renew = commands.add_parser(
-        "points", help="train five or ten seeds of each system and store them"
-    )
-    renew.add_argument("systems", nargs="*", help="by default all")
-    renew.set_defaults(run=lambda options: write_points(options.systems))
-    worth = commands.add_parser("worth", help="count mistakes found and healthy systems refused")
-    worth.add_argument("share", nargs="?", type=float, default=1.0, help="of the healthy systems")
-    worth.set_defaults(run=lambda options: show_worth(options.share))
-    options = parser.parse_args(arguments)
     logging.disable(logging.INFO)  # fairseq describes every model
-    return int(options.run(options))
+    return write_points(given) if command == "points" else show_worth(*map(float, given))
 
 
 def write_points(names: Sequence[str]) -> int:
@@ -55,7 +44,7 @@ def write_points(names: Sequence[str]) -> int:
     return 0
 
 
-def show_worth(share: float) -> int:
+def show_worth(share: float = 1.0) -> int:
     """Plant each mistake, and train a share of the systems without one."""
     caught = 0
     for name in BUGS:
@@ -103,4 +92,4 @@ def fresh() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

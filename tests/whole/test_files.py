@@ -202,7 +202,7 @@ def test_a_training_removes_nothing_that_trainings_do_not_write(tmp_path: Path) 
     for path in (*mine, theirs, tmp_path / "weights_3.pt"):
         path.touch()
     (tmp_path / "tensorboard").symlink_to("all")
-    run = Mock(folder=tmp_path, saved={}, events=f"{tmp_path}/tensorboard", as_written=dict)
+    run = Mock(folder=tmp_path, saved={}, events=tmp_path / "tensorboard", as_written=dict)
     prepare_checkpoints(run, Progress("train", 1, "updates"))
     remove_checkpoints(run)
     assert set(tmp_path.rglob("*.*")) == {*mine, theirs}
