@@ -55,8 +55,8 @@ def check(configuration: Configuration) -> None:
             _check_recipe(view, view.recipe(name), view.place("recipes", name))
         for family, content in view.files["decodings"].items():
             _check_decoding(view, family, families.example(family, content))
-        for name in view.overridden.get("decodings", {}):
-            _check_decoding(view, name, name)
+        for family, change in view.overridden.get("decodings", {}).items():
+            _check_decoding(view, family, families.example(family, change))
         for name in view.systems:
             where = f"{view.place('systems', name)}: key 'recipe'"
             _check_recipe(view, view.recipe_of(name), where)

@@ -96,7 +96,12 @@ class Entries:
         tasks = self.files[folder][family].get("tasks", {})
         if folder in WITH_TASKS and (own := [task for task in self.of_tasks if task in tasks]):
             file += f": 'tasks.{own[0]}'"
-        return f"{file} with 'override'" if name in self.overridden.get(folder, {}) else file
+        return f"{file} with 'override'" if self._override(folder, name) else file
+
+    def _override(self, folder: str, name: str) -> Content:
+        """What the command line changes in an entry, or in the family that it belongs to."""
+        own = self.overridden.get(folder, {})
+        return own.get(families.family_of(name, own) or "", {})
 
     def place(self, folder: str, name: str) -> str:
         """The files that say what `content` returns, for messages."""
@@ -111,21 +116,26 @@ class Entries:
         tasks = tuple(task for task, its in self.tasks.items() if its == corpus)
         return () if changing.isdisjoint(tasks) else tasks
 
+    @cached_method
     def for_tasks(self, tasks: tuple[str, ...]) -> Self:
         """The same with the changes that these tasks make."""
         return replace(self, of_tasks=tasks) if tasks else self
 
     def written(self, folder: str, name: str) -> Content:
         """An entry as its file has it for the tasks of this view."""
-        known = [each for each in self.files[folder] if each != name or "{" not in each]
-        family = families.require(name, known, FOLDERS[folder], f"config/{folder}")
-        content = merged(self.files[folder][family], families.options_in(family, name))
+        known = self.files[folder]
+        if name in known and "{" not in name:
+            content = known[name]
+        else:
+            others = [each for each in known if each != name]
+            family = families.require(name, others, FOLDERS[folder], f"config/{folder}")
+            content = merged(known[family], families.options_in(family, name))
         if folder not in WITH_TASKS:
             return content
         plain, changes = without(content, "tasks"), content.get("tasks", {})
-        first, *others = [merged(plain, changes.get(task, {})) for task in self.of_tasks or ("",)]
-        if any(other != first for other in others):
-            where, place = file_of("scales", self.scale), self.origins[folder][family].place
+        first, *rest = [merged(plain, changes.get(task, {})) for task in self.of_tasks or ("",)]
+        if any(other != first for other in rest):
+            where, place = file_of("scales", self.scale), self.file_of(folder, name)
             tasks = " and ".join(self.of_tasks)
             raise UserError(f"{where}: key 'tasks': {tasks} share a corpus, but differ in {place}")
         return first
@@ -134,7 +144,7 @@ class Entries:
     def content(self, folder: str, name: str) -> Content:
         """An entry as tasks, scale and command line change it; read only."""
         content, scale = self.written(folder, name), self.files["scales"][self.scale]
-        override = self.overridden.get(folder, {}).get(name, {})
+        override = self._override(folder, name)
         if folder == "recipes":
             change = dict(scale["recipes"].get(name, {}))
             other = change.pop("as", None)
