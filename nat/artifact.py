@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
-from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
     VALID,
     folder_of,
+    has_references,
     is_cut_out,
     local_files,
     part_of,

@@ -18,8 +18,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate, joined_names
-from nat.data.references import has_references
-from nat.data.splits import TRAIN, VALID, held_out, test_names
+from nat.data.splits import TRAIN, VALID, has_references, held_out, test_names
 from nat.errors import UserError
 
 SYSTEM = "{corpus}/{system}/seed{seed}"

@@ -7,7 +7,7 @@ from typing import Any
 from nat.data.binarised import binarise_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
-from nat.data.download import Place
+from nat.data.sources import Place
 from nat.data.splits import GIVEN, text_part, training_part
 from nat.data.subwords import bpe_folder
 from nat.data.text import make_text

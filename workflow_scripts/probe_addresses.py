@@ -4,7 +4,7 @@ import argparse
 
 from nat import program
 from nat.configuration import read
-from nat.data.download import probe
+from nat.data.sources import probe
 from nat.errors import UserError, without_passwords
 from nat.jobs.fetch import addresses
 

@@ -37,7 +37,7 @@ from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.lines import read_lines
-from nat.data.references import references_path
+from nat.data.splits import references_path
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError

@@ -18,7 +18,7 @@ from nat.analyses.analysis import Found
 from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
-from nat.data.references import references_path
+from nat.data.splits import references_path
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job

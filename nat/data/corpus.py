@@ -94,7 +94,10 @@ class PairSource(Source):
 
 
 class FurtherReferences(Source):
-    """References of a split besides its own target, see `nat.data.references`."""
+    """References of a split besides its own target.
+
+    Line n is one of sentence n, or of all sentences whose source is line n of a second file.
+    """
 
     format: Literal["lines", "segments", "extra_refs"] = "lines"
 

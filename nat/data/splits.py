@@ -1,17 +1,19 @@
-"""Splits of a corpus: their names, folders, origins and expected sizes.
+"""Splits of a corpus: their names, folders, origins, references and expected sizes.
 
 The text that trainings read, `train` and `valid`, lies at `results/corpora/{corpus}`. Every test
 set has its own folder in it, `tests/{split}`, with the same steps, so that an additional test set
 does not change any file that a training reads.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from nat.data.corpus import Corpus, FurtherReferences, PairSource, SizeAbout, Source, Split, Step
 from nat.data.raw_text import Preparation
 from nat.errors import UserError
+from nat.files import atomic_write_text
 from nat.options import hint
 
 Value = TypeVar("Value")
@@ -184,6 +186,52 @@ def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
                     several = enumerate(names)
                     files |= {f"{key}.files.{label}[{n}]": Path(name) for n, name in several}
     return files
+
+
+def listed_references(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
+    """The references of a split in the corpus file, with their numbers there.
+
+    Those in the other language are left out: a corpus may reverse the direction of another one.
+    """
+    numbered = enumerate(corpus.splits[split].references if split in corpus.splits else [])
+    return [(number, part) for number, part in numbered if corpus.target in part.labelled]
+
+
+def has_references(corpus: Corpus, split: str) -> bool:
+    """Return True for a split with references: listed ones, or those of a generator."""
+    return are_complete(corpus, split) or bool(listed_references(corpus, split))
+
+
+def are_complete(corpus: Corpus, split: str) -> bool:
+    """Return True if the references of a split are all correct translations of its sentences.
+
+    Those of a generator are: every noise-free target is among them.
+    """
+    return corpus.generator is not None and split != TRAIN
+
+
+def references_path(folder: Path, split: str, target: str) -> Path:
+    """The file of references of a split in the folder `references`."""
+    return folder / f"{split}.{target}.jsonl"
+
+
+def write_references(
+    path: Path, references: Mapping[int, Sequence[str] | Mapping[str, float]]
+) -> None:
+    """Write the references of sentences by their number, a line for each sentence that has any.
+
+        {"id": 17, "references": ["...", "..."], "weights": [0.65, 0.35]}
+
+    `id` counts the sentences of the split from 0. `weights` sum to 1 and are there only where the
+    probabilities of the references are known, as in generated corpora, whose references are all
+    noise-free targets.
+    """
+    rows = (
+        {"id": number, "references": list(several)}
+        | ({"weights": list(several.values())} if isinstance(several, Mapping) else {})
+        for number, several in references.items()
+    )
+    atomic_write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:

@@ -16,13 +16,11 @@ from typing import Any
 from nat.checksums import sha256_of
 from nat.data.clean import DIGEST, Seen, usable_digest
 from nat.data.corpus import Corpus, FurtherReferences, PairSource
-from nat.data.download import Place
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
-from nat.data.references import listed, references_path, write_references
-from nat.data.sources import FetchedSource, fetch
+from nat.data.sources import FetchedSource, Place, fetch
 from nat.data.splits import (
     CORPORA,
     GIVEN,
@@ -32,11 +30,14 @@ from nat.data.splits import (
     folder_of,
     is_cut_out,
     is_segmented,
+    listed_references,
     parts_by_key,
     preparations,
+    references_path,
     sides,
     sources_of,
     split_names,
+    write_references,
 )
 from nat.data.subwords import SUBWORDS, joined
 from nat.errors import UserError
@@ -257,7 +258,7 @@ def make_references(
             sentences = list(read_lines(text / f"{split}.{source}"))
             several: defaultdict[int, list[str]] = defaultdict(list)
             read_from = []
-            for number, part in listed(corpus, split):
+            for number, part in listed_references(corpus, split):
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:

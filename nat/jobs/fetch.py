@@ -7,9 +7,8 @@ from nat.artifacts import CorpusStep, PublishedCheckpoint
 from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
 from nat.data.corpus import Checksum
-from nat.data.download import Place, download
-from nat.data.references import has_references
-from nat.data.splits import TRAIN, VALID, addresses_of, text_part
+from nat.data.sources import Place, download
+from nat.data.splits import TRAIN, VALID, addresses_of, has_references, text_part
 from nat.data.text import make_references as collect_references
 from nat.data.text import make_text as write_text
 from nat.files import link

@@ -11,7 +11,7 @@ from pathlib import Path
 from nat.artifacts import TunedGamma
 from nat.data.candidates import RAW
 from nat.data.lines import read_lines
-from nat.data.references import references_path
+from nat.data.splits import references_path
 from nat.data.translations import read_in_order
 from nat.files import read_json, write_json
 from nat.job import Job

@@ -21,8 +21,7 @@ from nat.data.corpus import Corpus
 from nat.data.flags import counted
 from nat.data.likeness import tokenised
 from nat.data.lines import read_lines
-from nat.data.references import references_path
-from nat.data.splits import PERFECT, folder_of
+from nat.data.splits import PERFECT, folder_of, references_path
 from nat.data.subwords import merge
 from nat.data.translations import OK, read_in_order
 from nat.data.vocabulary import SPECIALS, UNK

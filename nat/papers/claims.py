@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.data.references import are_complete
+from nat.data.splits import are_complete
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint

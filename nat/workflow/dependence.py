@@ -14,8 +14,16 @@ from nat.artifact import Artifact
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
-from nat.data.references import has_references, listed
-from nat.data.splits import TRAIN, VALID, is_cut_out, prepared_as, split_names, text_part
+from nat.data.splits import (
+    TRAIN,
+    VALID,
+    has_references,
+    is_cut_out,
+    listed_references,
+    prepared_as,
+    split_names,
+    text_part,
+)
 from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
@@ -92,7 +100,7 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
     if artifact.step == "references":
         splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
         return [
-            [(number, part.as_written()) for number, part in listed(description, split)]
+            [(number, part.as_written()) for number, part in listed_references(description, split)]
             for split in splits
             if has_references(description, split)
         ]

@@ -20,8 +20,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
-from nat.data.references import has_references
-from nat.data.splits import TRAIN, VALID, test_names
+from nat.data.splits import TRAIN, VALID, has_references, test_names
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports, settings

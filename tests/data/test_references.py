@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from nat.data.download import Place
-from nat.data.references import has_references
-from nat.data.splits import local_files
+from nat.data.sources import Place
+from nat.data.splits import has_references, local_files
 from nat.data.text import make_references
 from nat.files import read_json
 from nat.measures.score import read_references

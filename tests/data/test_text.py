@@ -15,8 +15,8 @@ import nat.data.text as module
 from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
 from nat.data.corpus import PairSource, Source
-from nat.data.download import Place
 from nat.data.lines import count_lines, read_lines
+from nat.data.sources import Place
 from nat.data.splits import (
     addresses_of,
     folder_of,

@@ -14,8 +14,7 @@ from nat.data.invented.language import SPLITS, Language, language_of
 from nat.data.invented.law import corpus_entropies, modes
 from nat.data.invented.words import clause, lexicon
 from nat.data.lines import write_lines
-from nat.data.references import references_path, write_references
-from nat.data.splits import TRAIN, sides, split_names
+from nat.data.splits import TRAIN, references_path, sides, split_names, write_references
 from nat.errors import UserError
 
 HELD_OUT_SHARE = 0.05

@@ -15,9 +15,9 @@ from unittest.mock import Mock
 
 import pytest
 
-import nat.data.download as module
+import nat.data.sources as module
 from nat.data.corpus import Checksum
-from nat.data.download import Place, download, probe
+from nat.data.sources import Place, download, probe
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told
 
