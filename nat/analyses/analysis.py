@@ -124,8 +124,7 @@ class Subject:
 def subject(job: Job[Analysis]) -> Subject:
     """Load a trained model and the pairs to analyse.
 
-    Raises:
-        UserError: if a file is missing or files do not belong together.
+    Raises a `UserError` if a file is missing or files do not belong together.
     """
     configuration, languages = job.configuration, sides(job.corpus)
     vocabularies = Vocabularies.load(Path(job.inputs.corpus.path))

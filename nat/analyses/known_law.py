@@ -67,10 +67,8 @@ class Known:
 def sentences(job: Job[Analysis]) -> Known:
     """The sources that are analysed, and the laws of their targets in ids.
 
-    Targets that differ only in subwords that the vocabulary does not have are one.
-
-    Raises:
-        UserError: if none of its sources can be analysed.
+    Targets that differ only in subwords that the vocabulary does not have are one. Raises a
+    `UserError` if none of the sources can be analysed.
     """
     folder = Path(job.inputs.subwords.path)
     corpus, description = job.artifact.corpus, job.corpus

@@ -79,10 +79,8 @@ class Proxy(NamedTuple):
 def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
-    Y are several references, of the sentences that have them, or the one of a split without.
-
-    Raises:
-        UserError: if no pair of a split can be measured, or a source has no translation.
+    Y are several references, of the sentences that have them, or the one of a split without. Raises
+    a `UserError` if no pair of a split can be measured, or a source has no translation.
     """
     job, model, vocabulary = subject.job, subject.model, subject.vocabularies.target
     teacher, seed = subject.other(job.inputs.teacher), job.artifact.seed

@@ -6,15 +6,7 @@ corpus. Each start of Snakemake imports this module, so it needs nothing that co
 
 from collections.abc import Iterable
 
-from nat.artifacts import (
-    Analysis,
-    CorpusStep,
-    Inputs,
-    Model,
-    Translations,
-    references,
-    step_of,
-)
+from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.data.corpus import Corpus
@@ -28,11 +20,7 @@ WITHOUT_MODEL = ("reference_distances", "schedule_bounds", "two_modes", "two_ord
 
 
 def check(configuration: Configuration, analysis: Analysis) -> None:
-    """Refuse a system that the analysis cannot measure.
-
-    Raises:
-        UserError: naming its file, and the key that decides.
-    """
+    """Refuse, by a `UserError` that names the key, a system that the analysis cannot measure."""
     system, methods = configuration.system(analysis.system), configuration.methods(analysis.system)
     order, target = methods.order, system.target.method
     parallel, one_text = order == "parallel", system.text.choice is None

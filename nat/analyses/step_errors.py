@@ -96,10 +96,9 @@ def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
         log_p = _log_probabilities(model, encoded, states, tokens, causal=False)
         confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
         confidence = confidence.masked_fill(tokens.ne(MASK), -torch.inf)
-        for row, chosen in zip(
-            log_p, most_confident(confidence, torch.tensor(counts)), strict=True
-        ):
-            positions = chosen.nonzero()[:, 0]
+        chosen = most_confident(confidence, torch.tensor(counts))
+        for row, own in zip(log_p, chosen, strict=True):
+            positions = own.nonzero()[:, 0]
             yield Choice(positions.numpy(), row[positions].numpy())
 
     return choose

@@ -48,10 +48,8 @@ Weights = Mapping[str, Tensor]
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Measure every point of the grid, and the three corners, on the validation set.
 
-    The ratio of perplexities is the analysed model's over that of maximum likelihood.
-
-    Raises:
-        UserError: for models that do not belong together.
+    The ratio of perplexities is the analysed model's over that of maximum likelihood. Raises a
+    `UserError` for models that do not belong together.
     """
     subject = analysis.subject(job)
     other = subject.other(job.inputs.other)

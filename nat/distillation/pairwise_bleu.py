@@ -78,10 +78,7 @@ def compare_texts(
 
     The folders hold the versions of the target side, in subwords; words are compared, `in_units`
     of BLEU where they are none. For the part see `nat.data.translations.shard_of`, for the numbers
-    `sentence_bleu`.
-
-    Raises:
-        UserError: if the versions differ in their number of lines.
+    `sentence_bleu`. Raises a `UserError` if the versions differ in their number of lines.
     """
     files = [folder / f"{TRAIN}.{sides(corpus)[1]}" for folder in folders]
     counts = {file: count_lines(file) for file in files}
@@ -102,8 +99,7 @@ def merge_comparisons(
 ) -> dict[str, Any]:
     """Join the parts that `compare_texts` has written of versions with these names.
 
-    Returns:
-        What the report says, which is written last: sentences, and the mean of S for each pair.
+    Returns what the report says, which is written last: sentences, and the mean S of each pair.
     """
     arrays = [mapped_array(part) for part in parts]
     sentences = sum(map(len, arrays))

@@ -54,10 +54,7 @@ def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     """Device, batch and threads of a setting's name, such as `cpu-1` or `cuda-largest`.
 
     `thread-1` is one thread of a processor, `cores-1` has `ALL_CORES`; otherwise there are as many
-    as the scale says (None).
-
-    Raises:
-        UserError: for an invalid name.
+    as the scale says (None). Raises a `UserError` for an invalid name.
     """
     match = _NAME.fullmatch(name)
     if match is None:

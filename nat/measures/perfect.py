@@ -42,9 +42,8 @@ _ESCAPED = frozenset("&<>|[]'\"")
 def measure(corpus: Corpus, split: str, folder: Path) -> None:
     """Write the score of a perfect translation of a prepared test set to its folder `tokens`.
 
-    Raises:
-        UserError: if BLEU is lower than the key `least_perfect_score` of the corpus, or needs
-            packages that are not installed.
+    Raises a `UserError` if BLEU is lower than the key `least_perfect_score` of the corpus, or needs
+    packages that are not installed.
     """
     vocabulary = Vocabularies.load(folder / "binarised").target
     sentences = BinarisedText(folder / "binarised" / f"{split}.{corpus.target}")

@@ -72,14 +72,13 @@ class Number:
     perfect: str = ""
 
 
-_NUMBER = TypeAdapter(Number)
+_NUMBER, _MEASURES = TypeAdapter(Number), TypeAdapter(dict[str, Measures])
 
 
 def read(path: Path, part: str) -> dict[str, Number]:
     """The numbers of a part of a file, by measure; none if the file lacks the part.
 
-    Raises:
-        UserError: as `read_file`, and if a number is damaged.
+    Raises as `read_file`, and a `UserError` if a number is damaged.
     """
     content = read_file(path)
     keys = ("flags", "not_decoded")
@@ -96,26 +95,20 @@ def read(path: Path, part: str) -> dict[str, Number]:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """All that a file says.
-
-    Raises:
-        UserError: if it is missing or damaged, or if an earlier version wrote it.
-    """
+    """All that a file says; raises a `UserError` if it is missing, damaged or older."""
     content = read_json(path)
-    parts = content.get("measures") if isinstance(content, dict) else None
-    if not isinstance(parts, dict) or not all(
-        isinstance(numbers, dict) and all(isinstance(each, dict) for each in numbers.values())
-        for numbers in parts.values()
-    ):
-        raise UserError(f"{path} has no measures as this version writes them; {remedy(path)}")
+    try:
+        _MEASURES.validate_python(content["measures"])
+    except (KeyError, TypeError, ValueError) as error:
+        what = "has no measures as this version writes them"
+        raise UserError(f"{path} {what}; {remedy(path)}") from error
     return dict(content)
 
 
 def check_names(path: Path, content: dict[str, Any], names: dict[str, Any]) -> None:
-    """Refuse a file that says that it is of another system, seed or split than its place.
+    """Refuse, by a `UserError`, a file that names another system, seed or split than its place.
 
-    Raises:
-        UserError: see above; a file that does not say so is taken for what its place says.
+    A file that names none is taken for what its place says.
     """
     said = {**content, **content.get("training", {})}
     for key, wanted in names.items():

@@ -212,9 +212,7 @@ def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
 def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list[float]]]:
     """The same with the weight of each reference, such as its probability; all 1 without.
 
-    Raises:
-        UserError: if a line does not hold the references of one sentence of the test set, or there
-            is none.
+    Raises a `UserError` if a line does not hold the references of a sentence, or there is none.
     """
     references: dict[int, tuple[list[str], list[float]]] = {}
     for number, line in enumerate([*read_lines(path)] or [""], 1):

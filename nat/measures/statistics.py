@@ -101,9 +101,10 @@ class TranslatedText:
         marked = []
         for number, sentence in enumerate(self.words):
             words, several = sentence.split(), self.several_tokens.get(number)
+            own = Counter(words)
             references = [Counter(each.split()) for each in several or [self.tokens[number]]]
-            left = max(references, key=lambda each: (each & Counter(words)).total())
-            wrong = []
+            in_common = [(each & own).total() for each in references]
+            left, wrong = references[in_common.index(max(in_common))], []
             for word in words:
                 wrong.append(left[word] <= 0)
                 left[word] -= 1

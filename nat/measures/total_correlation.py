@@ -95,11 +95,7 @@ def _exact(summary: Mapping[str, Any], split: str, nat: float, at: float) -> dic
 
 
 def check(configuration: Configuration, corpus: str, parallel: str, autoregressive: str) -> None:
-    """Refuse models that were not trained on raw text by maximum likelihood.
-
-    Raises:
-        UserError: naming the file and the key.
-    """
+    """Refuse, by a `UserError`, models not trained on raw text by maximum likelihood."""
     for system, method in ((parallel, "full_mask"), (autoregressive, "previous_tokens")):
         training = configuration.training(corpus, system)
         for key, given, expected in (

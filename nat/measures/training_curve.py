@@ -62,11 +62,7 @@ def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, 
 
 
 def validations(curve: Path) -> Validations:
-    """The validations of a training, from its `training.csv`.
-
-    Raises:
-        UserError: if the file is missing or damaged.
-    """
+    """Read the validations of a training from `training.csv`; a `UserError` tells damage."""
     try:
         with verified(curve).open(encoding="utf-8", newline="") as file:
             return _validations(csv.DictReader(file))

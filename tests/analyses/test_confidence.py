@@ -7,7 +7,7 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.input_sampling import InputSampling
-from tests.tiny import make_model, make_texts
+from tests.tiny import make_model, make_texts, of_one_sentence
 
 SOURCES, _ = make_texts([(length, 0) for length in (3, 7, 0, 1, 4, 40)])
 
@@ -20,14 +20,11 @@ def test_of_every_position(upsample: float | None) -> None:
     found = default_confidence(Pairs(model, SOURCES, (), 30))
     confidence = positions = 0.0
     for source in (SOURCES[number] for number in (0, 1, 3, 4)):
-        encoded = model.encode(torch.tensor([[*source.tolist(), EOS]]))
-        if upsample:
-            length = int(upsample * len(source))
-        else:
+        length = int((upsample or 0) * len(source))
+        if not upsample:
+            encoded = model.encode(torch.tensor([[*source.tolist(), EOS]]))
             length = int(model.length_predictor.candidates(encoded.states, encoded.padding, 1, 40))
-        masks = torch.full((1, length), MASK)
-        states = model.decode(masks, masks.ne(MASK), encoded, causal=False)[0]
-        confidence += float((states @ model.embedding.weight.T).softmax(1).amax(1).log().sum())
+        confidence += float(of_one_sentence(model, source, [MASK] * length)[1].amax(1).sum())
         positions += length
     assert found == pytest.approx((4, positions, confidence))  # one is empty, one too long
 

@@ -1,12 +1,11 @@
 """What a model's own objective says of a text."""
 
 import pytest
-import torch
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.likelihood import losses
 from nat.data.vocabulary import BOS, EOS, MASK
-from tests.tiny import make_model, make_objective, make_texts
+from tests.tiny import make_model, make_objective, make_texts, of_one_sentence
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
 TEXTS = make_texts(LENGTHS)
@@ -22,11 +21,8 @@ def test_a_nat_is_as_sure_as_its_probabilities() -> None:
     sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = length = 0.0
     for number in SENTENCES:
-        source, target = (torch.tensor(side[number]) for side in TEXTS)
-        encoded = model.encode(torch.cat((source, torch.tensor([EOS])))[None])
-        masks = torch.full((1, len(target)), MASK)
-        states = model.decode(masks, masks.ne(MASK), encoded, causal=False)[0]
-        found = (states @ model.embedding.weight.T).log_softmax(1)
+        source, target = (side[number] for side in TEXTS)
+        encoded, found = of_one_sentence(model, source, [MASK] * len(target))
         nll -= float(found[range(len(target)), target].sum())
         predicted = model.length_predictor(encoded.states, encoded.padding)[0]
         length -= float(predicted[len(target)])
@@ -45,11 +41,8 @@ def test_an_at_pays_for_its_end() -> None:
     sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = 0.0
     for number in SENTENCES:
-        source, target = TEXTS[0][number].tolist(), TEXTS[1][number].tolist()
-        encoded = model.encode(torch.tensor([[*source, EOS]]))
-        shown = torch.tensor([[BOS, *target]])
-        states = model.decode(shown, torch.zeros_like(shown).bool(), encoded, causal=True)[0]
-        found = (states @ model.embedding.weight.T).log_softmax(1)
+        source, target = (side[number] for side in TEXTS)
+        _, found = of_one_sentence(model, source, [BOS, *target], causal=True)
         nll -= float(found[range(len(target) + 1), [*target, EOS]].sum())
     assert sums.totals["nll"] == pytest.approx(nll)
     assert sums.positions == sums.tokens + len(SENTENCES)

@@ -10,13 +10,7 @@ from nat.analyses import known_law
 from nat.analyses.analysis import Pairs
 from nat.analyses.known_law import STEPS, Known
 from nat.analyses.revealing import Choice, Law, State, by_length, root, split
-from nat.analyses.schedule_bounds import (
-    at_random,
-    counts,
-    least_error,
-    least_errors,
-    sets_of,
-)
+from nat.analyses.schedule_bounds import at_random, counts, least_error, least_errors, sets_of
 from nat.measures.known import MEASURES
 from tests.analyses.conftest import Analyse
 from tests.enumeration.test_revealing import law

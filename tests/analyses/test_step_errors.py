@@ -15,12 +15,12 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.known_law import Known, Targets
 from nat.analyses.revealing import Law, by_length, ended, root, split
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN
 from nat.decoding.forced import forced_tokens
 from nat.measures.known import MEASURES
 from tests.analyses.conftest import Analyse
 from tests.enumeration.test_revealing import kl, law
-from tests.tiny import make_model
+from tests.tiny import make_model, of_one_sentence
 
 PARTS = ("kl", "learning", "factorisation", "passes")
 SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
@@ -32,12 +32,7 @@ def encoded(model: Any, number: int = 0) -> Any:
 
 
 def log_probabilities(model: Any, tokens: Any, number: int = 0, **options: Any) -> Tensor:
-    with torch.no_grad():
-        rows = encoded(model, number).rows(torch.tensor([number]))
-        shown = torch.tensor([tokens])
-        states = model.decode(shown, shown.eq(PAD), rows, **{"causal": False, **options})
-        found: Tensor = (states[0] @ model.embedding.weight.T).log_softmax(1)
-    return found
+    return of_one_sentence(model, SOURCES[number], tokens, **options)[1]
 
 
 def divergence(targets: Any, log_q: Any) -> float:

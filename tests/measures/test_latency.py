@@ -16,13 +16,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.files import read_json
 from nat.jobs import measure_latency
 from nat.measures.latency import System, largest_batch, measure
-from nat.measures.latency_setting import (
-    ALL_CORES,
-    NAMES,
-    Setting,
-    numbers,
-    parse_setting,
-)
+from nat.measures.latency_setting import ALL_CORES, NAMES, Setting, numbers, parse_setting
 from nat.measures.results import missing, read
 from nat.workflow.specification import jobs
 
