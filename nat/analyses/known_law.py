@@ -77,15 +77,14 @@ def sentences(job: Job[Analysis]) -> Known:
     segment = splitter_at(subwords_file(folder, "target"))
     vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
     text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{description.source}")
+    different: dict[str, np.ndarray] = {}
+    for number in range(len(text)):
+        ids = text[number]
+        different.setdefault(merge(vocabularies.source.decode(ids.tolist())), ids)
     known = Known([], [], left_out=0)
-    seen: set[str] = set()
-    for ids in (text[number] for number in range(len(text))):
+    for sentence, ids in different.items():
         if len(known.laws) == SENTENCES:
             break
-        sentence = merge(vocabularies.source.decode(ids.tolist()))
-        if sentence in seen:
-            continue
-        seen.add(sentence)
         if UNK in ids or number_of_targets(language, sentence) > MOST_TARGETS:
             known.left_out += 1
             continue

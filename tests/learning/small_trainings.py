@@ -208,7 +208,7 @@ def learn(configuration: Configuration, system: str, seed: int) -> dict[str, flo
         if since:
             quantities[f"training loss until {update}"] = fmean(since)
         quantities[f"loss after {update}"] = loss
-        if row["bleu"]:
+        if row.get("bleu"):
             quantities[f"BLEU after {update}"] = float(row["bleu"])
         since.clear()
     return quantities

@@ -43,6 +43,13 @@ def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any
     write_rows(path, edit([json.loads(line) for line in path.read_text().splitlines()]))
 
 
+@pytest.fixture
+def path(root: Path) -> Path:
+    """Perfect translations."""
+    made_up_run.write_translations_to(root / "test.jsonl", errors=0.0)
+    return root / "test.jsonl"
+
+
 def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
     folder = root / "several"
     folder.mkdir()
@@ -76,16 +83,14 @@ def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None
     assert found["measures"]["passes"]["value"] == 1
 
 
-def test_counts_of_another_score_are_told(root: Path) -> None:
-    path, translations = root / "scores/test.json", root / "test.jsonl"
-    made_up_run.write_translations_to(translations, 0.3)
-    report, counts = score.score(translations, references(root), MADE_UP)
-    score.write(path, report, counts)
-    content = read_json(path)
-    assert statistics.read(path, content).keys() == counts.keys()
-    statistics.write(path.with_suffix(".npz"), {"sacrebleu": counts["sacrebleu"] + 1})
-    with told(path, path.with_suffix(".npz")):
-        statistics.read(path, content)
+def test_counts_of_another_score_are_told(root: Path, path: Path) -> None:
+    made, counts = root / "scores/test.json", score.score(path, references(root), MADE_UP)
+    score.write(made, *counts)
+    content = read_json(made)
+    assert statistics.read(made, content).keys() == counts[1].keys()
+    statistics.write(made.with_suffix(".npz"), {"sacrebleu": counts[1]["sacrebleu"] + 1})
+    with told(made, made.with_suffix(".npz")):
+        statistics.read(made, content)
 
 
 @pytest.mark.parametrize("complete", [False, True])
@@ -124,9 +129,9 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
         (lambda rows: [rows[0], {"id": 1}, *rows[2:]], ["line 2", "tokens"]),
     ],
 )
-def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, parts: list[str]) -> None:
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.1)
+def test_a_line_out_of_place_is_an_error(
+    root: Path, path: Path, edit: Any, parts: list[str]
+) -> None:
     change(path, edit)
     with told("test.jsonl", *parts):
         scored(root, path)
@@ -165,9 +170,10 @@ def test_references_with_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool) -> None:
-    path, several = root / "test.jsonl", root / "several.jsonl"
-    made_up_run.write_translations_to(path, errors=0.0)
+def test_case_counts_only_where_the_corpus_keeps_it(
+    root: Path, path: Path, lowercase: bool
+) -> None:
+    several = root / "several.jsonl"
     change(path, lambda rows: [{**row, "text": row["text"].upper()} for row in rows])
     files = {**references(root), "references": several}
     lines = read_lines(files["reference"])
@@ -178,9 +184,7 @@ def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool)
         assert (measures[name]["value"] == pytest.approx(100)) is lowercase, name
 
 
-def test_brevity_penalties_are_of_their_own_bleu(root: Path) -> None:
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.0)
+def test_brevity_penalties_are_of_their_own_bleu(root: Path, path: Path) -> None:
     # sacreBLEU reads the text, tokenised BLEU the tokens
     change(path, lambda rows: [{**row, "text": row["text"].split()[0]} for row in rows])
     measures = scored(root, path)["measures"]
@@ -188,12 +192,9 @@ def test_brevity_penalties_are_of_their_own_bleu(root: Path) -> None:
     assert measures["sacrebleu_brevity_penalty"]["value"] < 1
 
 
-def test_translations_that_are_all_the_same_are_flagged(root: Path) -> None:
-    path = root / "test.jsonl"
-    made_up_run.write_translations_to(path, errors=0.2)
+def test_translations_that_are_all_the_same_are_flagged(root: Path, path: Path) -> None:
     found = scored(root, path)
     assert found["flags"] == [] and found["distinct"]["translations"] == SENTENCES
     change(path, lambda rows: [{**row, "text": f"ejej {row['id'] % 6}"} for row in rows])
-    found = scored(root, path)
     expected = f"few distinct translations: 6 for {SENTENCES} distinct references"
-    assert found["flags"] == [expected]
+    assert scored(root, path)["flags"] == [expected]
