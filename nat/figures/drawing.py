@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
 from nat.figures.points import Plot
 from nat.measures.known import MEASURES
@@ -116,8 +116,7 @@ def look(number: int) -> tuple[str, str]:
 
 def ticks(axes: Axes, places: list[Any], names: list[str]) -> None:
     """Write names at places of the horizontal axis, upright if they need it; no other ticks."""
-    axes.xaxis.set_major_locator(FixedLocator(places))
-    axes.xaxis.set_major_formatter(FixedFormatter(names))
+    axes.set_xticks(places, names)
     axes.xaxis.set_minor_locator(NullLocator())
     needed = CHARACTER * len(names) * (1 + max(map(len, names), default=0))
     upright = 90 if needed > COLUMN_WIDTH - 1 else 0

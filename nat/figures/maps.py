@@ -6,7 +6,6 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from nat.figures.drawing import COLUMN_WIDTH, LABEL_SIZE, Panel, look, ticks
 from nat.measures.known import MEASURES
@@ -34,10 +33,8 @@ def heat_map(axes: Axes, panel: Panel) -> float:
     drawn = axes.imshow(image, aspect="auto", cmap=COLOUR_MAP, **limits)
     rows, columns = panel.ran.drop_duplicates("y"), panel.ran.drop_duplicates("x")["category"]
     ticks(axes, [*range(len(columns))], [*columns])
-    axes.yaxis.set_major_locator(FixedLocator(range(len(rows))))
     names = [textwrap.fill(name, ROW_NAME) for name in rows["row"]]
-    axes.yaxis.set_major_formatter(FixedFormatter(names))
-    axes.tick_params(axis="y", labelsize=LABEL_SIZE)
+    axes.set_yticks(range(len(rows)), names, fontsize=LABEL_SIZE)
     _colours(axes, panel, drawn)
     return max(HEIGHT, NAME_DISTANCE * len(rows))
 

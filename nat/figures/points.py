@@ -164,10 +164,10 @@ def _heat_map(content: Content) -> Iterator[Record]:
 
 def _plane(content: Content) -> Iterator[Record]:
     rows, columns = (list(map(float, content[name])) for name in ("rows", "columns"))
-    for each in _heat_map(content):
-        if each["ours"] is not None:
-            x, y = columns[each["x"]], rows[each["y"]]
-            yield each | {"row": f"{y:g}", "y": y, "x": x, "category": ""}
+    for y, line in zip(rows, content["values"], strict=True):
+        for x, value in zip(columns, line, strict=True):
+            if value is not None:
+                yield {"row": f"{y:g}", "y": y, "x": x, "category": "", "ours": value}
     for point in content.get("points", ()):
         name, place = point["label"], {"x": point["x"], "y": point["y"]}
         yield {"row": name, "point": name, "ours": None} | place

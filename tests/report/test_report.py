@@ -245,18 +245,7 @@ def test_states_count_the_results_that_exist(root: Path) -> None:
 # Older configurations
 
 
-@pytest.mark.parametrize(("recorded", "shown"), [({}, False), ({"dropout": 0.45}, True)])
-def test_numbers_of_an_older_configuration_are_marked(
-    root: Path, recorded: dict[str, Any], shown: bool
-) -> None:
-    found = configuration(root)
-    write_record(found, "nat-kd", **recorded)
-    folder = write(found)
-    assert ("older configuration" in Parsed(folder / OF_PAPER).source) == shown
-    assert ("recipe.dropout: 0.45 is now" in Parsed(folder / OF_NAT).source) == shown
-
-
-def test_differences_from_an_older_configuration_are_marked(root: Path) -> None:
+def test_numbers_of_an_older_configuration_and_differences_from_them_are_marked(root: Path) -> None:
     made_up.publish(root, made_up.ONE_COLUMN)
     gain = {"label": "gain", "task": made_up.TASK, "over": "NAT", "ours_only": True}
     more = {"label": "more", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
@@ -264,8 +253,9 @@ def test_differences_from_an_older_configuration_are_marked(root: Path) -> None:
     found = configuration(root, tables={"1": table})
     write_record(found, "dims-cmlm-kd")
     write_record(found, "nat-kd", dropout=0.45)
-    rows = {}
-    for row in Parsed(write(found) / OF_PAPER).source.split("<tr>"):
+    folder, rows = write(found), {}
+    assert "recipe.dropout: 0.45 is now" in Parsed(folder / OF_NAT).source
+    for row in Parsed(folder / OF_PAPER).source.split("<tr>"):
         if label := re.search(r"<th[^>]*>\s*(DiMS|more|NAT)", row):
             rows[label[1]] = row.count("<small>older configuration</small>")
     assert rows == {"NAT": 2, "DiMS": 1, "more": 2}
