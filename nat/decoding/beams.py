@@ -44,7 +44,7 @@ class LeftToRightSearch(LeftToRight):
             stride: difference between the position numbers of neighbouring tokens.
             chunk: tokens that a decoder pass predicts, each by itself.
         """
-        beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype, kept)
+        beams = Beams(longest, self, encoded.states.dtype, kept)
         cache = model.start(encoded, self.beam, stride)
         shown = torch.full((len(longest) * self.beam, chunk), begin, device=longest.device)
         passes = torch.zeros_like(longest)
@@ -81,15 +81,10 @@ class Beams:
     """
 
     def __init__(
-        self,
-        longest: Tensor,
-        beam: int,
-        length_penalty: float,
-        dtype: torch.dtype,
-        kept: int,
+        self, longest: Tensor, options: LeftToRight, dtype: torch.dtype, kept: int
     ) -> None:
-        device, sentences = longest.device, longest.size(0)
-        self.beam, self.length_penalty, self.kept = beam, length_penalty, kept
+        device, sentences, beam = longest.device, longest.size(0), options.beam
+        self.beam, self.length_penalty, self.kept = beam, options.length_penalty, kept
         self.length = 0
         self.longest = longest
         self.sentences = torch.arange(sentences, device=device)

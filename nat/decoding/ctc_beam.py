@@ -66,14 +66,11 @@ class CtcBeam(CtcBeamDecodingOptions):
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
     ) -> list[Hypothesis]:
         """The best translation of each encoded sentence."""
-        options = self.language_model
-        if (options is None) != (language_model is None):
+        if (self.language_model is None) != (language_model is None):
             raise ValueError("a language model must come with its options")
-        weight, logarithmic = 0.0 if options is None else options.weight, self.bonus == "log_tokens"
         translations = []
         for words, *frames in self.emissions(model, encoded):
-            bonus = self.word_bonus, logarithmic
-            prefixes = Prefixes(words, self.beam, language_model, weight, *bonus)
+            prefixes = Prefixes(words, self, language_model)
             for symbols, scores, blank in zip(*frames, strict=True):
                 prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
             tokens, score = prefixes.best()

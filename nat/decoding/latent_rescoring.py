@@ -5,7 +5,6 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.options import LatentRescoringDecodingOptions
 from nat.decoding.rescoring import RescoredDraws
-from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -17,9 +16,7 @@ class LatentRescoring(RescoredDraws, LatentRescoringDecodingOptions):
     `nat.decoding.rescoring` for the score.
     """
 
-    def candidates(
-        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None = None
-    ) -> list[Hypothesis]:
+    def candidates(self, model: Transformer, encoded: Encoded) -> list[Hypothesis]:
         """One of each draw."""
         drawn = self.drawn(model, encoded)
         if model.decoder.upsample is not None:

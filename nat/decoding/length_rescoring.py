@@ -4,7 +4,6 @@ from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import LengthRescoringDecodingOptions
 from nat.decoding.rescoring import Rescoring
-from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -16,9 +15,7 @@ class LengthRescoring(Rescoring, LengthRescoringDecodingOptions):
     `nat.decoding.rescoring` for the score.
     """
 
-    def candidates(
-        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None = None
-    ) -> list[Hypothesis]:
+    def candidates(self, model: Transformer, encoded: Encoded) -> list[Hypothesis]:
         """One of each length."""
         canvases = canvases_of(model, encoded, self.length_beam)
         canvases.predict(model, encoded.repeat(self.length_beam), canvases.real)

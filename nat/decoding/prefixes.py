@@ -3,6 +3,7 @@
 import numpy as np
 
 from nat.data.vocabulary import EOS
+from nat.decoding.options import CtcBeamDecodingOptions
 from nat.language_model.ngram import LanguageModel
 
 NO_TOKEN, ROOT, NO_PARENT = -1, 0, -2
@@ -21,19 +22,14 @@ class Prefixes:
 
         log sum of p(alignment) + alpha log p_LM(y) + beta |y|,
 
-    or, if `logarithmic`, with beta log max(|y|, 1) in place of beta |y|.
+    or with beta log max(|y|, 1) in place of beta |y|, as the options say.
 
     A prefix is identified by a 64-bit hash of its tokens, so that it is recognised in whatever way
     it is reached. A frame rarely has more than a few extensions that can be among the K best: the
     others, which would lose even if the language model gave them probability one, are left out
     before it is asked. The result is the same as if all of them were ranked.
 
-    Args:
-        words: ids of the tokens that the sentence may have, here numbered 0 to U - 1, [U].
-        beam: K.
-        language_model: the language model, or None.
-        alpha, beta: factors as above, at least zero and in nats.
-        logarithmic: see above.
+    The sentence may have the tokens `words` [U], here numbered 0 to U - 1.
 
     Attributes:
         last: last token of each prefix, NO_TOKEN of the empty one, [K].
@@ -42,15 +38,11 @@ class Prefixes:
     def __init__(
         self,
         words: np.ndarray,
-        beam: int,
+        options: CtcBeamDecodingOptions,
         language_model: LanguageModel | None,
-        alpha: float,
-        beta: float,
-        logarithmic: bool = False,
     ) -> None:
-        self._words, self._beam = words, beam
-        self._language_model, self._alpha = language_model, alpha
-        self._beta, self._logarithmic = beta, logarithmic
+        self._words, self._options, self._language_model = words, options, language_model
+        self._alpha = 0.0 if options.language_model is None else options.language_model.weight
         begin = 0 if language_model is None else language_model.begin
         self._blank = np.zeros(1)  # log-probability of the alignments that end in a blank
         self._token = np.full(1, -np.inf)  # of those that end in the last token
@@ -89,7 +81,7 @@ class Prefixes:
         grown[parent[of_child], there] = -np.inf
         # of these, those that can be among the best, since log p_LM is not above zero
         bounds = grown + self._merit(1)[:, None]
-        worst = ranks.min() if len(ranks) == self._beam else -np.inf
+        worst = ranks.min() if len(ranks) == self._options.beam else -np.inf
         origin, extension = (bounds > worst).nonzero()
         if not len(origin):
             self._blank, self._token = stays_blank, stays_token
@@ -104,8 +96,8 @@ class Prefixes:
             grown_ranks = grown_ranks + self._alpha * scores_of_words
         ranks = np.concatenate((ranks, grown_ranks))
         chosen = np.arange(len(ranks))
-        if len(ranks) > self._beam:
-            chosen = np.argpartition(-ranks, self._beam - 1)[: self._beam]
+        if len(ranks) > self._options.beam:
+            chosen = np.argpartition(-ranks, self._options.beam - 1)[: self._options.beam]
         stays = chosen[chosen < len(total)]
         grows = chosen[chosen >= len(total)] - len(total)
         origin, token = origin[grows], token[grows]
@@ -132,8 +124,9 @@ class Prefixes:
         The language model's score of these tokens is not included.
         """
         lengths = self._lengths + more
-        counted = np.log(np.maximum(lengths, 1)) if self._logarithmic else lengths
-        merit: np.ndarray = self._alpha * self._fluency + self._beta * counted
+        if self._options.bonus == "log_tokens":
+            lengths = np.log(np.maximum(lengths, 1))
+        merit: np.ndarray = self._alpha * self._fluency + self._options.word_bonus * lengths
         return merit
 
     def best(self) -> tuple[list[int], float]:

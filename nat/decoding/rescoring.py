@@ -1,6 +1,7 @@
 """Noisy parallel decoding (Gu et al. 2018): an autoregressive assistant chooses a candidate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -8,31 +9,25 @@ from torch import Tensor
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.options import Draws, LengthPenalty, Rescored
-from nat.language_model.ngram import LanguageModel
 from nat.parts.latent import LatentVariables
 from nat.transformer.model import Encoded, Transformer
 
 
 class Rescoring(Rescored):
-    """Of several candidates, the assistant's choice is the translation, see `best_of_assistant`."""
+    """Of several candidates, the assistant's choice is the translation, see `best_of_assistant`.
+
+    A method has `candidates`: as many for each of the encoded sentences, side by side.
+    """
+
+    candidates: ClassVar[Callable[..., list[Hypothesis]]]
 
     @torch.inference_mode()
     def __call__(
-        self,
-        model: Transformer,
-        source: Tensor,
-        assistant: Transformer,
-        language_model: LanguageModel | None = None,
+        self, model: Transformer, source: Tensor, assistant: Transformer, **consulted: Any
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        candidates = self.candidates(model, model.encode(source), language_model)
+        candidates = self.candidates(model, model.encode(source), **consulted)
         return best_of_assistant(assistant, source, candidates, self.length_penalty)
-
-    def candidates(
-        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
-    ) -> list[Hypothesis]:
-        """As many of each of the B sentences, at least one, side by side."""
-        raise NotImplementedError
 
 
 class RescoredDraws(Rescoring, Draws):
