@@ -10,10 +10,8 @@ from nat.traits import ProxyInput
 class BlockMaskOptions(ProxyInput):
     """Of block masking.
 
-    Attributes:
-        aligned_by: whose alignment is revealed: that of the model that learns, or that of the
-            `teacher` it distils, as in the published code of DiMS. In validation, where there is no
-            teacher, it is the model's.
+    The alignment that is revealed is `aligned_by` the model that learns, or the teacher it distils,
+    as in the published code of DiMS. In validation, without a teacher, it is the model's.
     """
 
     aligned_by: Literal["model", "teacher"] = "model"
@@ -23,11 +21,7 @@ class BlockMaskOptions(ProxyInput):
 
 
 class FairseqNoiseOptions(ProxyInput):
-    """Of the noise of fairseq.
-
-    Attributes:
-        noise: `full_mask`: UNK everywhere; `random_delete`: a random part of the target.
-    """
+    """Of the noise of fairseq: UNK everywhere, or a random part of the target."""
 
     noise: Literal["full_mask", "random_delete"]
 
@@ -35,11 +29,7 @@ class FairseqNoiseOptions(ProxyInput):
 
 
 class FixedMaskOptions(ProxyInput):
-    """Of masking with a constant ratio.
-
-    Attributes:
-        revealed: share of the tokens that the decoder sees; 0 would be `full_mask`.
-    """
+    """Of masking with a constant ratio, of the tokens that are `revealed`."""
 
     revealed: float = Field(default=0.2, gt=0.0, lt=1.0)
 
@@ -102,9 +92,7 @@ class RandomRevealOptions(ProxyInput):
 class SkipOptions(ProxyInput):
     """Of the four tasks of hybrid-regressive translation.
 
-    Attributes:
-        curriculum: lambda, the larger the later the primary tasks begin; None for primary tasks
-            only.
+    `curriculum` is lambda: the larger, the later the primary tasks begin; None for these alone.
     """
 
     curriculum: float | None = Field(default=1.0, gt=0.0)

@@ -39,13 +39,9 @@ class AlignedTargets(NamedTuple):
     empty: Tensor
 
     def labels(self, symbols: Tensor) -> Tensor:
-        """T* of MPLE: the label of each prediction, BLANK where it is empty, PAD at padding.
+        """T* of MPLE: the label of each prediction, BLANK if empty, PAD at padding, [B, M].
 
-        Args:
-            symbols: ids of the targets, [B, N].
-
-        Returns:
-            [B, M].
+        `symbols` are the ids of the targets, [B, N].
         """
         # the last column stands for no target
         symbols = F.pad(symbols, (0, 1), value=PAD)
