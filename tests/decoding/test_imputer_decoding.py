@@ -5,42 +5,12 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.imputation import impute
 from nat.decoding.imputer import ImputerDecoding
 from tests.tiny import log_probabilities, make_model
-
-
-def test_blocks_by_hand() -> None:
-    # blocks of 3: [0 1 2] [3 4 5] [6 7]; the first pass takes the last of each whole block
-    confidence = torch.tensor([[-3.0, -1.0, -9.0, -1.0, -2.0, -0.1, -2.0, -1.0]])
-    masked = torch.ones(1, 8, dtype=torch.bool)
-    expected = [[2, 5], [1, 3, 7], [0, 4, 6]]
-    for number, places in enumerate(expected, 1):
-        revealed = most_confident_in_blocks(confidence, masked, 3, number)
-        assert revealed[0].nonzero()[:, 0].tolist() == places
-        masked = masked & ~revealed
-    assert not masked.any()
-
-
-@pytest.mark.parametrize("steps", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("share", [0.3, 1.0])
-def test_everything_is_revealed_once_and_never_two_neighbours(steps: int, share: float) -> None:
-    numbers = torch.Generator().manual_seed(steps)
-    masked = torch.rand(200, 21, generator=numbers) < share
-    masked &= torch.arange(21) < torch.randint(1, 22, (200, 1), generator=numbers)
-    left = masked
-    for number in range(1, steps + 1):
-        confidence = torch.randn(200, 21, generator=numbers)
-        revealed = most_confident_in_blocks(confidence, left, steps, number)
-        assert not (revealed & ~left).any()
-        if steps > 1:
-            assert not (revealed[:, 1:] & revealed[:, :-1]).any()
-        left = left & ~revealed
-    assert not left.any()
 
 
 def test_the_decoder_sees_what_is_revealed() -> None:
