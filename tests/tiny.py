@@ -223,3 +223,9 @@ def make_context(
     """Build the step that a proxy input or target is called with."""
     encoded = model.encode(batch.source)
     return BatchContext(model, batch, encoded, seed, update, progress, teacher)
+
+
+def without_model(batch: Batch, update: int = 0, seed: int = 1) -> Any:
+    """Build the step of a proxy input that needs no model, only random numbers."""
+    nothing: Any = None
+    return BatchContext(nothing, batch, nothing, seed, update)

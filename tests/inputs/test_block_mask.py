@@ -1,8 +1,5 @@
 """Block masks: how many masks a block has, where they lie, and what is revealed beside them."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -11,8 +8,7 @@ from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.inputs.block_mask import SIZES, BlockMask
-from nat.objective.context import BatchContext
-from tests.tiny import make_batch, make_context, make_model
+from tests.tiny import make_batch, make_context, make_model, without_model
 
 # short and long sources, one token, a target that is too long, an empty one
 LENGTHS = [(5, 7), (12, 3), (1, 2), (3, 9), (4, 0)]
@@ -23,8 +19,7 @@ def masks_of(width: int, real: int, number: int = 6_000) -> Tensor:
     """Masks of many sentences of which `real` positions are no padding."""
     padding = (torch.arange(width) >= real).expand(number, -1)
     empty = torch.zeros(number, 1, dtype=torch.int64)
-    nothing: Any = SimpleNamespace()
-    context = BatchContext(nothing, Batch(torch.arange(number), empty, empty), nothing, 1, 0)
+    context = without_model(Batch(torch.arange(number), empty, empty))
     return BlockMask().masks(context, padding)[:, :real]
 
 

@@ -1,23 +1,13 @@
 import math
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 
 from nat.alignment.reveal import share_of
-from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.inputs.fixed_mask import FixedMask
-from nat.objective.context import BatchContext, DecoderInput
-from tests.tiny import make_batch
-
-
-def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
-    """The method needs no model, only random numbers."""
-    nothing: Any = SimpleNamespace()
-    return FixedMask(revealed=revealed)(BatchContext(nothing, batch, nothing, 1, update))
+from tests.tiny import make_batch, without_model
 
 
 @pytest.mark.parametrize(
@@ -27,7 +17,7 @@ def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput
 def test_the_rest_is_masked_and_at_least_one(revealed: float, expected: list[int]) -> None:
     batch = make_batch([(1, length) for length in (0, 1, 2, 3, 5, 10, 100)])
     for update in range(5):
-        found = masked(batch, revealed, update)
+        found = FixedMask(revealed=revealed)(without_model(batch, update))
         carries = found.loss_mask
         assert carries.sum(1).tolist() == expected
         assert (found.tokens[carries] == MASK).all()
@@ -42,4 +32,5 @@ def test_a_half_is_a_half_whatever_the_share() -> None:
         assert share_of(lengths, float(share)).round().tolist() == list(map(round, products))
         assert share_of(lengths, float(share)).floor().tolist() == list(map(math.floor, products))
     # 0.3 * 95 = 28.5, of which the nearest even integer is shown
-    assert masked(make_batch([(1, 95)]), revealed=0.3).loss_mask.sum() == 95 - 28
+    found = FixedMask(revealed=0.3)(without_model(make_batch([(1, 95)])))
+    assert found.loss_mask.sum() == 95 - 28

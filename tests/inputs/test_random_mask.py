@@ -1,6 +1,4 @@
 from itertools import combinations
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -8,14 +6,7 @@ import torch
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
 from nat.inputs.random_mask import RandomMask
-from nat.objective.context import BatchContext, DecoderInput
-from tests.tiny import make_batch
-
-
-def masked(batch: Batch, update: int = 0, seed: int = 1) -> DecoderInput:
-    """The method needs no model, only random numbers."""
-    nothing: Any = SimpleNamespace()
-    return RandomMask()(BatchContext(nothing, batch, nothing, seed, update))
+from tests.tiny import make_batch, without_model
 
 
 def many(length: int, number: int = 24_000) -> Batch:
@@ -25,14 +16,16 @@ def many(length: int, number: int = 24_000) -> Batch:
 
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_number_of_masks_is_uniform_from_one_to_all(length: int) -> None:
-    counts = masked(many(length)).loss_mask.sum(1).bincount(minlength=length + 1)
+    counts = (
+        RandomMask()(without_model(many(length))).loss_mask.sum(1).bincount(minlength=length + 1)
+    )
     assert counts[0] == 0
     expected = 24_000 / length
     assert ((counts[1:] - expected).abs() < 5 * expected**0.5).all()
 
 
 def test_every_set_of_positions_is_as_likely() -> None:
-    found = masked(many(4)).loss_mask
+    found = RandomMask()(without_model(many(4))).loss_mask
     codes = (found.long() * torch.tensor([1, 2, 4, 8])).sum(1).bincount(minlength=16)
     for number in range(1, 5):
         sets = [sum(1 << place for place in chosen) for chosen in combinations(range(4), number)]
@@ -43,7 +36,7 @@ def test_every_set_of_positions_is_as_likely() -> None:
 def test_masks_replace_exactly_what_carries_loss() -> None:
     for update in range(50):
         batch = make_batch()
-        found = masked(batch, update)
+        found = RandomMask()(without_model(batch, update))
         carries = found.loss_mask
         assert (found.tokens[carries] == MASK).all()
         assert torch.equal(found.tokens[~carries], batch.target[~carries])
@@ -54,7 +47,8 @@ def test_masks_replace_exactly_what_carries_loss() -> None:
 
 
 def test_an_empty_target_has_no_mask() -> None:
-    found = masked(Batch.collate([0, 1], [[9], [9]], [[10, 11], []]))
+    found = RandomMask()(without_model(Batch.collate([0, 1], [[9], [9]], [[10, 11], []])))
     assert found.loss_mask.sum(1).tolist()[1] == 0
     assert found.tokens[1].tolist() == [PAD, PAD]
-    assert masked(Batch.collate([0], [[9]], [[]])).tokens.shape == (1, 0)
+    alone = RandomMask()(without_model(Batch.collate([0], [[9]], [[]])))
+    assert alone.tokens.shape == (1, 0)
