@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from nat.data.batch import source_tensor
-from nat.decoding.canvas import canvases_of
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputation import imputed_translations
 from nat.decoding.latent_beam_rescoring import LatentBeamRescoring
 from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring
@@ -81,15 +79,13 @@ def test_what_is_too_long_or_no_number_is_not_chosen() -> None:
 def test_lengths_are_candidates(length: str) -> None:
     model, assistant = make_model(seed=3, length=length), make_model(seed=4)
     source = source_tensor(SENTENCES)
-    chosen = LengthRescoring(length_beam=5)(model, source, assistant)
-    different = 0
+    method = LengthRescoring(length_beam=5)
+    chosen, different = method(model, source, assistant), 0
     for sentence, best in zip(SENTENCES, chosen, strict=True):
-        encoded = model.encode(source_tensor([sentence]))
-        canvases = canvases_of(model, encoded, 5)
-        canvases.predict(model, encoded.repeat(5), canvases.real)
-        assert len({tuple(one.tokens) for one in canvases.all()}) == 5
-        must_be_best(best, assistant, sentence, canvases.all())
-        different += len(best.tokens) != canvases.lengths[0]
+        candidates = method.candidates(model, model.encode(source_tensor([sentence])))
+        assert len({len(one.tokens) for one in candidates}) == 5
+        must_be_best(best, assistant, sentence, candidates)
+        different += len(best.tokens) != len(candidates[0].tokens)
     assert different
     assert {one.steps for one in chosen} == {2}
     # with one candidate there is nothing to choose
@@ -105,13 +101,8 @@ def test_draws_are_candidates(upsampled: bool) -> None:
     method = LatentRescoring(samples=4, temperature=3.0, seed=8)
     different = 0
     for sentence, best in zip(SENTENCES, method(model, source, assistant), strict=True):
-        encoded = model.latent.sampled(model.encode(source_tensor([sentence])), 4, 3.0, 8)
-        if upsampled:
-            candidates = imputed_translations(model, encoded, steps=1)
-        else:
-            canvases = canvases_of(model, encoded, 1)
-            canvases.predict(model, encoded, canvases.real)
-            candidates = canvases.all()
+        candidates = method.candidates(model, model.encode(source_tensor([sentence])))
+        assert len(candidates) == 4
         must_be_best(best, assistant, sentence, candidates)
         different += len({tuple(one.tokens) for one in candidates}) > 1
     assert different
