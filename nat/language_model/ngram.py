@@ -78,9 +78,7 @@ class LanguageModel:
     def step(self, states: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log-probabilities of next words, nats, float64, and the states after them, [n] each.
 
-        Args:
-            states: [n].
-            words: symbols that can occur in texts, [n].
+        Words are symbols that can occur in texts, [n], and states [n] as well.
         """
         scores, after = np.zeros(len(states)), np.zeros(len(states), dtype=np.int64)
         nodes, wanted, open_ = states.astype(np.int64), words, np.arange(len(states))
@@ -122,13 +120,9 @@ class LanguageModel:
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
 ) -> LanguageModel:
-    """Estimate a model.
+    """Estimate a model with n-grams up to an order, at least 1.
 
-    Args:
-        tokens: ids of all sentences, one after the other.
-        lengths: tokens of each sentence, [n].
-        vocabulary_size: V.
-        order: of the longest n-grams, at least 1.
+    `tokens` are the ids of all sentences, one after the other, `lengths` those of each, [n].
     """
     parents, words, shorter, counts, first = _counted(
         _with_ends(tokens, lengths), vocabulary_size, order
@@ -159,9 +153,8 @@ def estimate(
         for start in range(0, len(adjusted), BLOCK):
             part = slice(start, start + BLOCK)
             own, of_all = adjusted[part], sums[context[part]]
-            own = np.divide(
-                own - taken[np.minimum(own, 3)], of_all, out=np.zeros(len(own)), where=of_all > 0
-            )
+            own = own - taken[np.minimum(own, 3)]
+            own = np.divide(own, of_all, out=np.zeros(len(own)), where=of_all > 0)
             less = lower[shorter[number][part] - first[number]] if number else lower[part]
             probabilities[part] = own + weight[context[part]] * less
         lower = probabilities
@@ -200,8 +193,10 @@ def _counted(
             starts = np.flatnonzero((places >= first[-2] + low) & (places < first[-2] + high))
             starts = starts[stream[starts + (length - 2)] != EOS]
             keys = places[starts] * np.int64(vocabulary_size) + stream[starts + (length - 1)]
-            keys, one_each, inverse, frequencies = np.unique(keys, True, True, True)
-            longer[starts] = inverse + node
+            keys, one_each, numbers, frequencies = np.unique(
+                keys, return_index=True, return_inverse=True, return_counts=True
+            )
+            longer[starts] = numbers + node
             node += len(keys)
             parent, word = np.divmod(keys, vocabulary_size)
             block = parent, word, places[starts[one_each] + 1], frequencies

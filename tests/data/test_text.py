@@ -15,7 +15,7 @@ import nat.data.text as module
 from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
 from nat.data.corpus import PairSource, Source
-from nat.data.lines import count_lines, read_lines
+from nat.data.lines import read_lines
 from nat.data.sources import Place
 from nat.data.splits import (
     addresses_of,
@@ -125,18 +125,6 @@ def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
     assert split_names(corpus) == [*SPLITS]
     assert folder_of("toy", "valid") == Path("results/corpora/toy")
     assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
-
-
-def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path, lines=9)
-    corpus["splits"]["test"] = {"every": 3}
-    whole, test = (make(tmp_path, corpus, part=split) for split in ("train", "test"))
-    assert list(read_lines(test / "test.en")) == [f"train en {n}" for n in (2, 5, 8)]
-    assert count_lines(whole / "train.en") == 6
-    assert read_json(test / "text.json")["pairs"] == {"test": 3}
-    corpus["splits"]["test"]["every"] = 10
-    with told("splits.test"):
-        make(tmp_path, corpus, part="train")
 
 
 @pytest.mark.parametrize("order", [("valid", "test", "test_b"), ("test_b", "test", "valid")])
