@@ -11,7 +11,6 @@ from nat.configuration.entries import Entries, replacements
 from nat.configuration.families import Origin, require
 from nat.configuration.files import file_of
 from nat.configuration.json_values import fingerprint, references, renamed
-from nat.configuration.merging import Content
 from nat.configuration.models import Training
 from nat.errors import UserError, told_of
 from nat.options import options_of
@@ -68,19 +67,14 @@ def methods_of(configuration: Entries, system: str) -> SystemMethods:
 def needed_systems(configuration: Entries, system: str) -> list[tuple[str, str]]:
     """Systems that a system needs, each with the key that names it (`text`, also for what the
     decodings of its texts use)."""
-    needed = []
-
-    def find(content: Content, key: str) -> None:
-        for _, folder, name in references(content):
+    content, needed = configuration.content("systems", system), []
+    parts = [(key, {key: content.get(key)}) for key in ("text", "init_from", "teacher")]
+    for key, part in parts:
+        for _, folder, name in references(part):
             if folder == "systems":
                 needed.append((name, key))
             else:
-                file = configuration.content("decodings", name)
-                find({part: file.get(part) for part in ("assistant", "language_model")}, key)
-
-    content = configuration.content("systems", system)
-    for key in ("text", "init_from", "teacher"):
-        find({key: content.get(key)}, key)
+                parts.append((key, configuration.content("decodings", name)))
     return needed
 
 
