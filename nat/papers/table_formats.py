@@ -30,7 +30,7 @@ class TableText:
         columns: pairs of a heading and `ours`, `published` or `difference`; the first are the
             group, if rows have any, and the label of a row.
         prose: whether the columns hold sentences, not numbers.
-        names: the headings of the columns without the marks of footnotes.
+        behind: for each row the records of its numbers, None for what a paper prints.
     """
 
     title: str
@@ -40,7 +40,7 @@ class TableText:
     rows: list[list[str]]
     notes: list[str]
     prose: bool = False
-    names: Sequence[str] = ()
+    behind: Sequence[Sequence[Record | None]] = ()
 
     @property
     def labels(self) -> int:

@@ -63,6 +63,7 @@ def make(table: ResolvedPart, root: Path) -> TableText:
     for number, note in enumerate(described.footnotes, 1):
         marks[note.row or "", note.column or ""] += superscript(number)
     rows: list[list[str]] = []
+    behind: list[list[Record | None]] = []
     groups = {each["row"]: each["group"] for each in records[::-1]}
     before = ""
     for label in dict.fromkeys(row for row, _ in at):
@@ -73,6 +74,7 @@ def make(table: ResolvedPart, root: Path) -> TableText:
             marked = part == (PUBLISHED if (column, PUBLISHED) in columns else part)
             texts.append(text + marks[label, column] * marked)
         rows.append(texts)
+        behind.append([at[label, name] if part in (OURS, "") else None for name, part in columns])
         before = groups[label]
     labels = [("", ""), ("system", "")]
     if not any(groups.values()):
@@ -89,7 +91,7 @@ def make(table: ResolvedPart, root: Path) -> TableText:
         rows=rows,
         notes=[*notes, *dict.fromkeys(signatures)],
         prose=described.kind == "texts",
-        names=[name for name, _ in (*labels, *columns)],
+        behind=behind,
     )
 
 

@@ -20,7 +20,7 @@ from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
-from nat.papers.table_formats import DIFFERENCE, PUBLISHED, TableText, given, heading
+from nat.papers.table_formats import TableText, given, heading
 from nat.papers.values import Record
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.report.page import NOTHING, OLDER, Entry, Page, Row, Section, of_paper, of_system
@@ -137,18 +137,14 @@ def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list
             cells += behind(each)
         return list(dict.fromkeys(cells))
 
-    records = {(record["row"], record["column"]): record for record in table.records}
     rows = []
-    for row, texts in zip(dict.fromkeys(row for row, _ in records), table.rows, strict=True):
-        places = zip(table.names, table.columns, texts, strict=True)
-        rows.append(
-            [
-                Entry(text, look="number")
-                if part in (PUBLISHED, DIFFERENCE)
-                else _ours(results, records[row, column], text, behind((row, column)))
-                for column, (_, part), text in list(places)[table.labels :]
-            ]
-        )
+    for texts, records in zip(table.rows, table.behind, strict=True):
+        row = [Entry(text, look="number") for text in texts[table.labels :]]
+        for column, record in enumerate(records):
+            if record is not None:
+                cells = behind((record["row"], record["column"]))
+                row[column] = _ours(results, record, row[column].text, cells)
+        rows.append(row)
     return rows
 
 
