@@ -45,9 +45,6 @@ Curves = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
 """Updates and values of trainings, by the title of the chart and the name of the curve."""
 
 
-NOT_RUN = Entry("not run", look=NOTHING)
-
-
 def number(value: float | None, how: str) -> Entry:
     """Make an entry of a number in a format, empty without one."""
     return Entry("" if value is None else f"{value:{how}}", look="number")
@@ -57,7 +54,7 @@ def share(there: int, of: int, all_of_it: str = "complete", unit: str = "") -> E
     """Make an entry that says how much exists."""
     if there == of:
         return Entry(all_of_it, look=COMPLETE)
-    return Entry(f"{there} of {of}{unit}", look=PART) if there else NOT_RUN
+    return Entry(f"{there} of {of}{unit}", look=PART) if there else Entry("not run", look=NOTHING)
 
 
 def ticks(curves: Collection[Sequence[Sequence[float]]]) -> list[list[float]]:

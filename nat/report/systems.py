@@ -16,7 +16,7 @@ from nat.measures.results import read
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
 from nat.report.page import (
-    NOT_RUN,
+    NOTHING,
     OLDER,
     SENTENCES,
     SYSTEMS,
@@ -78,7 +78,7 @@ def pages(results: Results) -> Iterator[Page]:
     curves: dict[str, dict[str, Any]] = {}
     for (corpus, system), seeds in sorted(shown.items()):
         page, row, bleu = _page(results, corpus, system, sorted(seeds), browsed)
-        rows[page.state != NOT_RUN].append(row)
+        rows[page.state is not None and page.state.look != NOTHING].append(row)
         if bleu.text:
             best.setdefault(system, {})[corpus] = bleu
         for section in page.sections:

@@ -146,6 +146,7 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
         ("index.html", "papers-rows", "2 of 3 0 1 holds, 1 cannot be judged here 2 of 3 0.05"),
         ("index.html", "not-run", "Tables and figures that were not run: 1"),
         ("systems/index.html", "matrix", f"system {CORPUS} dims-cmlm-kd"),
+        ("systems/index.html", "untrained", "Systems that were not trained: 2"),
         (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
         (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
         (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
