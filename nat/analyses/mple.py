@@ -62,17 +62,13 @@ class Proxy(NamedTuple):
 
     Attributes:
         targets: T of each sentence that was measured, by its number; without empty tokens.
-        nll: sum of -log P(T | Z, X), nats.
+        nll: of each, -log P(T | Z, X), nats, and the tokens that Z and T are made from.
         input_loss: sum of log Q(Z | X) - log P(Z | X), nats.
-        tokens: of the targets that Z and T are made from.
-        of_sentences: parts of `nll` and `tokens`, by the number of the sentence.
     """
 
     targets: dict[int, list[int]]
-    nll: float
+    nll: dict[int, tuple[float, int]]
     input_loss: float
-    tokens: int
-    of_sentences: dict[int, tuple[float, int]]
 
 
 @analysis.of_splits
@@ -107,17 +103,17 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
         text = [how.text(each) for each in subwords]
         return pairwise_bleu([text], truth, weights, counted_as).references.mean()
 
-    tokens = sum(proxy.tokens for proxy in proxies)
-    bits = sum(proxy.input_loss for proxy in proxies) / math.log(2)
-    values = {"l_input": bits / tokens, "target_bleu": float(np.mean([*map(bleu, proxies)]))}
     terms = {}
     for number in measured:
-        nats, of_sentence = zip(*(proxy.of_sentences[number] for proxy in proxies), strict=True)
-        terms[number] = sum(nats) / math.log(2), sum(of_sentence)
+        nats, lengths = zip(*(proxy.nll[number] for proxy in proxies), strict=True)
+        terms[number] = sum(nats) / math.log(2), sum(lengths)
+    tokens = sum(lengths for _, lengths in terms.values())
+    bits = sum(proxy.input_loss for proxy in proxies) / math.log(2)
+    values = {"l_input": bits / tokens, "target_bleu": float(np.mean([*map(bleu, proxies)]))}
     return {
         **pairs.counts(len(measured)),
         "sentences_with_references": len(covered),
-        "tokens": proxies[0].tokens,
+        "tokens": tokens // len(proxies),
         "draws": len(proxies),
         "measures": {"l_nat": analysis.ratio(terms), **analysis.measures(values)},
     }
@@ -141,17 +137,16 @@ def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
     """
     update = objective.updates + draw
     targets: dict[int, list[int]] = {}
-    of_sentences: dict[int, tuple[float, int]] = {}
-    nll = input_loss = 0.0
+    nll: dict[int, tuple[float, int]] = {}
+    input_loss = 0.0
     for batch in pairs.batches():
         loss = objective(pairs.model, batch, update)
-        nll += float(loss.parts["nll"].double().sum())
         # a pair that no alignment fits has no loss
         kept = loss.positions.gt(0)
         nats, lengths = loss.parts["nll"][kept].double(), batch.target_lengths[kept]
         numbers = batch.ids[kept].tolist()
         rows = zip(nats.tolist(), lengths.tolist(), strict=True)
-        of_sentences |= dict(zip(numbers, rows, strict=True))
+        nll |= dict(zip(numbers, rows, strict=True))
         if "kl" in loss.parts:
             input_loss += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
@@ -167,8 +162,7 @@ def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
             learned = objective.target.proxy_target(*step)
         for number, row in zip(numbers, learned[kept].tolist(), strict=True):
             targets[number] = [token for token in row if token not in (PAD, BLANK)]
-    tokens = sum(length for _, length in of_sentences.values())
-    return Proxy(targets, nll, input_loss, tokens, of_sentences)
+    return Proxy(targets, nll, input_loss)
 
 
 def proxy_input(

@@ -229,11 +229,6 @@ def counts_of(measure: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | No
     return counts[chosen] if chosen is not None and complete else None
 
 
-def is_part(measure: str) -> bool:
-    """Return True for a measure of part of a test set."""
-    return measure in MEASURED and MEASURED[measure].part != ""
-
-
 def sentences_by_length(
     references: Sequence[str], sources: Sequence[str] | None
 ) -> dict[str, list[int]]:

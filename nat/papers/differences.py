@@ -94,7 +94,8 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
     cell, measure = used[0], MEASURES[used[0].measure]
     of_one_text = len({(each.corpus, each.split) for each in used}) == 1
     method = PAIRED if len(sides) > 1 and of_one_text else "bootstrap"
-    part = cell.measure if statistics.is_part(cell.measure) else ""
+    is_part = measure.source == SCORE and statistics.MEASURED[cell.measure].part
+    part = cell.measure if is_part else ""
     return Difference(
         left=sum(of_left for of_left, _ in pairs) / len(pairs),
         right=sum(of_right for _, of_right in pairs) / len(pairs),
