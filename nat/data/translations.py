@@ -79,37 +79,29 @@ def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[st
     }
 
 
-def read_translations(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file; a `UserError` for a line that is none."""
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
-            record = None
-        if not isinstance(record, dict) or any(
-            not isinstance(record.get(key), kind) for key, kind in _KEYS.items()
-        ):
-            raise UserError(
-                f"{path}, line {number} is not a translation with the keys {', '.join(_KEYS)}; "
-                f"remove the file and {remedy(path)}"
-            )
-        yield record
-
-
 def read_in_order(*paths: Path, sentences: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield the records of files whose sentences, one file after the other, are 0, 1, 2, ...
 
-    Raises a `UserError` for the first that is out of place, and at the end if there are not
-    `sentences` of them.
+    Raises a `UserError` for the first line that is no record or out of place, and at the end if
+    there are not `sentences` of them.
     """
     due = 0
     for path in paths:
-        for number, record in enumerate(read_translations(path), start=1):
-            if record["id"] != due:
-                raise UserError(
-                    f"{path}, line {number} holds sentence {record['id']} instead of sentence "
-                    f"{due}; remove the file and {remedy(path)}"
-                )
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError:
+                record = None
+            fault = ""
+            if not isinstance(record, dict) or any(
+                not isinstance(record.get(key), kind) for key, kind in _KEYS.items()
+            ):
+                fault = f"is not a translation with the keys {', '.join(_KEYS)}"
+            elif record["id"] != due:
+                fault = f"holds sentence {record['id']} instead of sentence {due}"
+            if fault:
+                advice = f"remove the file and {remedy(path)}"
+                raise UserError(f"{path}, line {number} {fault}; {advice}")
             due += 1
             yield record
     if sentences not in (None, due):

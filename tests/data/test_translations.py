@@ -9,7 +9,7 @@ import pytest
 from nat.checksums import sha256_of
 from nat.data.translations import (
     merge_shards,
-    read_translations,
+    read_in_order,
     shard_of,
     too_long,
     write_translations,
@@ -42,7 +42,7 @@ def test_merging_joins_counts_and_names(tmp_path: Path) -> None:
     write_translations(shards[0], [record(0), record(1, "", too_long(8))])
     write_translations(shards[1], [record(2, "", "empty source"), record(3, "", too_long(8))])
     summary = merge_shards(shards, 4, tmp_path / "test.jsonl")
-    assert [row["id"] for row in read_translations(tmp_path / "test.jsonl")] == [0, 1, 2, 3]
+    assert [row["id"] for row in read_in_order(tmp_path / "test.jsonl")] == [0, 1, 2, 3]
     assert summary == json.loads((tmp_path / "test.json").read_text())
     assert summary == {
         "sha256": sha256_of(tmp_path / "test.jsonl"),
@@ -85,10 +85,10 @@ def test_a_line_that_is_no_record_is_refused(tmp_path: Path) -> None:
         path = write(tmp_path / name, [0])
         atomic_write_text(path, path.read_text() + line + "\n")
         with told("line 2", f"snakemake --force {name}"):
-            list(read_translations(path))
+            list(read_in_order(path))
 
 
 def test_text_of_any_kind_comes_back(tmp_path: Path) -> None:
     odd = record(0) | {"text": 'a "quoted" line\twith\nbreaks é – “ß”'}
     write_translations(tmp_path / "x", [odd, record(1)])
-    assert list(read_translations(tmp_path / "x")) == [odd, record(1)]
+    assert list(read_in_order(tmp_path / "x")) == [odd, record(1)]

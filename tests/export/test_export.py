@@ -30,7 +30,6 @@ from nat.data import raw_text
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
 from nat.data.splits import prepared_as
-from nat.data.translations import read_translations
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.export import command, translator
@@ -93,7 +92,7 @@ def of_graph(system: str, decoding: str, number: int = 1, shards: int = 1) -> li
     """The translations that a job of the graph makes, or those of a shard."""
     shard = Shard("micro", CORPUS, system, 1, decoding, "test", number, shards)
     translate_shard(job(read("micro"), shard))
-    return list(read_translations(Path(shard.path)))
+    return [json.loads(line) for line in read_lines(shard.path)]
 
 
 Run = Callable[..., tuple[str, str, int]]

@@ -21,7 +21,7 @@ from nat.configuration.reading import read
 from nat.configuration.runnable import cannot_train
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
-from nat.data.translations import read_translations
+from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary, VocabularySizes
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
@@ -275,7 +275,7 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     sizes = VocabularySizes(len(SPECIALS) + len(WORDS))
     matching_model(MODEL, job(configuration, shard).configuration, sizes)
     translate_shard(job(configuration.on(CORPUS), shard))
-    assert len(list(read_translations(Path(shard.path)))) == len(SENTENCES)
+    assert len(list(read_in_order(Path(shard.path)))) == len(SENTENCES)
 
 
 def test_a_checkpoint_is_fetched_from_its_address(folder: Path) -> None:

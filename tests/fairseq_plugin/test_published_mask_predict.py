@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from nat.artifacts import Shard
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
-from nat.data.translations import read_translations
+from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding import masked_at_outputs
 from nat.decoding.canvas import canvases_of
@@ -223,7 +223,7 @@ def test_scores_can_be_made(theirs: Released) -> None:
     imported()
     shard = Shard("micro", CORPUS, SYSTEM, 1, "mask-predict-4-lb5", "test", 1, 1)
     translate_shard(job(read("micro", Path()).on(CORPUS), shard))
-    assert len(list(read_translations(Path(shard.path)))) == len(SENTENCES)
+    assert len(list(read_in_order(Path(shard.path)))) == len(SENTENCES)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
 from nat.configuration import read
 from nat.data.binarised import BinarisedText
 from nat.data.subwords import merge
-from nat.data.translations import merge_shards, read_translations
+from nat.data.translations import merge_shards, read_in_order
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.export.formats import export
 from nat.export.package import packed
@@ -71,7 +71,7 @@ def of_graph(system: str, decoding: str) -> list[str]:
     """The translations of the test set that a job of the graph makes."""
     shard = Shard("micro", CORPUS, system, 2, decoding, "test", 1, 1)
     translate_shard(job(read("micro"), shard))
-    return [record["text"] for record in read_translations(Path(shard.path))]
+    return [record["text"] for record in read_in_order(Path(shard.path))]
 
 
 def test_systems_are_trained_distilled_and_scored() -> None:
