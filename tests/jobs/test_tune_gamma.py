@@ -1,6 +1,5 @@
 """Weights of dynamic distillation that are tuned on several references."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from nat.configuration.reading import read
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
 from nat.workflow.specification import job
-from tests.made_up_run import REPOSITORY
+from tests.made_up_run import REPOSITORY, write_lines
 from tests.messages import told
 
 CORPUS = "toy-ka-lu"
@@ -36,17 +35,11 @@ def write(raw: list[str], translations: list[list[str]], weights: list[float]) -
         {"id": number, "references": [line, "y " * 5 + line], "weights": weights}
         for number, line in enumerate(TRUTH)
     )
-    Path(inputs.references.path).mkdir()
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (Path(inputs.references.path) / "valid.lu.jsonl").write_text(lines)
+    write_lines(Path(inputs.references.path) / "valid.lu.jsonl", [*rows])
     for each, version in zip(inputs.translations, translations, strict=True):
-        path = Path(each.path)
-        path.parent.mkdir(parents=True)
-        records = (
-            {"id": number, "tokens": text, "text": text, "score": 0.0, "steps": 1, "status": "ok"}
-            for number, text in enumerate(version)
-        )
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        same = {"score": 0.0, "steps": 1, "status": "ok"}
+        texts = [{"id": n, "tokens": text, "text": text} for n, text in enumerate(version)]
+        write_lines(Path(each.path), [text | same for text in texts])
 
 
 def test_the_teacher_that_is_right_is_chosen(

@@ -1,6 +1,5 @@
 """Training on several target texts as a user starts it: it ends, goes on, and adds up."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.training.test_training import (
     SYSTEM,
     SYSTEMS,
     check_that_it_resumes,
+    curve,
     folder,  # noqa: F401
     make_start,
     model_file,
@@ -72,11 +72,8 @@ def write_likeness(sentences: int, candidates: int = 2) -> None:
 
 
 def parts(system: str) -> list[dict[str, float]]:
-    with (model_file(system).parent / "training.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if row["split"] == "train"]
-    return [
-        {key: float(value or 0) for key, value in row.items() if key != "split"} for row in rows
-    ]
+    rows = [row for row in curve(system) if row.pop("split") == "train"]
+    return [{key: float(value or 0) for key, value in row.items()} for row in rows]
 
 
 @pytest.mark.parametrize("system", ["dynamic", "mixed"])
