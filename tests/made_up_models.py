@@ -71,11 +71,14 @@ def write_corpus(root: Path, test: Sequence[str], **preprocessing: Any) -> None:
     prepare_corpus(CORPUS, read("micro").corpus(CORPUS))
 
 
-def write_model(system: str, seed: int = 1) -> Path:
-    """An untrained model of a system, of a few symbols a sentence; returns its folder."""
+def write_model(system: str, seed: int = 1, drawn: int | None = None) -> Path:
+    """An untrained model of a system, of a few symbols a sentence; returns its folder.
+
+    Its weights are `drawn` with this number, by default its seed.
+    """
     training = read("micro").training(CORPUS, system)
     sizes = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe").sizes
-    torch.manual_seed(seed)
+    torch.manual_seed(seed if drawn is None else drawn)
     model = build_model(training, sizes)
     with torch.no_grad():  # distinct predictions, and none of what is never written
         model.embedding.weight.mul_(4)

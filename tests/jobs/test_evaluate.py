@@ -9,19 +9,17 @@ from typing import Any
 import pytest
 import torch
 
-from nat.artifacts import Converted, Model, Score, TrainingRecord
+from nat.artifacts import Converted, Score, TrainingRecord
 from nat.checksums import OF_FOLDER, is_record
 from nat.configuration import read
-from nat.data.vocabulary import Vocabularies
 from nat.export.formats import convert_model
 from nat.files import atomic_write_text, write_json
 from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
 from nat.measures import bleu, score, statistics
-from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
 from nat.workflow.specification import job, jobs
-from tests.made_up_models import CORPUS, sentences, write_run
+from tests.made_up_models import CORPUS, sentences, write_model, write_run
 from tests.messages import told
 
 SYSTEM = "at-base"
@@ -55,12 +53,7 @@ def translated(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
 
 
 def save_model_of(seed: int, system: str = SYSTEM) -> None:
-    training = read("micro").training(CORPUS, system)
-    torch.manual_seed(seed)
-    sizes = Vocabularies.load(TEXTS / "binarised").sizes
-    model = build_model(training, sizes)
-    path = Path(Model("micro", CORPUS, system, 1).path)
-    save_model(path, model.state_dict(), training, sizes, 1)
+    write_model(system, drawn=seed)
     record = Path(TrainingRecord("micro", CORPUS, system, 1).path)
     write_json(record, {"fingerprint": "that of the training"})
 
