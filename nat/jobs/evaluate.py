@@ -54,14 +54,12 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
         progress = Progress(name, 1, "split")
         translated = {each: files[each] for each in (TRANSLATIONS, SUMMARY)}
         if _are_from(files, origin):
-            if len(jobs) > 1:
-                progress.say("unchanged, kept")
+            progress.say("unchanged, kept")
             continue
         if _are_from(translated, {TRANSLATED_FROM: origin[TRANSLATED_FROM]}):
             score.score_translations(job)
             summary = read_json(files[SUMMARY])
-            if len(jobs) > 1:
-                progress.say("translations kept, scored again")
+            progress.say("translations kept, scored again")
         else:
             translator = translator or Translator(jobs[0], wanted.split, known={})
             lines = translator.translate(job)
