@@ -27,7 +27,7 @@ from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import read
 from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
-from nat.data.lines import LONGEST_LINE
+from nat.data.lines import LONGEST_LINE, read_lines
 from nat.data.raw_text import RawText
 from nat.data.splits import prepared_as
 from nat.data.vocabulary import PAD
