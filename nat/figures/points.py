@@ -12,7 +12,7 @@ from nat.errors import UserError, told_of
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
-from nat.papers.cells import Shown, place, shown
+from nat.papers.cells import Shown
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
@@ -63,17 +63,16 @@ def make(figure: ResolvedPart, root: Path) -> Plot:
 def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of points, in scatter plots with what is shown along the horizontal axis."""
     records: list[Record] = []
-    groups = shown(figure.cells)
     across = {
-        place(each.first)[:-1]: values.record(figure.scale, each, reader)
-        for each in groups
+        _place(each): values.record(figure.scale, each, reader)
+        for each in figure.numbers
         if each.first.axis == "x"
     }
-    for each in groups:
+    for each in figure.numbers:
         if each.first.axis == "x":
             continue
         record = values.record(figure.scale, each, reader)
-        if x := across.get(place(each.first)[:-1]):
+        if x := across.get(_place(each)):
             remarks = dict.fromkeys(of["remark"] for of in (record, x) if of["remark"])
             record |= {
                 "x": x["ours"],
@@ -90,6 +89,12 @@ def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
     return records
 
 
+def _place(shown: Shown) -> tuple[Any, ...]:
+    """Where both coordinates of a point of a scatter plot belong."""
+    cell = shown.first
+    return cell.row, cell.column, cell.category, cell.point
+
+
 def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of the validations of each training, with their place in the chain as `x`.
 
@@ -97,7 +102,7 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """
     records: list[Record] = []
     chains: dict[tuple[str, str], list[Shown]] = {}
-    for each in shown(figure.cells):
+    for each in figure.numbers:
         chains.setdefault((each.first.row, each.first.column), []).append(each)
     for links in chains.values():
         for position in range(len(links[0].own)):
@@ -130,7 +135,7 @@ def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[
     """
     records: list[Record] = []
     contents: dict[str, Content] = {}
-    for group in shown(figure.cells):
+    for group in figure.numbers:
         base = values.record(figure.scale, group, reader)
         base |= {"over": "", "collapsed": False, "point": ""}
         base |= dict.fromkeys(("ours", "low", "high", "spread"))

@@ -1,6 +1,6 @@
 """Cells: numbers with an address, the rows of the relation of a paper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator
@@ -11,8 +11,6 @@ from nat.measures.known import MEASURES, TOYS
 
 QUOTED, COMPUTED = "only quoted", "derived"
 """Reasons for having no number of ours: the paper quotes it, or others make it."""
-OWN, OVER = "own", "over"
-"""Roles of a cell: what is shown, and what it is shown over."""
 TEACHER, STUDENT = "teacher", "student"
 """Columns of a table of samples."""
 Source = Annotated[
@@ -32,8 +30,8 @@ class Derivation(NamedTuple):
 class Cell(NamedTuple):
     """A number with an address.
 
-    The cells of a report that differ in nothing but seed and draw are shown as their mean. Where a
-    cell has no source, `reason` says why.
+    Cells that differ in nothing but seed and draw are shown as their mean. Where a cell has no
+    source, `reason` says why.
 
     Attributes:
         report: such as `table 2`; of claims `claims`.
@@ -57,7 +55,6 @@ class Cell(NamedTuple):
     category: str = ""
     point: int = 0
     axis: str = "y"
-    role: str = OWN
     system: str = ""
     decoding: str = ""
     split: str = ""
@@ -109,15 +106,22 @@ class Shown(NamedTuple):
         """All of them."""
         return self.own + self.over
 
+    def each(self, change: Callable[[Cell], Cell]) -> "Shown":
+        """The same with each cell changed."""
+        return Shown(tuple(map(change, self.own)), tuple(map(change, self.over)))
 
-def place(cell: Cell) -> tuple[Any, ...]:
-    """Place where cells are shown as one mean."""
-    return cell.report, cell.row, cell.column, cell.x, cell.category, cell.point, cell.axis
+    def changed(self, **fields: Any) -> "Shown":
+        """The same with these fields of each cell."""
+        return self.each(lambda cell: cell._replace(**fields))
+
+    def with_published(self, printed: Any) -> "Shown":
+        """The same with the printed value of a line of a published file, or of another cell."""
+        return self._replace(own=tuple(with_published(cell, printed) for cell in self.own))
 
 
 def with_published(cell: Cell, printed: Any) -> Cell:
     """The cell with the printed value of a line of a published file, or of another cell."""
-    if printed is None or cell.role == OVER:
+    if printed is None:
         return cell
     own = {key: getattr(printed, key) for key in ("published", "printed", "origin")}
     return cell._replace(**own)
@@ -128,18 +132,18 @@ def identity(cell: Cell, called: str) -> tuple[str, ...]:
     return cell.address if cell.system else (called, cell.task, cell.measure)
 
 
-def quoting(cell: Cell, over: Cell | None, own: Mapping[tuple[str, ...], Cell]) -> Cell:
+def quoting(shown: Shown, printed: Mapping[tuple[str, ...], Cell]) -> Shown:
     """A point with the published value of its address, or the difference of two."""
-    value = own.get(cell.address) if cell.system else None
-    if value is None or over is None or MEASURES[cell.measure].relative:
-        return with_published(cell, value)
-    other = own.get(over.address)
-    if other is None or isinstance(value.published, str) or isinstance(other.published, str):
-        return cell
-    difference = round((value.published or 0.0) - (other.published or 0.0), 6)
-    origin = f"{value.origin}; minus {other.origin}"
-    shown = value._replace(published=difference, printed=f"{difference:+g}", origin=origin)
-    return with_published(cell, shown)
+    value = printed.get(shown.first.address) if shown.first.system else None
+    if value is not None and shown.over and not MEASURES[shown.first.measure].relative:
+        other = printed.get(shown.over[0].address)
+        if other is None or isinstance(value.published, str) or isinstance(other.published, str):
+            return shown
+        difference = round((value.published or 0.0) - (other.published or 0.0), 6)
+        origin = f"{value.origin}; minus {other.origin}"
+        text = f"{difference:+g}"
+        value = value._replace(published=difference, printed=text, origin=origin)
+    return shown.with_published(value)
 
 
 def training_of(cell: Cell) -> TrainingRecord | None:
@@ -148,11 +152,3 @@ def training_of(cell: Cell) -> TrainingRecord | None:
         return None
     run = vars(cell.source)["run"]
     return TrainingRecord(run, cell.corpus, cell.model, cell.seed)
-
-
-def shown(cells: Iterable[Cell]) -> list[Shown]:
-    """Group cells that are shown as one mean, in order."""
-    groups: dict[tuple[Any, ...], tuple[list[Cell], list[Cell]]] = {}
-    for cell in cells:
-        groups.setdefault(place(cell), ([], []))[cell.role == OVER].append(cell)
-    return [Shown(tuple(own), tuple(over)) for own, over in groups.values()]

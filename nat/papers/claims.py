@@ -14,7 +14,7 @@ from nat.data.splits import are_complete
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import OWN, Cell, Shown, identity, with_published
+from nat.papers.cells import Cell, Shown, identity, with_published
 from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
 from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
 from nat.papers.expansion import Expanded
@@ -80,8 +80,8 @@ class _Claim:
     def checks(self) -> Iterator[Check]:
         """Resolve the judgement of each case."""
         for case in self.claim.each or [Case()]:
-            both, shown = self.claim.given() | case.given(), self._source(case).cells
-            tasks = list(dict.fromkeys(cell.task for cell in shown if cell.role == OWN))
+            both, numbers = self.claim.given() | case.given(), self._source(case).numbers
+            tasks = list(dict.fromkeys(number.first.task for number in numbers))
             if "task" not in both and tasks:
                 both["task"] = tasks[0] if len(tasks) == 1 else tasks
             for chosen, varied in product(both):

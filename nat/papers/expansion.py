@@ -18,16 +18,13 @@ from nat.options import hint
 from nat.papers import hyper_parameters, published
 from nat.papers.cells import (
     COMPUTED,
-    OVER,
-    OWN,
     STUDENT,
     TEACHER,
     Cell,
     Derivation,
+    Shown,
     identity,
-    place,
     quoting,
-    with_published,
 )
 from nat.papers.coordinates import (
     Chosen,
@@ -50,6 +47,7 @@ class Expanded:
     """A table or figure, expanded; one that the paper does not have shows nothing.
 
     Attributes:
+        numbers: all that it shows, row by row.
         rows: or series; those of the published file included.
         columns: or panels.
         named: coordinates that claims find under the labels of rows, series and points.
@@ -66,7 +64,7 @@ class Expanded:
         self.levels = self.described.cells.given()  # its own coordinates
         self.rows: list[Heading] = []
         self.columns: list[Heading] = []
-        self.cells: list[Cell] = []
+        self.numbers: list[Shown] = []
         self.named: dict[str, Chosen] = {}
         self.points: list[str] = []
         self.keys: dict[str, dict[str, str]] = {}
@@ -74,15 +72,19 @@ class Expanded:
         self.latencies: dict[tuple[Any, ...], Latency] = {}
         self.settings: list[dict[str, Any]] = []
 
-    def numbers(self, here: Chosen, other: Chosen | None = None, **labels: Any) -> list[Cell]:
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all numbers."""
+        return [cell for number in self.numbers for cell in number.cells]
+
+    def number(self, here: Chosen, other: Chosen | None = None, **labels: Any) -> Shown:
         """The cells at given coordinates, and those at other ones that they are shown over."""
-        labels["report"] = self.name
-        cells = self.resolver.numbers(here, **labels)
-        if cells[0].system and other is not None:
-            cells += self.resolver.numbers(other, **labels, role=OVER)
-        elif cells[0].system and MEASURES[cells[0].measure].relative:
+        own = tuple(self.resolver.numbers(here, **labels, report=self.name))
+        if own[0].system and other is not None:
+            return Shown(own, tuple(self.resolver.numbers(other, **labels, report=self.name)))
+        if own[0].system and MEASURES[own[0].measure].relative:
             raise missing("over")
-        return cells
+        return Shown(own)
 
     def merged(self, *lines: Chosen) -> Chosen:
         """The coordinates of the table or figure with those of lines, which must not conflict."""
@@ -112,7 +114,8 @@ class Expanded:
     @cached_property
     def shared(self) -> Chosen:
         """Its own coordinates, and the measure of all its cells if this is the same."""
-        measures = {each.measure for each in self.cells if each.role == OWN and not each.derived}
+        firsts = [number.first for number in self.numbers]
+        measures = {each.measure for each in firsts if not each.derived}
         if "measure" in self.resolver.defaults or len(measures) != 1:
             return self.levels
         return {"measure": measures.pop(), **self.levels}
@@ -120,9 +123,10 @@ class Expanded:
     @cached_property
     def printed(self) -> dict[tuple[str, ...], Cell]:
         """Cells with the printed values of numbers, those that are only quoted by row."""
-        # what is shown over others is a difference, not the number of its address
-        overs = {place(cell) for cell in self.cells if cell.role == OVER}
-        printed = [e for e in self.cells if place(e) not in overs or MEASURES[e.measure].relative]
+        printed: list[Cell] = []
+        for own, over in self.numbers:
+            # what is shown over others is a difference, not the number of its address
+            printed += own if not over or MEASURES[own[0].measure].relative else ()
         printed += [cell for cell in self.quoted if is_own(cell.origin) and cell.system]
         return {identity(cell, cell.row): cell for cell in reversed(printed) if cell.printed}
 
@@ -218,7 +222,7 @@ class ExpandedTable(Expanded):
     def _cells(self) -> None:
         """Resolve all cells: first those that are measured, last derived rows."""
         everything = list(itertools.product(self.rows, self.columns))
-        resolved: dict[tuple[str, str], list[Cell]] = {}
+        resolved: dict[tuple[str, str], Shown] = {}
 
         def derived(pair: tuple[Heading, Heading]) -> list[bool]:
             return [line.given.derived is not None for line in pair]
@@ -228,31 +232,31 @@ class ExpandedTable(Expanded):
             labels: Chosen = {"row": row.label, "column": column.label, "group": self._group(row)}
             with told_of(f"row '{row.label}', column '{column.label}': "):
                 if any(derived((row, column))):
-                    cells = [self._computed(row, column, resolved)._replace(**labels)]
+                    cell = self._computed(row, column, resolved)._replace(**labels)
+                    number = Shown((cell,))
                 else:
-                    cells = self._measured(row, column, labels)
-            resolved[at] = [with_published(each, self.published.get(at)) for each in cells]
-        for row, column in everything:
-            self.cells += resolved[row.label, column.label]
+                    number = self._measured(row, column, labels)
+            resolved[at] = number.with_published(self.published.get(at))
+        self.numbers = [resolved[row.label, column.label] for row, column in everything]
 
-    def _measured(self, row: Heading, column: Heading, labels: Chosen) -> list[Cell]:
+    def _measured(self, row: Heading, column: Heading, labels: Chosen) -> Shown:
         """Cells in a row and a column: measured, or only quoted."""
         here = self.merged(column.chosen, row.chosen)
         if row.given.quoted or column.label not in (row.given.columns or [column.label]):
-            return self.numbers(here | {"system": None}, **labels, baseline=self._baseline(row))
+            return self.number(here | {"system": None}, **labels, baseline=self._baseline(row))
         measure = MEASURES.get((self.resolver.defaults | here).get("measure", ""))
         of_row = row.given.over if measure is not None and measure.relative else None
         over = of_row or column.given.over
         if over is None:
-            return self.numbers(here, **labels, baseline=self._baseline(row))
+            return self.number(here, **labels, baseline=self._baseline(row))
         rows = {each.label: each.chosen for each in self.rows if each.is_run}
         name = known("row in 'over':", self.filled(over, here), rows)
         same = {"measure": here["measure"]} if of_row else {}
         other = self.levels | column.chosen | rows[name] | same
-        return self.numbers(here, other, **labels)
+        return self.number(here, other, **labels)
 
     def _computed(
-        self, row: Heading, column: Heading, resolved: Mapping[tuple[str, str], list[Cell]]
+        self, row: Heading, column: Heading, resolved: Mapping[tuple[str, str], Shown]
     ) -> Cell:
         """A cell that is computed from others."""
         derived = row.given.derived or column.given.derived
@@ -275,8 +279,8 @@ class ExpandedTable(Expanded):
                 label = next((label for label in each if label not in labels), each[0])
                 raise UserError(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
         operation = f"absolute_{operation}" if derived.absolute else operation
-        measure = operation if operation in DERIVED else resolved[of[like]][0].measure
-        cell = Cell(self.name, "", "", measure, resolved[of[0]][0].task, reason=COMPUTED)
+        measure = operation if operation in DERIVED else resolved[of[like]].first.measure
+        cell = Cell(self.name, "", "", measure, resolved[of[0]].first.task, reason=COMPUTED)
         return cell._replace(derived=Derivation(operation, tuple(of)))
 
     def _samples(self) -> None:
@@ -292,7 +296,7 @@ class ExpandedTable(Expanded):
             label = resolver.label(row.label or "{baseline}, {task}", words, ())
             for column, system in ((TEACHER, printed.baseline), (STUDENT, name)):
                 here = self.levels | chosen | {"system": system}
-                self.cells += self.numbers(here, row=label, column=column)
+                self.numbers.append(self.number(here, row=label, column=column))
         for cell in self.cells:
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
@@ -323,8 +327,7 @@ class ExpandedFigure(Expanded):
             else:
                 self._points()
         own = {cell.address: cell for cell in self.quoted[::-1] if is_own(cell.origin)}
-        overs = {place(cell): cell for cell in self.cells if cell.role == OVER}
-        self.cells = [quoting(cell, overs.get(place(cell)), own) for cell in self.cells]
+        self.numbers = [quoting(number, own) for number in self.numbers]
 
     def _mark(
         self, row: str, panel: Heading, *levels: Chosen, over: str | None = None, **labels: Any
@@ -333,7 +336,7 @@ class ExpandedFigure(Expanded):
         with told_of(f"series '{row}', panel '{panel.label}': "):
             here = self.merged(panel.chosen, *levels)
             other = None if over is None else here | {"system": over}
-            self.cells += self.numbers(here, other, row=row, column=panel.label, **labels)
+            self.numbers.append(self.number(here, other, row=row, column=panel.label, **labels))
 
     def _points(self) -> None:
         """Expand lines, curves and bars; categories have places in the order of their occurrence.
@@ -358,9 +361,9 @@ class ExpandedFigure(Expanded):
         if bars:
             # those of levels, which lie across all others, come last
             levels = [series.label for series in self.rows if series.given.style]
-            last = sorted(self.cells, key=lambda cell: cell.row in levels)
-            order = list(dict.fromkeys(cell.category for cell in last))
-            self.cells = [cell._replace(x=order.index(cell.category)) for cell in self.cells]
+            last = sorted(self.numbers, key=lambda number: number.label in levels)
+            order = list(dict.fromkeys(number.first.category for number in last))
+            self.numbers = [e.changed(x=order.index(e.first.category)) for e in self.numbers]
 
     def _along(self, series: Heading, key: str) -> list[tuple[Any, Chosen]]:
         """The points of a series: number (key `x`) or category on the axis, and coordinates."""
@@ -386,7 +389,7 @@ class ExpandedFigure(Expanded):
 
     def _scatter(self) -> None:
         """Expand a scatter plot: each point has cells along both axes; what is quoted is last."""
-        axes, last = {"y": self.described.y, "x": self.described.x}, list[Cell]()
+        axes, last = {"y": self.described.y, "x": self.described.x}, list[Shown]()
         for series in self.described.series:
             own: list[Any] = [series.label or series.system]
             labels = series.quoted if series.quoted and not series.label else own
@@ -412,6 +415,6 @@ class ExpandedFigure(Expanded):
                 known("quoted row", label, values)
                 here = self.levels | panel.chosen | axis.given() | {"system": None}
                 where: Chosen = {"row": series.label or label, "column": panel.label}
-                cells = self.numbers(here, **where, category=label, axis=key)
-                last += [with_published(cell, values[label]) for cell in cells]
-        self.cells += last
+                shown = self.number(here, **where, category=label, axis=key)
+                last.append(shown.with_published(values[label]))
+        self.numbers += last

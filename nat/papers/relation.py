@@ -5,7 +5,7 @@ a figure the rows themselves, a claim two selections, and what is timed together
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from nat.artifacts import Latency
@@ -13,7 +13,7 @@ from nat.configuration import Configuration
 from nat.configuration.overrides import Point
 from nat.errors import UserError
 from nat.options import hint
-from nat.papers.cells import OVER, Cell, place
+from nat.papers.cells import Cell
 from nat.papers.coordinates import Heading, Resolver
 from nat.papers.description import Line
 from nat.papers.expansion import Expanded, ExpandedFigure, ExpandedTable
@@ -60,7 +60,7 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
             source = Latency(configuration.run, corpus, group, seed, setting, timed)
             parts[name].latencies[corpus, seed, setting] = source
     for part in parts.values():
-        part.cells = [part.timed(cell) for cell in part.cells]
+        part.numbers = [number.each(part.timed) for number in part.numbers]
     return parts
 
 
@@ -85,20 +85,21 @@ def _sweep(table: ExpandedTable) -> None:
     """Replace each row of numbers that the values of a sweep change by one for each value."""
     points = table.resolver.configuration.choice.points
     moved = {point.name: _moved(table, point) for point in points}
-    rows, cells = table.rows, table.cells
-    table.rows, table.cells = [], []
+    rows, numbers = table.rows, table.numbers
+    table.rows, table.numbers = [], []
     for row in rows:
-        own = [cell for cell in cells if cell.row == row.label]
+        own = [number for number in numbers if number.label == row.label]
         if not any(row.label in labels for labels in moved.values()):
             table.rows.append(row)
-            table.cells += own
+            table.numbers += own
             continue
         for point in points:
             labels = moved[point.name]
             label = labels.get(row.label, f"{row.label}, {_words(point.values)}")
             table.swept[label] = row.label, point
             table.rows.append(row._replace(label=label))
-            table.cells += [_at(table.resolver, cell, point, labels, label) for cell in own]
+            at = partial(_at, table.resolver, point, labels, label)
+            table.numbers += [number.each(at) for number in own]
 
 
 def _moved(table: ExpandedTable, point: Point) -> dict[str, str]:
@@ -111,7 +112,7 @@ def _moved(table: ExpandedTable, point: Point) -> dict[str, str]:
     return moved
 
 
-def _at(resolver: Resolver, cell: Cell, point: Point, labels: Mapping[str, str], row: str) -> Cell:
+def _at(resolver: Resolver, point: Point, labels: Mapping[str, str], row: str, cell: Cell) -> Cell:
     derived = cell.derived
     if derived is not None:
         of = tuple((labels.get(label, label), column) for label, column in derived.of)
@@ -135,25 +136,24 @@ class SweepFigure(Expanded):
     ) -> None:
         super().__init__(resolver, f"figure {number}")
         table, points = tables[number.removeprefix(PREFIX)], resolver.configuration.choice.points
-        over = {place(cell) for cell in table.cells if cell.role == OVER}
-        own = [cell for cell in table.cells if cell.source and place(cell) not in over]
-        swept = [cell for cell in own if cell.row in table.swept]
+        own = [each for each in table.numbers if each.first.source and not each.over]
+        swept = [each for each in own if each.label in table.swept]
         if not swept:
             return
-        levels = own[: own.index(swept[0])]
-        key, numbers = next(iter(points[0].values)), [point.changes[0].value for point in points]
-        are_numbers = all(type(each) in (int, float) for each in numbers)
+        levels, measure = own[: own.index(swept[0])], swept[0].first.measure
+        key, values = next(iter(points[0].values)), [point.changes[0].value for point in points]
+        are_numbers = all(type(each) in (int, float) for each in values)
         names = list(dict.fromkeys(point.values[key] for point in points))
         lines: dict[str, Line] = {}
-        for cell in (cell for cell in levels + swept if cell.measure == swept[0].measure):
-            label, point = table.swept.get(cell.row, (cell.row, points[0]))
+        for one in (each for each in levels + swept if each.first.measure == measure):
+            label, point = table.swept.get(one.label, (one.label, points[0]))
             if others := {each: point.values[each] for each in point.values if each != key}:
-                label = f"{label}, {_words(others)}" if cell in swept else label
-            lines[label] = Line(label=label, style=None if cell in swept else "level")
+                label = f"{label}, {_words(others)}" if one in swept else label
+            lines[label] = Line(label=label, style=None if one in swept else "level")
             name = point.values[key]
             x = point.changes[0].value if are_numbers else names.index(name)
-            cell = cell._replace(row=label, x=x, category="" if are_numbers else name)
-            self.cells.append(cell._replace(report=self.name, group="", baseline=""))
+            here = {"report": self.name, "row": label, "group": "", "baseline": "", "x": x}
+            self.numbers.append(one.changed(**here, category="" if are_numbers else name))
         shown = {cell.column for cell in self.cells}
         self.columns = [each for each in table.columns if each.label in shown]
         self.rows = [Heading(label, {}, given=line) for label, line in lines.items()]

@@ -3,6 +3,7 @@
 Three kinds: tables and figures, by number, and the claims of a paper, of which there is one.
 """
 
+import itertools
 import shlex
 from collections.abc import Collection
 from pathlib import Path
@@ -19,7 +20,7 @@ from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables
-from nat.papers.cells import OWN, Cell, shown, training_of
+from nat.papers.cells import Cell, training_of
 from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
@@ -128,7 +129,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
             read += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
     if form != "claims":
         part = relation(configuration, paper)[f"{form} {number}"]
-        kind, groups = part.described.kind, shown(part.cells)
+        kind, groups = part.described.kind, part.numbers
         tested = {own[0].row for own, _ in groups if own[0].baseline}
         tested |= {own[0].baseline for own, _ in groups}
         for own, over in groups:
@@ -167,8 +168,8 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
     number = name.partition(" ")[2]
     corpora = dict.fromkeys(
         f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-        for cell in part.cells
-        if (cell.role, cell.axis) == (OWN, "y") and cell.corpus
+        for cell in itertools.chain.from_iterable(number.own for number in part.numbers)
+        if cell.axis == "y" and cell.corpus
         if not MEASURES[cell.measure].any_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
@@ -181,7 +182,7 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
         described=part.described,
         rows={row.label: row.given for row in part.rows},
         columns={column.label: column.given for column in part.columns},
-        cells=part.cells,
+        numbers=part.numbers,
         keys=part.keys,
         settings=part.settings,
     )

@@ -30,7 +30,7 @@ class ResolvedPart(Resolved):
         origin: scale and corpora of its numbers.
         rows: what each row or series is made from, by label in order.
         columns: the same of columns or panels.
-        cells: with their published values.
+        numbers: their cells, with published values.
         keys: by row: of a table of texts the key of the `text` in the file of its analysis, of
             samples the files with the `source` and the `reference`, and the `unit` of BLEU where
             tokens are none. By panel of a figure: the keys
@@ -43,7 +43,7 @@ class ResolvedPart(Resolved):
     described: TablePart | FigurePart
     rows: dict[str, Line]
     columns: dict[str, Line]
-    cells: list[Cell]
+    numbers: list[Shown]
     keys: dict[str, dict[str, str]]
     settings: list[dict[str, Any]]
 

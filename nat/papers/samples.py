@@ -32,9 +32,9 @@ NOTES = [
 
 def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of samples: source, reference, teacher and student below each other."""
-    pairs: dict[str, dict[str, list[Cell]]] = {}
-    for cell in table.cells:
-        pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
+    pairs: dict[str, dict[str, Sequence[Cell]]] = {}
+    for number in table.numbers:
+        pairs.setdefault(number.label, {})[number.first.column] = number.own
     records: list[Record] = []
     rows: list[list[str]] = []
     for pair, sides in pairs.items():

@@ -23,7 +23,7 @@ from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
 from nat.measures.known import MEASURES
 from nat.options import StrictModel, Text, at, hint
-from nat.papers.cells import OVER, OWN, Cell
+from nat.papers.cells import Shown
 from nat.papers.published import rows_of
 from nat.papers.relation import relation
 
@@ -227,8 +227,8 @@ class StatedSettings:
         """Tell whether the values of a row are those of cells."""
         return self.path(row).startswith((_CELLS, _AMONG))
 
-    def _cells(self, row: Stated) -> list[Cell]:
-        """List the cells of tables and figures of a row, on its task, that the paper shows, too."""
+    def _numbers(self, row: Stated) -> list[Shown]:
+        """List what tables and figures of a row show on its task, and the paper, too."""
         parts = relation(self.configuration, row.paper)
         named = {
             f"{kind.lower()} {number}"
@@ -236,13 +236,13 @@ class StatedSettings:
             for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)
             for number in range(int(first), int(last or first) + 1)
         }
-        task, cells = self.map.tasks[row.paper].get(row.task), list[Cell]()
+        task, shown = self.map.tasks[row.paper].get(row.task), list[Shown]()
         for part in (parts[name] for name in parts if name in (named or parts)):
             lines = (*part.rows, *part.columns)
             ours = {line.label for line in lines if line.given.ours_only}
-            own = (cell for cell in part.cells if cell.system or cell.derived)
-            cells += [cell for cell in own if not {cell.row, cell.column} & ours]
-        return [cell for cell in cells if task in (None, cell.task)]
+            run = (each for each in part.numbers if each.first.system or each.first.derived)
+            shown += [each for each in run if not {each.label, each.first.column} & ours]
+        return [each for each in shown if task in (None, each.first.task)]
 
     def _is_about(self, row: Stated, system: str | None) -> bool:
         """Tell whether a row is about a system; one about all or unnamed ones is about each."""
@@ -251,7 +251,8 @@ class StatedSettings:
 
     def _decodings(self, row: Stated) -> Iterator[str]:
         """The decodings of the systems of a row: of their cells, and of the texts they write."""
-        for cell in (each for each in self._cells(row) if each.system):
+        cells = itertools.chain.from_iterable(each.cells for each in self._numbers(row))
+        for cell in (each for each in cells if each.system):
             if self._is_about(row, cell.system):
                 yield cell.decoding
             corpus = self.configuration.task(cell.task)
@@ -265,8 +266,11 @@ class StatedSettings:
         measure, _, of_measure = field.rpartition(".")
         if measure in MEASURES:
             field = of_measure
+        of = {"baseline": "over", "decoding": "cells"}.get(field.partition(".")[0], "own")
         values: list[Any] = []
-        for cell in (each for each in self._cells(row) if self._is_about(row, each.system)):
+        for cell in (cell for each in self._numbers(row) for cell in getattr(each, of)):
+            if not self._is_about(row, cell.system):
+                continue
             if measure in MEASURES and measure != cell.measure:
                 continue
             if field.startswith("decoding."):
@@ -274,8 +278,8 @@ class StatedSettings:
                 options = self._decoding(cell.task, cell.decoding) if cell.decoding else {}
                 values += [options[name]] if name in options else []
             elif field == "baseline":
-                values += [cell.system] * (cell.role == OVER)
-            elif cell.role == OWN:
+                values.append(cell.system)
+            else:
                 text = cell.setting.partition("-")[2] if field == "batch" else getattr(cell, field)
                 value = read_value(text, "") if field in ("batch", "setting") else text
                 values += [value] * (value not in ("", None))

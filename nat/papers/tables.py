@@ -12,7 +12,7 @@ from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.results import COLLAPSED
 from nat.measures.significance import LEVEL
 from nat.papers import values
-from nat.papers.cells import QUOTED, Shown, shown
+from nat.papers.cells import QUOTED, Shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.resolved import ResolvedPart
@@ -97,10 +97,10 @@ def make(table: ResolvedPart, root: Path) -> TableText:
 
 def _records(table: ResolvedPart, root: Path) -> list[Record]:
     """The records of a table: with texts, or with the tests of rows against their baselines."""
-    reader, groups = Reader(root), shown(table.cells)
-    own = {(each.first.row, each.first.column): Shown(each.own) for each in groups}
+    reader, numbers = Reader(root), table.numbers
+    own = {(each.first.row, each.first.column): Shown(each.own) for each in numbers}
     records = []
-    for each, made in zip(groups, values.records(table.scale, table.cells, reader), strict=True):
+    for each, made in zip(numbers, values.records(table.scale, numbers, reader), strict=True):
         if table.described.kind == "texts":
             with told_of(f"config/papers/{table.paper}.yaml: tables.{table.number}: "):
                 more = _analysed(each, table.keys, reader)

@@ -14,7 +14,7 @@ from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
 from nat.measures.results import Number
 from nat.measures.significance import Interval, pearson
-from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown, shown
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
 
@@ -51,9 +51,9 @@ def ends(interval: Interval | Number | None) -> Record:
     return {end: rounded(getattr(interval, end, None)) for end in ("low", "high")}
 
 
-def records(scale: str, cells: Iterable[Cell], reader: Reader) -> list[Record]:
+def records(scale: str, numbers: Sequence[Shown], reader: Reader) -> list[Record]:
     """Make the records of a report, those that are computed from others included."""
-    named = {(each.first.row, each.first.column): each for each in shown(cells)}
+    named = {(each.first.row, each.first.column): each for each in numbers}
     return [_derived(name, scale, named, reader) for name in named]
 
 

@@ -14,7 +14,7 @@ from nat.configuration import Configuration
 from nat.figures import figures, points
 from nat.figures.claims import forest
 from nat.papers import judgements, reports, table_formats, tables, values
-from nat.papers.cells import Cell, shown, training_of
+from nat.papers.cells import Cell, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import Target, snakemake
@@ -127,7 +127,7 @@ def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
 
 def _numbers(results: Results, resolved: ResolvedPart, table: TableText) -> list[list[Entry]]:
     """The numbers of each row: what they show, are sorted by, and where they come from."""
-    groups = {(each.first.row, each.first.column): each for each in shown(resolved.cells)}
+    groups = {(each.first.row, each.first.column): each for each in resolved.numbers}
 
     def behind(at: tuple[str, str]) -> list[Cell]:
         """The cells that a number rests on, those that it is compared with included."""

@@ -25,7 +25,8 @@ from nat.files import write_json
 from nat.measures import statistics
 from nat.options import leaves
 from nat.papers import claims, judgements, reports
-from nat.papers.cells import Cell, shown
+from nat.papers.cells import Cell
+from nat.papers.relation import relation
 from snakemake_logger_plugin_jobs import pending
 
 HERE = Path(__file__).parent
@@ -45,7 +46,7 @@ def cells(scale: str) -> Iterator[str]:
                 head = paper, kind, check.claim, check.case, *said, len(check.sides)
                 yield from (_line(*head, *_shown(*side)) for side in check.sides)
             continue
-        for own, over in shown(reports.all_cells(configuration, target)):
+        for own, over in relation(configuration, paper)[f"{kind} {number}"].numbers:
             cell = own[0]
             derived = (cell.derived.operation, cell.derived.of) if cell.derived else ""
             at = cell.column, cell.group, cell.x, None, cell.category, cell.baseline

@@ -14,13 +14,13 @@ from nat.data.splits import local_files
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import MEASURES
 from nat.papers import claims, reports, values
-from nat.papers.cells import OVER, shown
 from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.relation import relation
 from nat.papers.resolved import MAJORITY
 from nat.papers.verdicts import region
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
-from tests.made_up_run import REPOSITORY, report
+from tests.made_up_run import REPOSITORY
 from tests.messages import must_name
 from tests.repository import configured
 
@@ -103,8 +103,9 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     monkeypatch.setattr(module, "has_compiled_parts", lambda: compiled)
     found = read("demo", REPOSITORY)
     states: dict[str, set[str]] = {}
-    parts = (report(found, "fully_nat", name) for name in ("table 2", "figure 1", "figure 4"))
-    for each in itertools.chain.from_iterable(map(shown, parts)):
+    parts = relation(found, "fully_nat")
+    names = ("table 2", "figure 1", "figure 4")
+    for each in itertools.chain.from_iterable(parts[name].numbers for name in names):
         label = each.first.category or each.first.row
         if label.endswith(" of fairseq") and each.first.task == "wmt14-en-de-4m":
             record = values.record("demo", each, Reader(tmp_path))
@@ -133,9 +134,9 @@ def test_what_needs_files_that_nobody_can_download_is_run_where_they_are(
     shutil.copytree(REPOSITORY / "config", tmp_path / "config")
 
     def states() -> set[str]:
-        cells = report(read("paper", tmp_path), paper, f"table {number}")
-        ours = [each for each in cells if each.row.startswith(rows) and each.system]
-        return {each.reason for each in ours if each.role != OVER}
+        shown = relation(read("paper", tmp_path), paper)[f"table {number}"].numbers
+        ours = [each.first for each in shown if each.label.startswith(rows)]
+        return {each.reason for each in ours if each.system}
 
     assert len(states()) == 1 and f"not run: {files[0]} is not there" in "".join(states())
     described = read("paper", tmp_path).corpus("nist-zh-en")

@@ -126,9 +126,9 @@ def test_the_figure_of_a_sweep(folder: Folder) -> None:
         "AT": "level",
         "NAT": None,
     }
-    points = {(cell.row, cell.x) for cell in figure.cells}
+    points = {(each.label, each.first.x) for each in figure.numbers}
     assert points == {("AT", 1e-3), *(("NAT", rate) for rate in (1e-3, 2e-3, 5e-4))}
-    assert {cell.column for cell in figure.cells} == {"sacreBLEU"}
+    assert {each.first.column for each in figure.numbers} == {"sacreBLEU"}
     # words are bars, and a second key is a series
     both = swept(
         folder, "recipes.student.schedule=fixed,inverse_sqrt", "recipes.student.dropout=0,.1"
@@ -136,7 +136,7 @@ def test_the_figure_of_a_sweep(folder: Folder) -> None:
     figure = resolve_part(both, "own", "figure sweep_1")
     assert figure.described.kind == "bars"
     assert [*figure.rows] == ["AT", "NAT, dropout=0", "NAT, dropout=.1"]
-    assert {cell.category for cell in figure.cells} == {"fixed", "inverse_sqrt"}
+    assert {each.first.category for each in figure.numbers} == {"fixed", "inverse_sqrt"}
 
 
 def test_a_corpus_is_swept_by_tasks_of_its_own(folder: Folder) -> None:

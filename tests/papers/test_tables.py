@@ -11,7 +11,8 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.artifacts import Analysis, Latency
 from nat.papers import reports
-from nat.papers.cells import OWN, Cell
+from nat.papers.cells import Cell
+from nat.papers.relation import relation
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
 from tests.made_up_run import (
@@ -19,7 +20,6 @@ from tests.made_up_run import (
     OTHER_TASK,
     PAPER,
     TASK,
-    report,
     write_latencies,
     write_numbers,
 )
@@ -80,9 +80,10 @@ def times(root: Path, configuration: Any, found: Mapping[str, Any], **facts: Any
     """Write the repeats of rows by their label, or of rows and settings."""
     known: dict[Cell, Any] = {
         cell: found[key]
-        for cell in report(configuration, "paper", "table 1")
+        for number in relation(configuration, "paper")["table 1"].numbers
+        for cell in number.own
         for key in (cell.row, f"{cell.row}, {cell.setting}")
-        if key in found and cell.role == OWN and isinstance(cell.source, Latency)
+        if key in found and isinstance(cell.source, Latency)
     }
     write_latencies(root, known, **facts)
 
