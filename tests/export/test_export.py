@@ -180,16 +180,6 @@ def test_shards_together_are_the_whole() -> None:
     ]
 
 
-def test_a_model_of_another_configuration_is_not_translated_with(own_run: None) -> None:
-    scale, dim = (
-        Path("config/scales/micro.yaml"),
-        read("micro").scale_settings.sizes["base"].model_dim,
-    )
-    scale.write_text(scale.read_text().replace(f"model_dim: {dim}", f"model_dim: {2 * dim}"))
-    with told("model_dim", dim, 2 * dim):
-        of_graph("at-base", "beam5")
-
-
 def test_the_usual_decoding_suits_every_system() -> None:
     configuration = read("micro")
     for system in configuration.systems:
