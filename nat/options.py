@@ -126,7 +126,8 @@ def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) ->
     wanted = [each["msg"] for its_path, _, each in told if its_path == path]
     if not isinstance(given, dict) and (keys := _known(kind, path)):
         wanted.append(f"a mapping ({', '.join(keys)})")
-    rule = f"{where}: {' or '.join(dict.fromkeys(wanted))}".replace("Value error, ", "")
+    rule = " or ".join(dict.fromkeys(wanted)).replace("Value error, ", "")
+    rule = f"{where}: {rule}" if where else rule
     shown = repr(given) if isinstance(given, str) else json.dumps(given)
     return rule if isinstance(given, dict) else f"{rule} (found {shown})"
 

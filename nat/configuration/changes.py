@@ -13,6 +13,7 @@ from nat.configuration.files import FOLDERS
 from nat.configuration.json_values import WITH_TASKS, references, renamed
 from nat.configuration.merging import Content, changed_corpus, merged
 from nat.configuration.overrides import SCALE, Change, Point, RunChoice
+from nat.errors import UserError
 from nat.options import nested
 
 Files = dict[str, dict[str, Content]]
@@ -51,7 +52,10 @@ def _by_name(changes: Iterable[Change], scale: Content, files: Files) -> Changed
         name = next((name for name in names if family_of(name, known)), each.path[0])
         what = FOLDERS.get(each.kind, "size")
         require(name, known, what, f"{each.where}: key '{each.kind}'")
-        change = nested(each.path[name.count(".") + 1 :], each.value)
+        path = each.path[name.count(".") + 1 :]
+        if path[0] in ("like", "name", "variants", "tasks"):
+            raise UserError(f"{each.where}: key '{path[0]}' is not one that can be overridden")
+        change = nested(path, each.value)
         own = changed.setdefault(each.kind, {})
         own[name] = merged(own.get(name, {}), change)
     return changed

@@ -59,13 +59,14 @@ def expanded(
             written[name] = entry
     contents, origins = _resolved(written, folder)
     for name, content in contents.items() if folder == "scales" else ():
-        sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
-        of_sizes = {
-            size: _Written(f"{written[name].place}: 'sizes.{size}'", own.get("like"), dict(own))
-            for size, own in sizes.items()
-            if isinstance(own, Mapping)
-        }
-        content["sizes"] = {**sizes, **_resolved(of_sizes, "sizes")[0]}
+        of_sizes = {}
+        with told_of(f"{written[name].place}: key 'sizes': "):
+            sizes = validated(dict[str, dict[str, Any]], content.get("sizes", {}))
+        for size, own in sizes.items():  # one may be like another: `{like: base, heads: 2}`
+            place = f"{written[name].place}: 'sizes.{size}'"
+            of_sizes[size] = _Written(place, own.get("like"), own)
+        resolved, _ = _resolved(of_sizes, "sizes")
+        content["sizes"] = {size: resolved[size] for size in sizes}
     return contents, origins
 
 

@@ -6,7 +6,7 @@ A recipe gives each length in one of two units: in updates, or in passes over it
 from collections.abc import Mapping
 from typing import Any
 
-from nat.options import validated
+from nat.options import leaves, validated
 
 Content = dict[str, Any]
 
@@ -71,6 +71,9 @@ def changed_recipe(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> Cont
     validations as before belong to a checkpoint.
     """
     result = merged(recipe, change)
+    lengths = [value for key in LENGTHS for _, value in leaves(result.get(key))]
+    if not all(isinstance(value, int | float | None) for value in lengths):
+        return result  # which is refused
     stated = recipe.get("updates", result.get("reference_updates"))
     if isinstance(change.get("updates"), int) and isinstance(stated, int):
 
@@ -83,7 +86,7 @@ def changed_recipe(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> Cont
         save, validate = recipe.get("save_every"), recipe.get("validate_every")
         if save and validate and change.keys().isdisjoint(("save_every", "validate_every")):
             result["save_every"] = result["validate_every"] * (save // validate)
-        if "keep" in result:
+        if isinstance(result.get("keep"), dict):
             kept = {name: follow(update) for name, update in result["keep"].items()}
             result["keep"] = kept | change.get("keep", {})
     before, after = _validations(recipe), _validations(result)
@@ -116,8 +119,9 @@ def merged_corpus(base: Content, change: Content) -> Content:
     """A corpus with the keys of another, of some keys single entries."""
     content = {**base, **change}
     for key in _BY_ENTRY:
-        if key in base and key in change:
-            content[key] = base[key] | change[key]
+        old, new = base.get(key), change.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            content[key] = old | new
     return _with_subwords_of(change, content)
 
 
@@ -128,7 +132,7 @@ def changed_corpus(base: Content, change: Content) -> Content:
 
 def _with_subwords_of(change: Content, corpus: Content) -> Content:
     """A changed corpus without the subwords that it had before, where the change gives others."""
-    own = {*change, *change.get("preprocessing", {})}
+    own = {key for path, _ in leaves(change) for key in path.split(".")}
     if own.isdisjoint(_SUBWORDS):
         return corpus
     others = [key for key in _OF_SUBWORDS if key not in own]

@@ -45,6 +45,7 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     choice = replace(choice, scale=choice.scale or settings.scale)
     families.require(choice.scale, files["scales"], "scale", origin)
     overridden = changes.override(choice, files, origins)
+    _check("scales", files["scales"][choice.scale], origins["scales"][choice.scale].place)
     changes.add_copies(choice, files, origins, overridden)
     if own := choice.changes["config"]:
         settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")

@@ -84,6 +84,12 @@ class TaskCorpus(StrictModel):
     heading: Text  # name of the task in tables
 
 
+class ScaledRecipe(StrictModel, extra="allow"):
+    """Changed keys of a recipe, perhaps of another one that replaces it."""
+
+    other: OrAbsent[str] = Field(default=None, alias="as")
+
+
 class Scale(Inheriting):
     """A file of `config/scales`: how large a run is."""
 
@@ -93,7 +99,8 @@ class Scale(Inheriting):
     # null leaves out a task that the scale has by `like`
     tasks: dict[str, TaskCorpus | str | None] = Field(min_length=1)
     sizes: dict[str, Architecture] = Field(min_length=1)  # of models, by name
-    recipes: Changes  # changes of a recipe, or the recipe that replaces it at this scale (`as`)
+    # changes of a recipe, or the recipe that replaces it at this scale (`as`)
+    recipes: dict[str, ScaledRecipe]
     shards: Shards  # number of jobs that share the translation of a split
     # most source tokens in one batch of a decoding, with padding; fewer need less memory
     decoding_tokens: Count

@@ -228,6 +228,12 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ("scales/tiny", {"seeds": [1, 1]}, ["seeds"]),
         ("scales/large", {"sizes": {"base": {**SIZE, "head": 2}}}, ["sizes.base.head", "heads"]),
         ("corpora/own", {"target": "en"}, ["source", "target", "en"]),
+        # values of another form, where files are merged
+        ("scales/large", {"sizes": 3}, ["sizes", "3"]),
+        ("systems/cmlm", {"recipe": {"updates": 3, "keep": 3, "like": "student"}}, ["keep", "3"]),
+        ("scales/tiny", {"recipes": {"student": {"as": 3}}}, ["recipes.student.as", "3"]),
+        ("corpora/reverse", {"preprocessing": 3}, ["preprocessing", "3"]),
+        ("systems/cmlm", {"recipe": {"like": "student", "updates": "3"}}, ["recipe", "updates"]),
         # keys of its recipe
         ("systems/cmlm", {"recipe": {"like": "studnt"}}, ["recipe.like", "studnt", "student"]),
         ("systems/cmlm", {"recipe": {"like": "student", "droput": 0}}, ["recipe", "dropout"]),
@@ -391,6 +397,8 @@ def test_what_snakemake_config_chooses(folder: Folder, monkeypatch: pytest.Monke
         ("corpora.own.sorce=de", ["corpora/own.yaml", "override", "sorce", "source"]),
         ("scale.seds=[1]", ["scales/tiny.yaml", "override", "seds", "seeds"]),
         ("systems.cmlm=3", ["systems.cmlm", "KEY=VALUE"]),
+        ("systems.cmlm.tasks=3", ["systems.cmlm.tasks", "'tasks'"]),
+        ("scale.tasks=3", ["scales/tiny.yaml", "override", "tasks", "3"]),
     ],
 )
 def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
