@@ -78,7 +78,14 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
         there = configuration.on(corpus)
         corpora[corpus] = configuration.corpus(corpus)
         if isinstance(artifact, OfTraining | Analysis):
-            systems[artifact.system] = _system(there, corpus, artifact.system)
+            system = artifact.system
+            methods, size = there.methods(system), there.system(system).size
+            systems[system] = JobSystem(
+                training=there.training(corpus, system),
+                tokens_per_device=there.scale_settings.tokens_on_device(size),
+                order=methods.order,
+                refines=methods.refines,
+            )
         if (name := names.get("decoding")) is not None:
             tried = there.decoding_file(name).tuning
             decodings[name] = JobDecoding(method=there.decoding(name), tried=tried)
@@ -97,15 +104,4 @@ def _shared(configuration: Configuration) -> JobConfiguration:
         settings=settings.model_copy(update={"scale": scale, "mirror": mirror}),
         scale=configuration.scale_settings,
         gpus=read_cluster(configuration).gpu,
-    )
-
-
-@cache
-def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem:
-    size = configuration.system(system).size
-    return JobSystem(
-        training=configuration.training(corpus, system),
-        tokens_per_device=configuration.scale_settings.tokens_on_device(size),
-        order=configuration.methods(system).order,
-        refines=configuration.methods(system).refines,
     )
