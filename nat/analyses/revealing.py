@@ -108,7 +108,7 @@ def roots_by_length(laws: Sequence[Mapping[tuple[int, ...], float]]) -> list[Sta
     ]
 
 
-class Choice(NamedTuple):
+class Revealed(NamedTuple):
     """The hidden positions of a state that a step reveals, [n], if any.
 
     Log-probabilities of all symbols there are nats, [n, V]; None for those of the law, whose
@@ -119,7 +119,7 @@ class Choice(NamedTuple):
     log_probabilities: np.ndarray | None
 
 
-Decoding = Callable[[Sequence[State], int], Iterable[Choice]]
+Decoding = Callable[[Sequence[State], int], Iterable[Revealed]]
 """The choice of a step, from 1, for each state of a batch; none of them is complete."""
 
 
@@ -180,7 +180,7 @@ def _batches(states: Sequence[State], batch_tokens: float) -> Iterator[Sequence[
     yield batch
 
 
-def _reveal(state: State, choice: Choice) -> tuple[float, float, list[tuple[np.ndarray, float]]]:
+def _reveal(state: State, choice: Revealed) -> tuple[float, float, list[tuple[np.ndarray, float]]]:
     """Both errors of a step, and the targets with each outcome, with its probability."""
     weights = state.law.weights[state.rows]
     weights = weights / weights.sum()

@@ -20,7 +20,7 @@ import numpy as np
 from nat.analyses import known_law, revealing
 from nat.analyses.analysis import Found
 from nat.analyses.known_law import STEPS
-from nat.analyses.revealing import Choice, Decoding, Law, State
+from nat.analyses.revealing import Decoding, Law, Revealed, State
 from nat.artifacts import Analysis
 from nat.job import Job
 
@@ -69,7 +69,7 @@ def at_random(steps: int, seed: int) -> Decoding:
     def choose(states: Any, step: int) -> Any:
         for state in states:
             hidden = (~state.revealed).nonzero()[0]
-            yield Choice(numbers.permutation(hidden)[: to_reveal(state, steps, step)], None)
+            yield Revealed(numbers.permutation(hidden)[: to_reveal(state, steps, step)], None)
 
     return choose
 

@@ -26,7 +26,7 @@ from nat.alignment.reveal import most_confident
 from nat.analyses import analysis, known_law, revealing
 from nat.analyses.analysis import Found
 from nat.analyses.known_law import STEPS, Targets
-from nat.analyses.revealing import Choice, Decoding, Errors, State
+from nat.analyses.revealing import Decoding, Errors, Revealed, State
 from nat.analyses.schedule_bounds import to_reveal
 from nat.artifacts import Analysis
 from nat.data.batch import pad, source_tensor
@@ -87,10 +87,10 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
     """The steps of mask-predict on canvases as long as the target, without masking again."""
 
-    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
+    def choose(states: Sequence[State], step: int) -> Iterator[Revealed]:
         counts = [to_reveal(state, steps, step) for state in states]
         if not any(counts):
-            yield from (Choice(np.empty(0, dtype=np.int64), None) for _ in states)
+            yield from (Revealed(np.empty(0, dtype=np.int64), None) for _ in states)
             return
         tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in states])
         log_p = _log_probabilities(model, encoded, states, tokens, causal=False)
@@ -99,7 +99,7 @@ def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
         chosen = most_confident(confidence, torch.tensor(counts))
         for row, own in zip(log_p, chosen, strict=True):
             positions = own.nonzero()[:, 0]
-            yield Choice(positions.numpy(), row[positions].numpy())
+            yield Revealed(positions.numpy(), row[positions].numpy())
 
     return choose
 
@@ -108,7 +108,7 @@ def left_to_right(model: Transformer, encoded: Encoded, chunk: int) -> Decoding:
     """Every k-th token from left to right until EOS, then all between at once; with k = 1 none."""
     begin = BOS if chunk == 1 else BEGIN_OF_CHUNKS
 
-    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
+    def choose(states: Sequence[State], step: int) -> Iterator[Revealed]:
         # generators, which compute nothing for no state
         next_one = stage_one([state for state in states if not ended(state)], step)
         between = stage_two([state for state in states if ended(state)])
@@ -118,14 +118,14 @@ def left_to_right(model: Transformer, encoded: Encoded, chunk: int) -> Decoding:
     def ended(state: State) -> bool:
         return bool((state.tokens[state.revealed] == EOS).any())
 
-    def stage_one(states: Sequence[State], step: int) -> Iterator[Choice]:
+    def stage_one(states: Sequence[State], step: int) -> Iterator[Revealed]:
         tokens = pad([[begin, *state.tokens[state.revealed]] for state in states])
         positions = (torch.arange(tokens.size(1)) * chunk).expand_as(tokens)
         log_p = _log_probabilities(model, encoded, states, tokens, True, positions)
         place = np.array([step * chunk - 1])
-        yield from (Choice(place, row[step - 1 : step].numpy()) for row in log_p)
+        yield from (Revealed(place, row[step - 1 : step].numpy()) for row in log_p)
 
-    def stage_two(states: Sequence[State]) -> Iterator[Choice]:
+    def stage_two(states: Sequence[State]) -> Iterator[Revealed]:
         ends = [int(state.revealed.nonzero()[0][-1]) + 1 for state in states]
         shown = (np.where(state.revealed, state.tokens, MASK) for state in states)
         tokens = pad([row[:end] for row, end in zip(shown, ends, strict=True)])
@@ -134,7 +134,7 @@ def left_to_right(model: Transformer, encoded: Encoded, chunk: int) -> Decoding:
         log_p = _log_probabilities(model, encoded, states, tokens, False, positions)
         for row, (state, end) in enumerate(zip(states, ends, strict=True)):
             hidden = (~state.revealed[:end]).nonzero()[0]
-            yield Choice(hidden, log_p[row, hidden].numpy())
+            yield Revealed(hidden, log_p[row, hidden].numpy())
 
     return choose
 

@@ -9,7 +9,7 @@ import pytest
 from nat.analyses import known_law
 from nat.analyses.analysis import Pairs
 from nat.analyses.known_law import STEPS, Known
-from nat.analyses.revealing import Choice, Law, State, by_length, root, split
+from nat.analyses.revealing import Law, Revealed, State, by_length, root, split
 from nat.analyses.schedule_bounds import at_random, counts, least_error, least_errors, sets_of
 from nat.measures.known import MEASURES
 from tests.analyses.conftest import Analyse
@@ -23,8 +23,8 @@ def schedules(width: int, steps: int) -> Iterator[list[list[int]]]:
 
 
 def error(of: Law, schedule: list[list[int]]) -> float:
-    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
-        yield from (Choice(np.array(schedule[step - 1], dtype=int), None) for _ in states)
+    def choose(states: Sequence[State], step: int) -> Iterator[Revealed]:
+        yield from (Revealed(np.array(schedule[step - 1], dtype=int), None) for _ in states)
 
     return split([root(0, of)], choose, smallest=0)[0].factorisation
 

@@ -170,7 +170,7 @@ def test_a_mixture_against_its_completed_law(components: int) -> None:
         given = Law(of.tokens, completed[component] / share)
         alone = split(
             [root(0, given)],
-            lambda states, step: (revealing.Choice(np.arange(3), None) for _ in states),
+            lambda states, step: (revealing.Revealed(np.arange(3), None) for _ in states),
             smallest=0,
         )[0]
         expected += share * alone.factorisation

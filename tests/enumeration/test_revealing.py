@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from nat.analyses import revealing
-from nat.analyses.revealing import ABSENT, Choice, Errors, Law, State, by_length, ended, root, split
+from nat.analyses.revealing import (
+    ABSENT,
+    Errors,
+    Law,
+    Revealed,
+    State,
+    by_length,
+    ended,
+    root,
+    split,
+)
 from nat.data.vocabulary import EOS
 
 SYMBOLS = 9
@@ -40,13 +50,13 @@ class Made:
     def __init__(self, size: int, leftmost: bool = False, perfect: bool = False) -> None:
         self.size, self.leftmost, self.perfect = size, leftmost, perfect
 
-    def __call__(self, states: Sequence[State], step: int) -> Iterator[Choice]:
+    def __call__(self, states: Sequence[State], step: int) -> Iterator[Revealed]:
         for state in states:
             found = model(state.tokens, state.revealed)
             hidden = (~state.revealed).nonzero()[0]
             surest = hidden if self.leftmost else hidden[np.argsort(-found[hidden].max(1))]
             positions = surest[: self.size]
-            yield Choice(positions, None if self.perfect else found[positions])
+            yield Revealed(positions, None if self.perfect else found[positions])
 
 
 def kl(errors: Errors) -> float:
@@ -89,14 +99,14 @@ def test_the_parts_add_up_to_the_divergence(size: int, seed: int) -> None:
 def test_a_perfect_model_has_no_learning_error() -> None:
     """Its marginals, given to `split` as any model's, leave the factorisation error alone."""
 
-    def perfect(states: Sequence[State], step: int) -> Iterator[Choice]:
+    def perfect(states: Sequence[State], step: int) -> Iterator[Revealed]:
         for state in states:
             positions = (~state.revealed).nonzero()[0][:2]
             p = state.law.weights[state.rows] / state.law.weights[state.rows].sum()
             columns = state.law.tokens[state.rows][:, positions].T
             table = [np.bincount(column, p, SYMBOLS) for column in columns]
             with np.errstate(divide="ignore"):
-                yield Choice(positions, np.log(np.array(table)))
+                yield Revealed(positions, np.log(np.array(table)))
 
     [(_, of)] = by_length(law(3, (4,))).values()
     found = split([root(0, of)], perfect, smallest=0)[0]
