@@ -138,10 +138,8 @@ class TrainingPairs(FairseqDataset):
             batch = Batch.collate_candidates(ids, sources, targets, costs)
         return {
             "batch": batch,
-            "ids": batch.ids,
             "nsentences": len(samples),
             "ntokens": int(batch.target_lengths.sum()),
-            "net_input": {"batch": batch},
         }
 
 
