@@ -58,7 +58,7 @@ def write_snapshot(configuration: Configuration) -> Path:
     return write_by_content(SNAPSHOTS, json.dumps(content, ensure_ascii=False))
 
 
-def read_snapshot(path: Path) -> Configuration:
+def read_snapshot(path: Path | str) -> Configuration:
     """Read a configuration that was written, and checked before."""
     return validated(Configuration, read_json(path), f"{path}, the configuration of a run")
 
