@@ -43,8 +43,3 @@ def test_the_weights_are_recorded_and_outlive_an_interruption(
     assert same(train("hints"), undisturbed)
     assert report("hints")["balanced_weights"] == found
     assert same(weights("hints"), undisturbed)
-
-    target = {**hints["target"], "hidden_weight": 1.0, "alignment_weight": 1.0}
-    write_yaml("config/systems/hints.yaml", {**hints, "target": target})
-    train("hints")
-    assert "balanced_weights" not in report("hints")

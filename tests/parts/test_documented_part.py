@@ -1,7 +1,6 @@
 """The network part that docs/adding-a-method.md shows from start to end."""
 
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -10,13 +9,12 @@ import torch
 
 from nat import registry
 from nat.data.vocabulary import MASK, PAD
-from nat.registry import Method
 from tests.repository import ROOT
 from tests.tiny import make_batch, make_model, make_objective
 
 
 @pytest.fixture(autouse=True)
-def part(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def part(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
     code = page.split("`nat/parts/mask_share.py`:\n\n```python\n")[1].split("```")[0]
     module = ModuleType("nat.parts.mask_share")
@@ -26,17 +24,12 @@ def part(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
         registry, "find", lambda *of: module.METHOD if "mask_share" in of else known(*of)
     )
-    yield
-    registry._described.cache_clear()
-
-
-def shares(**options: Any) -> dict[str, Any]:
-    return {"mask_share": options}
 
 
 def test_it_begins_without_effect_and_is_learned() -> None:
     batch = make_batch()
-    plain, model = make_model(length="offset"), make_model(length="offset", parts=shares(levels=4))
+    parts = {"mask_share": {"levels": 4}}
+    plain, model = make_model(length="offset"), make_model(length="offset", parts=parts)
     own = {name for name in model.state_dict() if name not in plain.state_dict()}
     assert own == {"mask_share.embedding.weight"}
     model.load_state_dict(plain.state_dict(), strict=False)
@@ -51,10 +44,3 @@ def test_it_begins_without_effect_and_is_learned() -> None:
     objective = make_objective(model.train(), "random_mask", {"method": "cross_entropy"})
     objective(model, batch, 0).value.sum().backward()
     assert model.mask_share.embedding.weight.grad.abs().sum() > 0
-
-
-def test_its_options_are_checked_and_enter_the_configuration() -> None:
-    method = Method(method="mask_share", levels=4)
-    assert registry.describe("parts", method).form == {"levels": 4}
-    with pytest.raises(registry.UserError, match="levls"):
-        registry.describe("parts", Method(method="mask_share", levls=4))
