@@ -11,6 +11,7 @@ from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import Network, predict
 from nat.decoding.passes import Moment, Pass, passes_of
+from nat.traits import DecodingMethod
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
 
@@ -88,12 +89,26 @@ def imputed_translations(
     return written(collapse(imputed.labels, padding), scores, imputed.passes)
 
 
-@torch.inference_mode()
-def imputed_passes(
-    model: Transformer, source: Tensor, steps: int, blank_penalty: float = 0.0
-) -> list[list[Pass]]:
-    """The passes of `imputed_translations`, with frames for tokens."""
-    encoded, history = model.encode(source), list[Moment]()
-    imputed_translations(model, encoded, steps, blank_penalty, history)
-    frames = (~model.upsampled_padding(encoded)).sum(1)
-    return passes_of(history, torch.arange(len(frames)), frames)
+class Imputing(DecodingMethod):
+    """Impute an alignment from masks only, then merge repeats and drop blanks.
+
+    The score is the mean log-probability per frame of the alignment.
+    """
+
+    @torch.inference_mode()
+    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        return imputed_translations(model, model.encode(source), *self._how)
+
+    @torch.inference_mode()
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes, of frames; see `nat.decoding.passes.Traced`."""
+        encoded, history = model.encode(source), list[Moment]()
+        imputed_translations(model, encoded, *self._how, history)
+        frames = (~model.upsampled_padding(encoded)).sum(1)
+        return passes_of(history, torch.arange(len(frames)), frames)
+
+    @property
+    def _how(self) -> tuple[int, float]:
+        """Steps, an option of `imputer`, and the penalty of BLANK, one of `ctc`."""
+        return getattr(self, "steps", 1), getattr(self, "blank_penalty", 0.0)
