@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD, UNK
+from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, UNK
 from nat.decoding.ctc_beam import CtcBeam
 from nat.language_model.ngram import LanguageModel, estimate
 from nat.language_model.options import LanguageModelOptions
@@ -98,17 +98,6 @@ def test_what_a_frame_may_not_begin_it_may_still_repeat() -> None:
     (found,) = CtcBeam(beam=9, symbols=1)(Scripted(logits, frames=[2]), source_tensor([[6]]))
     assert found.tokens == [6]
     assert math.exp(found.score) == pytest.approx(0.6 * 0.35 + 0.6 * 0.25 + 0.4 * 0.35, abs=1e-6)
-
-
-def test_special_symbols_are_never_written_but_keep_their_probability() -> None:
-    model = frames([4])
-    for special in (PAD, BOS, EOS, MASK):
-        model.logits[..., special] = 9.0
-    found = likelihoods(model.logits[0])
-    best = max(found, key=lambda tokens: found[tokens])
-    (hypothesis,) = CtcBeam(beam=300, symbols=99)(model, source_tensor([[6]]))
-    assert tuple(hypothesis.tokens) == best
-    assert hypothesis.score == pytest.approx(math.log(found[best]))
 
 
 def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel) -> None:

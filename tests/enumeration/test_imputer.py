@@ -1,8 +1,5 @@
 """The Imputer's loss, against enumeration of all alignments that agree with what is visible."""
 
-import itertools
-import math
-
 import pytest
 import torch
 from torch import Tensor
@@ -13,23 +10,19 @@ from nat.inputs.block_mask import BlockMask
 from nat.objective.context import DecoderInput
 from nat.targets.ctc import Ctc
 from nat.targets.imputer import Imputer
-from tests.enumeration.test_ctc_alignment import collapsed
+from tests.enumeration.test_ctc_alignment import alignments
 from tests.tiny import full_log_probabilities, make_batch, make_context, make_model
 
 
 def enumerated(log_probabilities: Tensor, visible: list[int], target: list[int]) -> float:
     """Minus the logarithm of the summed probability of what completes the visible labels."""
-    choices = [[label] if label != MASK else sorted({BLANK, *target}) for label in visible]
-    total = -math.inf
-    for labels in itertools.product(*choices):
-        if collapsed(labels) == target:
-            score = sum(
-                float(log_probabilities[place, label])
-                for place, label in enumerate(labels)
-                if visible[place] == MASK
-            )
-            total = float(torch.logaddexp(torch.tensor(total), torch.tensor(score)))
-    return -total
+    hidden = [place for place, label in enumerate(visible) if label == MASK]
+    scores = [
+        sum(float(log_probabilities[place, labels[place]]) for place in hidden)
+        for labels in alignments(len(visible), target)
+        if all(seen in (MASK, label) for seen, label in zip(visible, labels, strict=True))
+    ]
+    return -float(torch.tensor(scores, dtype=torch.float64).logsumexp(0))
 
 
 def shown(labels: list[int]) -> DecoderInput:
