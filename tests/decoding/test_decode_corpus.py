@@ -190,8 +190,8 @@ def test_records_hold_subwords_and_text() -> None:
     tokens = vocabulary.encode("ein klein@@ er Hund .")
     translations = [Translation(4, Hypothesis(tokens, -0.25, 6))]
     sides = {"source": "en", "target": "de"}
-    moses = as_corpus({**sides, "preprocessing": {"tokeniser": "moses"}}).preprocessing
-    assert list(records(translations, vocabulary, "de", moses)) == [
+    corpus = as_corpus({**sides, "preprocessing": {"tokeniser": "moses"}})
+    assert list(records(translations, vocabulary, corpus.preparation("de"))) == [
         {
             "id": 4,
             "tokens": "ein klein@@ er Hund .",
