@@ -8,21 +8,16 @@ from nat.configuration.json_schema import json_schema
 from nat.configuration.models import MODELS
 from nat.files import make_folder, write_json
 
+FOLDER = Path("config/schemas")
+
 
 def main() -> None:
-    """Parse the command line and write one file for each kind."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        default=Path("config/schemas"),
-        help="folder to write to (default: %(default)s)",
-    )
-    folder: Path = parser.parse_args().folder
-    make_folder(folder)
+    """Write one file for each kind."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    make_folder(FOLDER)
     for kind in MODELS:
-        write_json(folder / f"{kind}.json", json_schema(kind))
-        print(folder / f"{kind}.json")
+        write_json(FOLDER / f"{kind}.json", json_schema(kind))
+        print(FOLDER / f"{kind}.json")
 
 
 if __name__ == "__main__":
