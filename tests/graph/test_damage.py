@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 
+import nat.papers.reports  # noqa: F401  (whose kind jobs of tables and figures make)
 from nat.artifacts import Score, TrainingRecord
 from nat.checksums import OF_FOLDER, manifest
 from nat.data.arrays import mapped_array, read_arrays
