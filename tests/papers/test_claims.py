@@ -73,14 +73,18 @@ def run(root: Path, errors: dict[str, float], decoding: str = STEP, **options: A
 BOTH = {"cmlm-kd": 0.4, "dims-cmlm-kd": 0.1}
 
 
+def made(folder: Path, **corpus: bool) -> Path:
+    """Make a run of two systems on a corpus with these options."""
+    made_up_run.publish(folder)
+    made_up_run.write_corpus(folder, **corpus)
+    run(folder, BOTH)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two systems; scoring takes most of the time of these tests."""
-    folder = tmp_path_factory.mktemp("scored")
-    made_up_run.publish(folder)
-    made_up_run.write_corpus(folder, several=False)
-    run(folder, BOTH)
-    return folder
+    return made(tmp_path_factory.mktemp("scored"), several=False)
 
 
 @pytest.fixture
@@ -292,11 +296,7 @@ def test_updates_are_only_judged_where_early_stopping_ended_both_trainings(root:
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run on a corpus whose references are all correct translations."""
-    folder = tmp_path_factory.mktemp("generated")
-    made_up_run.publish(folder)
-    made_up_run.write_corpus(folder, complete=True)
-    run(folder, BOTH)
-    return folder
+    return made(tmp_path_factory.mktemp("generated"), complete=True)
 
 
 def judge_generated(root: Path, text: str) -> dict[str, Any]:
