@@ -126,12 +126,11 @@ def measure(folder: Path, decoding: str | None, sentences: int) -> dict[str, Any
         decoding: its name; None for the usual one.
         sentences: to translate, or as many as test and validation set have.
     """
-    from nat.data.splits import sides
     from nat.export.formats import export
     from nat.export.translator import load
 
     translator = load(folder, decoding)
-    source, target = sides(translator.package.text)
+    source, target = translator.package.text.sides
     sources, targets = (text(folder.parts[-3], side, sentences) for side in (source, target))
     case = Case(translator, f"{source}-{target}", sources)
     own = with_method(case, translator.method)

@@ -197,7 +197,6 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     from nat.data.invented.language import language_of
     from nat.data.invented.text import generate
     from nat.data.lines import write_lines
-    from nat.data.splits import sides, training_part
     from nat.data.subwords import bpe_folder
 
     file = ROOT / f"config/corpora/{CORPUS}.yaml"
@@ -205,7 +204,7 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     assert corpus.generator is not None
     sizes = {"train": pairs, "valid": VALID}
     generator = corpus.generator.model_copy(update={"pairs": sizes})
-    corpus = training_part(corpus.model_copy(update={"generator": generator}))
+    corpus = corpus.model_copy(update={"generator": generator}).training_part
     place = {each: Path(folder, each) for each in ("text", *STEPS)}
 
     def invent() -> None:
@@ -213,7 +212,7 @@ def preparation(step: str, pairs: int, folder: str) -> float:
         place["text"].mkdir()
         for split, number in sizes.items():
             for side, lines in zip(
-                sides(corpus), zip(*generate(language, split, number), strict=True), strict=True
+                corpus.sides, zip(*generate(language, split, number), strict=True), strict=True
             ):
                 write_lines(place["text"] / f"{split}.{side}", lines)
 

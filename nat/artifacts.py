@@ -18,7 +18,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate, joined_names
-from nat.data.splits import TRAIN, VALID, has_references, held_out, test_names
+from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError
 
 SYSTEM = "{corpus}/{system}/seed{seed}"
@@ -222,8 +222,8 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
     def split(self, configuration: Configuration) -> str:
         """The first split with several references, of valid and tests."""
         description = configuration.corpus(self.corpus)
-        for split in held_out(description):
-            if has_references(description, split):
+        for split in description.held_out:
+            if description.has_references(split):
                 return split
         raise UserError(
             f"{file_of('corpora', self.corpus)}: no split has several references to tune weights "
@@ -358,7 +358,7 @@ class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.
     def _read(self, configuration: Configuration) -> Inputs:
         requirements = importlib.import_module("nat.analyses.requirements")
         requirements.check(configuration, self)
-        tests = test_names(configuration.corpus(self.corpus))
+        tests = configuration.corpus(self.corpus).test_names
         read = Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
             tests=tuple(step_of(self.corpus, split, "binarised") for split in tests),

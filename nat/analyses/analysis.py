@@ -19,7 +19,6 @@ from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.models import Training
 from nat.data.batch import Batch, batches, source_tensor
 from nat.data.binarised import BinarisedText
-from nat.data.splits import held_out, sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.passes import Pass, Traced
 from nat.job import Job
@@ -126,11 +125,11 @@ def subject(job: Job[Analysis]) -> Subject:
 
     Raises a `UserError` if a file is missing or files do not belong together.
     """
-    configuration, languages = job.configuration, sides(job.corpus)
+    configuration, languages = job.configuration, job.corpus.sides
     vocabularies = Vocabularies.load(Path(job.inputs.corpus.path))
     model = matching_model(job.inputs.model, configuration, vocabularies.sizes)
     splits = []
-    for name in held_out(job.corpus):
+    for name in job.corpus.held_out:
         path = step_of(job.artifact.corpus, name, "binarised").path
         sources, targets = (BinarisedText(f"{path}/{name}.{side}") for side in languages)
         tokens = configuration.scale.decoding_tokens

@@ -18,9 +18,8 @@ from nat.analyses import analysis
 from nat.analyses.analysis import Found, Pairs, Subject
 from nat.artifacts import references
 from nat.data.batch import pad
-from nat.data.splits import references_path
+from nat.data.references import read_references, references_path
 from nat.data.subwords import splitter_at, subwords_file
-from nat.measures.score import read_references
 from nat.parts.latent import LatentVariables
 
 EXAMPLES = 3

@@ -37,7 +37,7 @@ from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.lines import read_lines
-from nat.data.splits import references_path
+from nat.data.references import read_weighted, references_path
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
@@ -46,7 +46,6 @@ from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.job import Job
 from nat.measures.distortion import pairwise_bleu
-from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 from nat.objective.objective import Objective

@@ -18,12 +18,11 @@ from nat.analyses.analysis import Found
 from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
-from nat.data.splits import references_path
+from nat.data.references import read_weighted, references_path
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
 from nat.measures import bleu
-from nat.measures.score import read_weighted
 
 MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")
 

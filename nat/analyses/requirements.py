@@ -10,7 +10,6 @@ from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations, ref
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.data.corpus import Corpus
-from nat.data.splits import held_out
 from nat.errors import UserError
 
 PLANE_OTHER = "plane-nat-raw"
@@ -107,7 +106,7 @@ def _subwords(configuration: Configuration, analysis: Analysis) -> Inputs:
 
 def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     """The references of each held-out split that has several."""
-    steps = {split: references(description, corpus, split) for split in held_out(description)}
+    steps = {split: references(description, corpus, split) for split in description.held_out}
     return {split: step for split, step in steps.items() if step is not None}
 
 
@@ -149,7 +148,7 @@ def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
 def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:
     """The teacher, and of each held-out split what the system learns and what is true."""
     corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
-    splits = held_out(description)
+    splits = description.held_out
     return Inputs(
         teacher=_teacher(configuration, analysis),
         translations=_translations(configuration, analysis, splits),

@@ -16,17 +16,18 @@ from nat.configuration.families import require
 from nat.configuration.files import FOLDERS, PAPER_SCALE, file_of
 from nat.configuration.json_values import WITH_TASKS, references
 from nat.configuration.recipes import Recipe
-from nat.data.corpus import (
-    Corpus,
+from nat.data.corpus import Corpus
+from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
+from nat.data.invented.language import language_of
+from nat.data.origins import (
     FurtherReferences,
     GivenSubwords,
     GivenTranslations,
     PairSource,
     Source,
+    with_archive,
 )
-from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
-from nat.data.invented.language import language_of
-from nat.data.splits import TRAIN, VALID, sources_of, split_names, with_archive
+from nat.data.splits import TRAIN, VALID
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -160,7 +161,7 @@ def _problems(corpus: Corpus) -> Iterator[str]:
         yield f"'source' and 'target' are both '{corpus.source}'"
     if len(corpus.model_fields_set & {"splits", "generator", "derived"}) != 1:
         yield "expected either 'splits' or 'generator'"
-    key, splits = "splits" if corpus.generator is None else "generator.pairs", split_names(corpus)
+    key, splits = "splits" if corpus.generator is None else "generator.pairs", corpus.split_names
     for split in (TRAIN, VALID) if corpus.derived is None else ():  # which has those of its parent
         if split not in splits:
             yield f"missing key '{key}.{split}' ('splits.valid' can be cut out with 'every')"
@@ -184,7 +185,7 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             yield from _problems_of_source(f"splits.{name}", text, corpus)
         if text.keep_repeated and text.every is None:
             yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
-    for key, source in sources_of(corpus).items():
+    for key, source in corpus.sources_by_key.items():
         yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
@@ -212,7 +213,7 @@ def _problems_of_source(key: str, source: Source, corpus: Corpus) -> Iterator[st
         if source.format == "tsv" and (columns.keys() != languages or len({*columns.values()}) < 2):
             yield f"'{key}': key 'columns': expected columns for {_listed(languages)}, from 0"
         with told_of(f"'{key}': key 'sacrebleu': "):
-            with_archive(source, corpus)
+            with_archive(source, corpus.sides)
     elif isinstance(source, FurtherReferences) and source.format != EXTRA_REFERENCES:
         due.append(languages)
     for name, value in (

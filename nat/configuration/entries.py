@@ -27,7 +27,6 @@ from nat.configuration.overrides import RunChoice
 from nat.configuration.recipes import Recipe
 from nat.configuration.scales import Scale, TaskCorpus
 from nat.data.corpus import Corpus
-from nat.data.splits import sides, split_names
 from nat.errors import UserError, told_of
 from nat.options import cached_method
 from nat.papers.description import Paper
@@ -192,8 +191,8 @@ class Entries:
         its, where = corpus.derived, self.file_of("corpora", name)
         families.require(its.source, self.corpora, "corpus", f"{where}: key 'derived.from'")
         parent = self.read(Corpus, "corpora", its.source)
-        families.require(its.side, sides(parent), "language", f"{where}: key 'derived.side'")
-        if not (splits := split_names(parent)):
+        families.require(its.side, parent.sides, "language", f"{where}: key 'derived.side'")
+        if not (splits := parent.split_names):
             raise UserError(f"{where}: key 'derived.from': '{its.source}' has no 'splits'")
         return corpus.model_copy(update={"derived": its.model_copy(update={"splits": splits})})
 
@@ -277,5 +276,5 @@ def decoding_pattern(configuration: Entries) -> str:
 
 def all_splits(configuration: Entries) -> list[str]:
     """Names of the splits of all corpora."""
-    splits = (split_names(configuration.corpus(name)) for name in configuration.corpora)
+    splits = (configuration.corpus(name).split_names for name in configuration.corpora)
     return sorted({split for names in splits for split in names})

@@ -15,7 +15,6 @@ from nat.checksums import remedy
 from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
-from nat.data.splits import sides, split_names
 from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
@@ -82,8 +81,8 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
     """Write the ids of all splits and copies of the vocabularies to the folder `output`."""
     vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
-        for split in split_names(corpus):
-            for side, language in zip(SIDES, sides(corpus), strict=True):
+        for split in corpus.split_names:
+            for side, language in zip(SIDES, corpus.sides, strict=True):
                 name = f"{split}.{language}"
                 vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)

@@ -15,7 +15,7 @@ from nat.data.corpus import Corpus, Preprocessing
 from nat.data.flags import TextFlags
 from nat.data.lines import in_order, read_pairs, writing_pairs
 from nat.data.raw_text import Preparation, is_blank
-from nat.data.splits import TRAIN, check_expected, preparations, sides, split_names
+from nat.data.splits import TRAIN
 from nat.files import atomic_directory, write_json
 
 Filter = Literal["clean", "tokens"]  # the steps that drop pairs
@@ -94,7 +94,7 @@ def usable_digest(corpus: Corpus) -> Callable[[str, str], bytes | None]:
 
     If so, it is what tells the clean pair from others; otherwise None.
     """
-    options, how = corpus.preprocessing, preparations(corpus, TRAIN)
+    options, how = corpus.preprocessing, corpus.preparations(TRAIN)
 
     def digest(source: str, target: str) -> bytes | None:
         [(source, target, reason)] = prepared([(source, target)], how, options, "clean")
@@ -119,16 +119,16 @@ def filter_folder(
     splits: dict[str, Any] = {}
     flags = TextFlags()
     with atomic_directory(output) as folder:
-        for split in split_names(corpus):
+        for split in corpus.split_names:
             drops = split == TRAIN and (is_first or options.measure == "tokens")
             seen = Seen() if is_first and drops and options.drop_duplicates else None
             faults = {reason: 0 for reason in KINDS if reason != "duplicate" or seen is not None}
             read = kept = 0
             remedy = "they are left out" if drops else "they stay here, but no training learns such"
-            pairs = read_pairs(origin, split, sides(corpus))
-            how = preparations(corpus, split)
+            pairs = read_pairs(origin, split, corpus.sides)
+            how = corpus.preparations(split)
             work = partial(prepared, how=how, options=options, step=step)
-            with writing_pairs(folder, split, sides(corpus)) as write:
+            with writing_pairs(folder, split, corpus.sides) as write:
                 for source, target, reason in in_order(work, pairs, threads):
                     read += 1
                     if reason is None and seen is not None and seen.add(digest_of(source, target)):
@@ -145,5 +145,5 @@ def filter_folder(
                         write(source, target)
             key = "faulty" if is_first and not drops else "dropped"
             splits[split] = {"read": read, "kept": kept, key: faults if is_first or drops else {}}
-        check_expected(corpus, step, {name: each["kept"] for name, each in splits.items()}, output)
+        corpus.check_expected(step, {name: each["kept"] for name, each in splits.items()}, output)
         write_json(folder / f"{step}.json", {"splits": splits, **flags.as_written})

@@ -3,16 +3,28 @@
 They are validated strictly. Relations between keys are checked in `nat.configuration.checks`.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
+from nat.data.origins import (
+    FurtherReferences,
+    GivenSubwords,
+    GivenTranslations,
+    Source,
+    Split,
+    with_archive,
+)
 from nat.data.raw_text import Preparation
-from nat.options import Count, LocalPath, Number, OrAbsent, Share, StrictModel, Text
+from nat.data.splits import TRAIN, VALID
+from nat.errors import UserError
+from nat.options import Count, Number, OrAbsent, Share, StrictModel, Text
+
+Value = TypeVar("Value")
 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-Url = Annotated[str, Field(pattern=r"^https?://")]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Tokeniser = Literal["moses", "moses_dashes", "unicode", "jieba", "none"]
 BleuTokeniser = Literal["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char"]
 _BLEU_TOKENISERS: dict[str, BleuTokeniser] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
@@ -21,113 +33,6 @@ PieceNormalisation = Literal["identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfk
 Merges = Annotated[int, Field(ge=0, lt=2**31)]
 _SPLITS = ["train", "valid", "test", "test_NAME"]
 SplitName = Annotated[str, Field(pattern=r"^(train|valid|test|test_[a-z0-9_]+)$", examples=_SPLITS)]
-Name = TypeVar("Name")
-Names: TypeAlias = Annotated[list[Name], Field(min_length=1)] | Name
-"""One name, or several to be read one after the other."""
-
-
-class Minimum(StrictModel):
-    """Leaves out lines of a tsv with a smaller number in a column."""
-
-    column: Number
-    value: float
-
-
-class Checksum(NamedTuple):
-    """The checksum of a published file; the digest is None if none is published."""
-
-    algorithm: Literal["sha256", "md5"] = "sha256"
-    digest: str | None = None
-
-
-class Source(StrictModel):
-    """Files of text, and where they come from: local `files`, `urls`, or `members` of an archive.
-
-    They are labelled by language; a file with both languages is `pairs`. Members may be shell
-    patterns. If `sha256` is null, later downloads must match the first.
-    """
-
-    files: Annotated[dict[str, Names[LocalPath]], Field(min_length=1)] = {}
-    urls: Annotated[dict[str, Url], Field(min_length=1)] = {}
-    archive: OrAbsent[Url] = None
-    members: Annotated[dict[str, Names[Text]], Field(min_length=1)] = {}
-    sha256: dict[str, Sha256 | None] | Sha256 | None = None
-    md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
-
-    def checksum_of(self, label: str) -> Checksum:
-        """The checksum of a download by its label, or of the archive."""
-        if self.md5:
-            return Checksum("md5", self.md5)
-        sums = self.sha256
-        return Checksum(digest=sums[label] if isinstance(sums, dict) else sums)
-
-    @property
-    def origins(self) -> list[str]:
-        """The keys that say where the text comes from; a valid file has one."""
-        keys = ("urls", "files", "archive", "sacrebleu", "every", "parts")
-        return [key for key in keys if getattr(self, key, None)]
-
-    @property
-    def labelled(self) -> dict[str, list[str]]:
-        """The files, wherever they come from, by label."""
-        names = self.members or self.urls or self.files
-        return {label: [each] if isinstance(each, str) else each for label, each in names.items()}
-
-    @property
-    def addresses(self) -> dict[str, str]:
-        """The addresses of downloads by their keys here."""
-        urls = {f"urls.{label}": url for label, url in self.urls.items()}
-        return urls | ({"archive": self.archive} if self.archive else {})
-
-
-class PairSource(Source):
-    """An origin of pairs, which may also be a test set that sacreBLEU knows.
-
-    `columns` (from 0, by language), `minimum` and `undecodable` are of a tsv.
-    """
-
-    sacrebleu: OrAbsent[str] = None
-    format: Literal["lines", "tsv", "tmx", "ted", "segments", "ted_segments"] = "lines"
-    columns: Annotated[dict[str, Number], Field(min_length=2)] = {}
-    minimum: OrAbsent[Minimum] = None
-    undecodable: Literal["refuse", "empty"] = "refuse"
-
-
-class FurtherReferences(Source):
-    """References of a split besides its own target.
-
-    Line n is one of sentence n, or of all sentences whose source is line n of a second file.
-    """
-
-    format: Literal["lines", "segments", "extra_refs"] = "lines"
-
-
-class GivenSubwords(Source):
-    """Subwords that were learned elsewhere: files `codes` (of subword-nmt) or `pieces` (a model of
-    SentencePiece), and `vocabulary` (lines `symbol count`, such as a dictionary of fairseq)."""
-
-
-class GivenTranslations(Source):
-    """A teacher's translations of the training text, line by line; `segmented` as in `Split`."""
-
-    segmented: bool = False
-
-
-class Split(PairSource):
-    """One origin of pairs, or several (`parts`), or every nth usable pair of `train` (`every`).
-
-    Pairs of `train` that equal one that is cut out are left out, unless `keep_repeated`.
-
-    Lines that are `segmented` consist of subwords. They are joined, and the words are taken as they
-    are: no punctuation is normalised, nothing is tokenised or lower-cased.
-    """
-
-    parts: Annotated[list[PairSource], Field(min_length=1)] = []
-    every: OrAbsent[Annotated[int, Field(ge=2)]] = None
-    keep_repeated: bool = False
-    segmented: bool = False
-    pairs: OrAbsent[Count] = None
-    references: Annotated[list[FurtherReferences], Field(min_length=1)] = []
 
 
 class DerivedText(StrictModel):
@@ -253,3 +158,165 @@ class Corpus(StrictModel):
         """The preparation of lines of a language that are `segmented`, see `Split`, or are not."""
         own = Preparation.of(self.as_written(), language)
         return Preparation(language, "none", diacritics=own.diacritics) if segmented else own
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Source and target language."""
+        return self.source, self.target
+
+    @property
+    def split_names(self) -> list[str]:
+        """Names of the splits: train, valid, test, then others in the order of the file."""
+        if self.generator is not None:
+            names = list(self.generator.pairs)
+        else:
+            names = list(self.splits if self.derived is None else self.derived.splits)
+        return sorted(names, key=[TRAIN, VALID, "test", *names].index)
+
+    @property
+    def test_names(self) -> list[str]:
+        """Names of the test sets: the splits that no training reads."""
+        return [split for split in self.split_names if split not in (TRAIN, VALID)]
+
+    @property
+    def held_out(self) -> list[str]:
+        """The splits besides the training text."""
+        return [split for split in self.split_names if split != TRAIN]
+
+    def is_cut_out(self, split: str) -> bool:
+        """Return True for a split that is cut out of the training text."""
+        return split in self.splits and self.splits[split].every is not None
+
+    def is_segmented(self, split: str) -> bool:
+        """Return True if the lines of a split consist of subwords, see `Split`."""
+        origin = TRAIN if self.is_cut_out(split) else split
+        return origin in self.splits and self.splits[origin].segmented
+
+    def preparations(self, split: str) -> tuple[Preparation, Preparation]:
+        """How the lines of both sides of a split are prepared."""
+        one, other = (self.preparation(each, self.is_segmented(split)) for each in self.sides)
+        return one, other
+
+    def part(self, splits: Iterable[str]) -> "Corpus":
+        """The corpus, restricted to some of its splits."""
+        kept, generator, derived = set(splits), self.generator, self.derived
+        changes: dict[str, Any] = {
+            "expected": {
+                step: sizes if step == "vocabulary" else _only(sizes, kept)
+                for step, sizes in self.expected.items()
+            }
+        }
+        if generator is not None:
+            pairs = {"pairs": _only(generator.pairs, kept)}
+            changes["generator"] = generator.model_copy(update=pairs)
+        elif derived is not None:
+            names = {"splits": [name for name in derived.splits if name in kept]}
+            changes["derived"] = derived.model_copy(update=names)
+        else:
+            changes["splits"] = _only(self.splits, kept)
+        return self.model_copy(update=changes)
+
+    @property
+    def training_part(self) -> "Corpus":
+        """The part that trainings read."""
+        return self.part((TRAIN, VALID))
+
+    def text_part(self, split: str = TRAIN) -> "Corpus":
+        """The part whose raw text is made in one step.
+
+        It is a test set, or the training text, `valid`, and what is cut out of it.
+        """
+        if split in (TRAIN, VALID):
+            cut = [test for test in self.test_names if self.is_cut_out(test)]
+            return self.part([TRAIN, VALID, *cut])
+        of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
+        return self.part([split]).model_copy(update=_only(of_training, self.model_fields_set))
+
+    def prepared_as(self, split: str) -> dict[str, Any]:
+        """The keys by which the text of a split is made and prepared, JSON-able, as written."""
+        written = self.text_part(split).as_written()
+        for description in written.get("splits", {}).values():
+            description.pop("pairs", None)
+        left_out = {"description", "licensed_by", "licence", "dataset"}
+        left_out |= {"expected", "bleu_tokeniser", "least_perfect_score"}
+        return {key: value for key, value in written.items() if key not in left_out}
+
+    @property
+    def sources_by_key(self) -> dict[str, Source]:
+        """All descriptions of files by their key in the corpus file."""
+        sources: dict[str, Source] = {} if self.subwords is None else {"subwords": self.subwords}
+        sources |= {f"distilled.{teacher}": text for teacher, text in self.distilled.items()}
+        for name, split in self.splits.items():
+            sources |= split.parts_by_key(name)
+            for number, part in enumerate(split.references):
+                sources[f"splits.{name}.references[{number}]"] = part
+        return sources
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The addresses that all files come from, by key."""
+        return {
+            f"{key}.{of_url}": url
+            for key, source in self.sources_by_key.items()
+            for of_url, url in with_archive(source, self.sides).addresses.items()
+        }
+
+    def local_files(self, *, references: bool = False) -> dict[str, Path]:
+        """The local files of the text, or of its further references, by their keys."""
+        files = {}
+        for key, source in self.sources_by_key.items():
+            if isinstance(source, FurtherReferences) == references:
+                for label, names in source.files.items():
+                    if isinstance(names, str):
+                        files[f"{key}.files.{label}"] = Path(names)
+                    else:
+                        several = enumerate(names)
+                        files |= {f"{key}.files.{label}[{n}]": Path(name) for n, name in several}
+        return files
+
+    def listed_references(self, split: str) -> list[tuple[int, FurtherReferences]]:
+        """The references of a split in the corpus file, with their numbers there.
+
+        Those in the other language are left out: a corpus may reverse the direction of another one.
+        """
+        numbered = enumerate(self.splits[split].references if split in self.splits else [])
+        return [(number, part) for number, part in numbered if self.target in part.labelled]
+
+    def has_references(self, split: str) -> bool:
+        """Return True for a split with references: listed ones, or those of a generator."""
+        return self.has_all_references(split) or bool(self.listed_references(split))
+
+    def has_all_references(self, split: str) -> bool:
+        """Return True if the references of a split are all correct translations of its sentences.
+
+        Those of a generator are: every noise-free target is among them.
+        """
+        return self.generator is not None and split != TRAIN
+
+    def check_expected(self, step: Step, counts: Mapping[str, int], folder: Path) -> None:
+        """Compare the counts of a step, made in a folder, with those of the corpus file.
+
+        Raises a `UserError` for the first outside its tolerance, or if no training pair is left.
+        """
+        if counts.get(TRAIN) == 0:
+            options = self.preprocessing
+            raise UserError(
+                f"{folder}: no training pair is left with preprocessing.max_tokens "
+                f"{options.max_tokens} and preprocessing.max_ratio {options.max_ratio:g}; widen "
+                "them"
+            )
+        for name, due in self.expected.get(step, {}).items():
+            number, tolerance = (
+                (due.about, due.tolerance) if isinstance(due, SizeAbout) else (due, 0)
+            )
+            if abs(counts[name] - number) > tolerance * number:
+                margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
+                raise UserError(
+                    f"{folder}: {name} is {counts[name]:,} where 'expected.{step}.{name}' of the "
+                    f"corpus file says {number:,}{margin}; look for a mistake in the preprocessing "
+                    "or the downloads, or correct the key"
+                )
+
+
+def _only(values: Mapping[str, Value], names: set[str]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name in names}

@@ -22,8 +22,8 @@ from itertools import chain, islice
 from pathlib import Path
 from xml.etree import ElementTree
 
-from nat.data.corpus import FurtherReferences, PairSource
 from nat.data.lines import Told, read_lines, read_parallel, unpacked
+from nat.data.origins import FurtherReferences, PairSource
 from nat.errors import UserError
 
 PAIRS = "pairs"  # label of a file that holds both languages

@@ -18,7 +18,6 @@ from nat.data.corpus import Corpus
 from nat.data.flags import TextFlags
 from nat.data.lines import count_lines, read_lines
 from nat.data.raw_text import merge
-from nat.data.splits import is_segmented, sides
 from nat.data.vocabulary import Vocabularies
 from nat.files import read_json, write_json
 
@@ -73,8 +72,8 @@ def write_report(
     """Look at splits in a folder `bpe`; the first is the training text if no other is given."""
     flags = TextFlags()
     for split in splits:
-        files = [folder / f"{split}.{language}" for language in sides(corpus)]
-        others = is_segmented(corpus, split)
+        files = [folder / f"{split}.{language}" for language in corpus.sides]
+        others = corpus.is_segmented(split)
         looked = look_at(corpus, split, files, vocabularies, training, others, flags)
         training = training or looked
     report = {} if training is None else {"training": training._asdict()}
@@ -99,7 +98,7 @@ def look_at(
     """Look at files of subwords of source and target, and add their flags to others.
 
     They are compared with the `training` text, if it is not they. Others may have prepared them
-    (`segmented`, see `nat.data.corpus.Split`).
+    (`segmented`, see `nat.data.origins.Split`).
     """
     step = 1 + count_lines(files[0]) // _MOST_PAIRS
     subwords = [[*islice(read_lines(path), 0, None, step)] for path in files]
@@ -120,7 +119,7 @@ def look_at(
             add(kind, remedy, len(numbers), numbers[0], lines)
 
     both = vocabularies.source, vocabularies.target
-    for side, (language, vocabulary) in enumerate(zip(sides(corpus), both, strict=True)):
+    for side, (language, vocabulary) in enumerate(zip(corpus.sides, both, strict=True)):
         own, lines, of_lines = subwords[side], sentences[side], f"lines of '{language}'"
         unknown = [sum(each not in vocabulary.ids for each in line.split()) for line in own]
         share = sum(unknown) / max(1, sum(len(line.split()) for line in own))

@@ -18,9 +18,9 @@ from urllib3.exceptions import HTTPError
 
 from nat.checksums import record_of_download, recorded_of_download, sha256_of
 from nat.data.archive import is_whole, unpack
-from nat.data.corpus import Checksum, Corpus, Source
+from nat.data.corpus import Corpus
 from nat.data.formats import PAIRS
-from nat.data.splits import with_archive
+from nat.data.origins import Checksum, Source, with_archive
 from nat.errors import UserError, told_of, without_passwords
 from nat.files import to_disk, writing
 from nat.locks import in_turn
@@ -267,7 +267,7 @@ class FetchedSource:
 def fetch(source: Source, corpus: Corpus, key: str, place: Place) -> FetchedSource:
     """Obtain all files of a source of a corpus, by download if needed, or raise a `UserError`."""
     [origin] = source.origins
-    fetched = FetchedSource(origin, with_archive(source, corpus), place.key(key))
+    fetched = FetchedSource(origin, with_archive(source, corpus.sides), place.key(key))
     source, key = fetched.description, fetched.key
     for label, names in source.labelled.items() if source.files else ():
         fetched.files[label] = [place.root / name for name in names]

@@ -27,7 +27,7 @@ from nat.data.corpus import Corpus, Corruption
 from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
 from nat.data.lines import count_lines, in_order, read_lines, write_lines
 from nat.data.raw_text import CODES, NO_CODES, PIECES, SPACE, Splitter, marked, merge, splitter_of
-from nat.data.splits import TRAIN, check_expected, sides, split_names
+from nat.data.splits import TRAIN
 from nat.data.vocabulary import SIDES, SPECIALS, Side, Vocabularies, Vocabulary
 from nat.errors import UserError, told_of
 from nat.files import atomic_directory, copy
@@ -133,9 +133,9 @@ def bpe_folder(
     the vocabulary has not the expected size.
     """
     # languages that share subwords, by the ending of their files
-    shared: dict[str, tuple[str, ...]] = {"": sides(corpus)}
+    shared: dict[str, tuple[str, ...]] = {"": corpus.sides}
     if corpus.has_separate_vocabularies:
-        shared = {f".{side}": (each,) for side, each in zip(SIDES, sides(corpus), strict=True)}
+        shared = {f".{side}": (each,) for side, each in zip(SIDES, corpus.sides, strict=True)}
     with atomic_directory(output) as folder:
         if corpus.subwords is None:
             _learn(corpus, tokens, folder, shared)
@@ -149,13 +149,13 @@ def bpe_folder(
                 own = [read_dictionary(given / DICTIONARY, corpus.in_pieces)]
                 copy(given / name, folder / name)
                 _apply(corpus, tokens, folder, folder, threads)
-                _check_known(own[0], _training(folder, sides(corpus)))
+                _check_known(own[0], _training(folder, corpus.sides))
         vocabularies = Vocabularies(own[0], own[-1])
         size, source = vocabularies.sizes
         sizes = {"size": size} if source is None else {"source": source, "target": size}
-        check_expected(corpus, "vocabulary", sizes, output)
+        corpus.check_expected("vocabulary", sizes, output)
         vocabularies.save(folder)
-        write_report(corpus, split_names(corpus), folder, vocabularies)
+        write_report(corpus, corpus.split_names, folder, vocabularies)
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
@@ -164,7 +164,7 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None
         _apply(corpus, tokens, learned, folder, threads=1)
         vocabularies = Vocabularies.load(learned)
         vocabularies.save(folder)
-        write_report(corpus, split_names(corpus), folder, vocabularies, look_of(learned))
+        write_report(corpus, corpus.split_names, folder, vocabularies, look_of(learned))
 
 
 def _learn(
@@ -174,7 +174,7 @@ def _learn(
     options = corpus.preprocessing
     if options.sentencepiece is not None:
         every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES
-        sample = islice(_training(tokens, sides(corpus)), 0, None, every)
+        sample = islice(_training(tokens, corpus.sides), 0, None, every)
         model = learn_pieces(sample, options.sentencepiece, options.sentencepiece_normalisation)
         (folder / PIECES).write_bytes(model)
         return
@@ -207,8 +207,8 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
     corruption = corpus.preprocessing.corruption
     _known_splitter.cache_clear()  # the file may be another one of the same name
     # the clean side first: its vocabulary is what the other one is corrupted with
-    for split in split_names(corpus):
-        for side, language in zip(SIDES, sides(corpus), strict=True):
+    for split in corpus.split_names:
+        for side, language in zip(SIDES, corpus.sides, strict=True):
             if side == "target" or not corruption:
                 name = f"{split}.{language}"
                 work = partial(_split_lines, path=subwords_file(learned, side))
@@ -216,7 +216,7 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
     if corruption:
         vocabulary = Vocabulary.from_lines(read_lines(learned / f"{TRAIN}.{corpus.target}"))
         symbols = vocabulary.symbols[len(SPECIALS) :]
-        for split in split_names(corpus):
+        for split in corpus.split_names:
             lines = read_lines(folder / f"{split}.{corpus.target}")
             corrupted = corrupt_lines(lines, symbols, corruption, split)
             write_lines(folder / f"{split}.{corpus.source}", corrupted)

@@ -15,16 +15,7 @@ from nat.data.invented.language import language_of
 from nat.data.invented.law import corpus_subword_entropies
 from nat.data.lines import count_lines, read_lines, read_pairs
 from nat.data.raw_text import MOSES, PIECES, has_rules
-from nat.data.splits import (
-    PERFECT,
-    TRAIN,
-    folder_of,
-    held_out,
-    is_segmented,
-    preparations,
-    sides,
-    split_names,
-)
+from nat.data.splits import PERFECT, TRAIN, folder_of
 from nat.data.subwords import splitter_at, subwords_file
 from nat.data.vocabulary import SIDES, SPECIALS, UNK, Vocabularies
 from nat.files import read_json
@@ -56,7 +47,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     splits: dict[str, Any] = {}
     origins: dict[str, None] = {}
     entropies: dict[str, Any] = {}
-    for split in split_names(corpus):
+    for split in corpus.split_names:
         own = folder_of(folder.name, split, folder.parent)
         text = read_json(own / "text" / "text.json")
         cleaned, tokenised = (
@@ -75,8 +66,8 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         splits[split] = {
             "pairs": tokenised["kept"],
             **cleaned,
-            "languages": {each: _describe(own, f"{split}.{each}") for each in sides(corpus)},
-            "ratios": _ratios(own / "binarised", split, sides(corpus)),
+            "languages": {each: _describe(own, f"{split}.{each}") for each in corpus.sides},
+            "ratios": _ratios(own / "binarised", split, corpus.sides),
         }
         for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
@@ -130,12 +121,12 @@ def _quantiles(values: np.ndarray) -> dict[str, float]:
 def flags_of(corpus: Corpus, folder: Path) -> list[Flag]:
     """All flags of a prepared corpus: of its steps, and of what a look at all splits shows."""
     noticed: list[Flag] = []
-    folders = {split: folder_of(folder.name, split, folder.parent) for split in split_names(corpus)}
+    folders = {split: folder_of(folder.name, split, folder.parent) for split in corpus.split_names}
     for own in dict.fromkeys(folders.values()):
         for report in (own / step / f"{step}.json" for step in ("text", "clean", "tokens", "bpe")):
             noticed += read_flags(report) if report.exists() else []
     flags = TextFlags()
-    for language in sides(corpus):
+    for language in corpus.sides:
         if corpus.preparation(language).tokeniser in MOSES and not has_rules(language):
             path, kind = folder / "clean" / f"{TRAIN}.{language}", NO_RULES.format(language)
             first, count = next(read_lines(path), ""), count_lines(path)
@@ -150,19 +141,19 @@ def _look(corpus: Corpus, folders: Mapping[str, Path], flags: TextFlags) -> None
 
     def clean(split: str) -> Iterator[tuple[int, tuple[str, str], bytes, bytes]]:
         """The number of each pair, the pair, and what it and its source are known by."""
-        lowercase = preparations(corpus, split)[0].lowercase
-        pairs = read_pairs(folders[split] / "clean", split, sides(corpus))
+        lowercase = corpus.preparations(split)[0].lowercase
+        pairs = read_pairs(folders[split] / "clean", split, corpus.sides)
         for number, (source, target) in enumerate(pairs, start=1):
             both, alone = (digest_of(source, each, lowercase) for each in (target, ""))
             yield number, (source, target), both, alone
 
     elsewhere: set[bytes] = set()
-    for split in held_out(corpus):
+    for split in corpus.held_out:
         for *_, both, alone in clean(split):
             elsewhere |= {both, alone}
     shared, seen = set(), Seen()
-    for split in (TRAIN, *held_out(corpus)):
-        others = is_segmented(corpus, split)
+    for split in (TRAIN, *corpus.held_out):
+        others = corpus.is_segmented(split)
         for number, pair, both, alone in clean(split):
             kinds = []
             if split == TRAIN:

@@ -15,30 +15,15 @@ from typing import Any
 
 from nat.checksums import sha256_of
 from nat.data.clean import DIGEST, Seen, usable_digest
-from nat.data.corpus import Corpus, FurtherReferences, PairSource
+from nat.data.corpus import Corpus
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
 from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
+from nat.data.origins import FurtherReferences, PairSource
+from nat.data.references import references_path, write_references
 from nat.data.sources import FetchedSource, Place, fetch
-from nat.data.splits import (
-    CORPORA,
-    GIVEN,
-    TRAIN,
-    VALID,
-    check_expected,
-    folder_of,
-    is_cut_out,
-    is_segmented,
-    listed_references,
-    parts_by_key,
-    preparations,
-    references_path,
-    sides,
-    sources_of,
-    split_names,
-    write_references,
-)
+from nat.data.splits import CORPORA, GIVEN, TRAIN, VALID, folder_of
 from nat.data.subwords import SUBWORDS, joined
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -51,7 +36,7 @@ _LEFT = ".left"  # split that takes the place of the training text
 def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPORA) -> None:
     """Write `{split}.{lang}` and `text.json` to the folder `output`.
 
-    The corpus is a part that `nat.data.splits.text_part` returns. A generated one also gets its
+    The corpus is a part that `Corpus.text_part` returns. A generated one also gets its
     references, in the folder `references` beside `output`; a derived one reads the text of another
     in `corpora`, where a test set that is cut out of the training text is found, too. Raises a
     `UserError` if a file cannot be obtained, is not UTF-8, or the counts do not agree.
@@ -60,19 +45,19 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
         if corpus.generator is not None:
             with atomic_directory(output.parent / "references") as references:
                 facts = write_corpus(corpus, folder, references)
-        elif corpus.derived or all(is_cut_out(corpus, split) for split in split_names(corpus)):
+        elif corpus.derived or all(corpus.is_cut_out(split) for split in corpus.split_names):
             facts = _copy(corpus, folder, corpora, place.name)
         else:
             facts = _collect(corpus, folder, place)
-        check_expected(corpus, "text", facts["pairs"], output)
+        corpus.check_expected("text", facts["pairs"], output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
 
 
 def _copy(corpus: Corpus, folder: Path, corpora: Path, name: str) -> dict[str, Any]:
     """Copy one side of another corpus to both sides, or what was cut out of the training text."""
     derived, pairs = corpus.derived, {}
-    for split in split_names(corpus):
-        for side in sides(corpus):
+    for split in corpus.split_names:
+        for side in corpus.sides:
             text = corpora / name / "text" / f"{split}.{side}"
             if derived is not None:  # `preprocessing.corruption` changes the subwords of the source
                 of_split = folder_of(derived.source, split, corpora)
@@ -88,11 +73,11 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     parts = {
         split: [
             fetch(part, corpus, key, place)
-            for key, part in parts_by_key(split, corpus.splits[split]).items()
+            for key, part in corpus.splits[split].parts_by_key(split).items()
         ]
-        for split in split_names(corpus)
+        for split in corpus.split_names
     }
-    cut = [split for split in parts if is_cut_out(corpus, split)]
+    cut = [split for split in parts if corpus.is_cut_out(split)]
     pairs, flags = dict.fromkeys(parts, 0), TextFlags()
     of_parts: dict[str, list[int]] = {}
     for split in parts:
@@ -110,7 +95,7 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     given = _fetch_given(corpus, folder / GIVEN, place)
     fetched = [*chain(*parts.values())]
     kinds = {part.origin for part in fetched}
-    files = {f"{split}.{side}": (split, side) for split in parts for side in sides(corpus)}
+    files = {f"{split}.{side}": (split, side) for split in parts for side in corpus.sides}
     facts = {
         "origin": " and ".join(
             kind for kind in ("urls", "archive", "sacrebleu", "files") if kind in kinds
@@ -141,14 +126,14 @@ def _write(
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
     split, cutter, of_parts = splits[0], _Cutter(corpus, splits), []
-    one, other = preparations(corpus, split)
-    segmented, in_pieces = is_segmented(corpus, split), corpus.in_pieces
+    one, other = corpus.preparations(split)
+    segmented, in_pieces = corpus.is_segmented(split), corpus.in_pieces
 
     def odd(kind: str, path: Path, number: int, line: str) -> None:
         flags.add(kind, split, REMEDIES[kind], f"line {number} of {path}", line)
 
     with ExitStack() as stack:
-        writing = (writing_pairs(folder, each, sides(corpus)) for each in splits)
+        writing = (writing_pairs(folder, each, corpus.sides) for each in splits)
         write = dict(zip(splits, map(stack.enter_context, writing), strict=True))
         for part in parts:
             before = sum(pairs.values())
@@ -156,7 +141,7 @@ def _write(
             with part.opened(folder) as files:
                 # cleaning drops an empty pair of the training text only
                 whole = split != TRAIN
-                read = read_format(part.description, files, *sides(corpus), whole, odd)
+                read = read_format(part.description, files, *corpus.sides, whole, odd)
                 for source, target in read:
                     if segmented:
                         source, target = joined(source, in_pieces), joined(target, in_pieces)
@@ -179,7 +164,7 @@ class _Cutter:
     """
 
     def __init__(self, corpus: Corpus, splits: Sequence[str]) -> None:
-        self._sides, (self._rest, *cut) = sides(corpus), splits
+        self._sides, (self._rest, *cut) = corpus.sides, splits
         in_order = sorted(cut, key=lambda split: (split != VALID, split))
         self._nth = {name: every for name in in_order if (every := corpus.splits[name].every)}
         self._alone = {name for name in cut if not corpus.splits[name].keep_repeated}
@@ -223,7 +208,7 @@ class _Cutter:
 def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     """Write subwords that were learned elsewhere, and published translations; return the facts."""
     facts: dict[str, Any] = {}
-    for key, source in sources_of(corpus).items():
+    for key, source in corpus.sources_by_key.items():
         kind, _, teacher = key.partition(".")
         if kind == "splits":
             continue
@@ -250,7 +235,7 @@ def make_references(
     `text` is the folder of their raw text. Raises a `UserError` if a file cannot be obtained, or
     does not belong to the split.
     """
-    source, target = sides(corpus)
+    source, target = corpus.sides
     change = corpus.preparation(target).changed
     facts = {}
     with atomic_directory(output) as folder:
@@ -258,7 +243,7 @@ def make_references(
             sentences = list(read_lines(text / f"{split}.{source}"))
             several: defaultdict[int, list[str]] = defaultdict(list)
             read_from = []
-            for number, part in listed_references(corpus, split):
+            for number, part in corpus.listed_references(split):
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:
@@ -288,7 +273,7 @@ def _references_of(
     sentences: Sequence[str],
 ) -> Iterator[tuple[Sequence[int], str]]:
     """References with the numbers of their sentences, one reference at a time."""
-    source, target = sides(corpus)
+    source, target = corpus.sides
     if part.format != EXTRA_REFERENCES and source not in files:
         lines = [line for path in files[target] for line in read_sentences(part.format, path)]
         if len(lines) != len(sentences):

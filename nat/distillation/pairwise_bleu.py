@@ -17,7 +17,7 @@ from sacrebleu.metrics.helpers import extract_all_word_ngrams
 from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
-from nat.data.splits import TRAIN, sides
+from nat.data.splits import TRAIN
 from nat.data.subwords import merge
 from nat.data.translations import shard_of
 from nat.errors import UserError
@@ -80,7 +80,7 @@ def compare_texts(
     of BLEU where they are none. For the part see `nat.data.translations.shard_of`, for the numbers
     `sentence_bleu`. Raises a `UserError` if the versions differ in their number of lines.
     """
-    files = [folder / f"{TRAIN}.{sides(corpus)[1]}" for folder in folders]
+    files = [folder / f"{TRAIN}.{corpus.sides[1]}" for folder in folders]
     counts = {file: count_lines(file) for file in files}
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{file} has {count}" for file, count in counts.items())

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nat import registry
 from nat.artifacts import Converted
-from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
@@ -96,7 +95,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             facts |= search_of(usual, trained.model)
             checked = writer(to)(trained.model, vocabularies, made, facts)
         else:
-            checked = writer(to)(trained, vocabularies, sides(package.text), methods, made)
+            checked = writer(to)(trained, vocabularies, package.text.sides, methods, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()

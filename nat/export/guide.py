@@ -14,7 +14,6 @@ import yaml
 from nat import registry
 from nat.configuration.models import Training
 from nat.data import raw_text
-from nat.data.splits import sides
 from nat.decoding.options import LeftToRight
 from nat.export.flat import requirements
 from nat.export.package import Opened, PackagedScore
@@ -53,7 +52,7 @@ def write_guide(
     if to == "onnx":
         program = "onnx_lengths" if trained.model.decoder.upsample is None else "onnx_frames"
     example = (TEMPLATES / f"{program}.py").read_text(encoding="utf-8")
-    source, target = sides(corpus)
+    source, target = corpus.sides
     names = {
         "system": training.system,
         "corpus": training.corpus,
@@ -149,7 +148,7 @@ def _header(to: str, training: Training, opened: Opened) -> str:
     header = {
         "library_name": "transformers" if to == "huggingface" else to,
         "pipeline_tag": "translation",
-        "language": [*sides(package.text)],
+        "language": [*package.text.sides],
         **({"license": package.text.licence} if package.text.licence else {}),
         "datasets": [dataset],
         "metrics": ["sacrebleu"],

@@ -15,7 +15,7 @@ from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.binarised import files_of
-from nat.data.splits import folder_of, prepared_as, sides
+from nat.data.splits import folder_of
 from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import read_json, write_json
@@ -67,7 +67,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
             files[SUMMARY].unlink(missing_ok=True)
             summary = write_translations(files[TRANSLATIONS], lines)
             score.score_translations(job)
-            prepared = prepared_as(job.corpus, wanted.split)
+            prepared = job.corpus.prepared_as(wanted.split)
             made_with = {"decoding": _options(job), "corpus": prepared}
             summary = {**summary, MADE_WITH: made_with}
         write_json(files[SUMMARY], {**summary, **origin})
@@ -105,7 +105,7 @@ def _read(job: Job[Score]) -> Iterator[tuple[str, Path]]:
     """The files that a decoding reads, by what they are."""
     inputs = job.inputs
     folder = Path(inputs.corpus.path)
-    for path in files_of(folder / f"{job.artifact.split}.{sides(job.corpus)[0]}"):
+    for path in files_of(folder / f"{job.artifact.split}.{job.corpus.sides[0]}"):
         yield path.name, path
     for path in dict.fromkeys(vocabulary_files(folder)):
         yield path.stem, path

@@ -13,7 +13,6 @@ import torch
 from nat.artifacts import TIMED, Decoded, Latency
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
-from nat.data.splits import sides
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode
@@ -70,7 +69,7 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         return
     folder = Path(job.inputs.corpus.path)
     vocabularies = Vocabularies.load(folder)
-    sentences = BinarisedText(folder / f"{TIMED}.{sides(job.corpus)[0]}")
+    sentences = BinarisedText(folder / f"{TIMED}.{job.corpus.sides[0]}")
     timed = {
         name: _Timed(each, vocabularies.sizes, setting)
         for name, each in zip(latency.names, jobs[1:], strict=True)

@@ -23,7 +23,7 @@ from nat.checksums import CHECKPOINTS, OF_FOLDER, sha256_of, verified
 from nat.configuration import differences, fingerprint
 from nat.data.archive import is_whole_zip
 from nat.data.binarised import files_of
-from nat.data.splits import TRAIN, prepared_as, sides
+from nat.data.splits import TRAIN
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
 from nat.fairseq_plugin import launcher
@@ -115,7 +115,7 @@ def describe(job: Job[Model]) -> Run:
     model, inputs, settings = job.artifact, job.inputs, job.configuration.settings
     training, seed = job.configuration.training(model.system), model.seed
     name, raw = f"{model.system} on {model.corpus}", inputs.corpus.path
-    source, target = sides(job.corpus)
+    source, target = job.corpus.sides
     train = (f"{raw}/train.{source}", *(f"{text.path}/train.{target}" for text in inputs.texts))
     valid = (f"{raw}/valid.{source}", f"{raw}/valid.{target}")
     start, teacher = (each and each.weights for each in (inputs.start, inputs.teacher))
@@ -163,7 +163,7 @@ def describe(job: Job[Model]) -> Run:
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
         logger=settings.logger,
         unit=job.corpus.unit,
-        corpus=prepared_as(job.corpus, TRAIN),
+        corpus=job.corpus.prepared_as(TRAIN),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,

@@ -10,7 +10,6 @@ import torch
 from nat import registry
 from nat.artifacts import Model, Shard, step_of
 from nat.data.binarised import BinarisedText
-from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode, records, translate
@@ -124,7 +123,7 @@ class Translator:
     """
 
     def __init__(self, job: Job[Any], split: str, known: Known | None = None) -> None:
-        source, target = sides(job.corpus)
+        source, target = job.corpus.sides
         self.split = split
         self._target = job.corpus.preparation(target)
         self._batch_tokens = job.configuration.scale.decoding_tokens

@@ -11,13 +11,12 @@ from pathlib import Path
 from nat.artifacts import TunedGamma
 from nat.data.candidates import RAW
 from nat.data.lines import read_lines
-from nat.data.splits import references_path
+from nat.data.references import read_weighted, references_path
 from nat.data.translations import read_in_order
 from nat.files import read_json, write_json
 from nat.job import Job
 from nat.measures.distortion import chosen, pairwise_bleu, tune
 from nat.measures.results import DIGITS
-from nat.measures.score import read_weighted
 from nat.options import validated
 
 

@@ -6,7 +6,6 @@ missing, repeated or shifted line is an error, and a sentence that could not be 
 empty translation.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from nat import artifacts
-from nat.checksums import remedy, sha256_of
+from nat.checksums import sha256_of
 from nat.data.corpus import Corpus
 from nat.data.flags import counted
 from nat.data.likeness import tokenised
 from nat.data.lines import read_lines
-from nat.data.splits import PERFECT, folder_of, references_path
+from nat.data.references import read_references, references_path
+from nat.data.splits import PERFECT, folder_of
 from nat.data.subwords import merge
 from nat.data.translations import OK, read_in_order
 from nat.data.vocabulary import SPECIALS, UNK
@@ -202,32 +202,3 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
         if number := tokenised(lines):
             reasons.append(f"{number} {what} look tokenised, with spaces before punctuation")
     return reasons
-
-
-def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
-    """Several references for some or all sentences, by number; raises as `read_weighted`."""
-    return {number: texts for number, (texts, _) in read_weighted(path, sentences).items()}
-
-
-def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list[float]]]:
-    """The same with the weight of each reference, such as its probability; all 1 without.
-
-    Raises a `UserError` if a line does not hold the references of a sentence, or there is none.
-    """
-    references: dict[int, tuple[list[str], list[float]]] = {}
-    for number, line in enumerate([*read_lines(path)] or [""], 1):
-        try:
-            row = json.loads(line)
-            sentence, texts = row["id"], row["references"]
-            weights = [float(weight) for weight in row.get("weights", [1.0] * len(texts))]
-            is_one = sentence in range(sentences) and sentence not in references
-            is_one &= 0 < len(texts) == len(weights) and min(weights) > 0
-        except (AttributeError, KeyError, TypeError, ValueError):
-            is_one = False
-        if not is_one:
-            raise UserError(
-                f"{path} line {number} does not hold the references of one of the {sentences} "
-                f"sentences; {remedy(path)}"
-            )
-        references[sentence] = texts, weights
-    return references

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.data.splits import are_complete
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
@@ -60,7 +59,7 @@ def _decided_against_all(configuration: Configuration, check: Check) -> bool:
         and check.number is None
         and not states_an_effect(check.relations, check.margin)
         and all(cell.source is not None and cell.measure in AGAINST_ALL for cell in cells)
-        and all(are_complete(configuration.corpus(cell.corpus), cell.split) for cell in cells)
+        and all(configuration.corpus(cell.corpus).has_all_references(cell.split) for cell in cells)
     )
 
 

@@ -18,7 +18,6 @@ from nat.configuration.families import family_of
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Point
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
-from nat.data.splits import has_references, held_out
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
@@ -271,7 +270,7 @@ class Resolver:
         if cell.task in all_tasks(configuration) and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
-        known = held_out(configuration.corpus(corpus))
+        known = configuration.corpus(corpus).held_out
         if cell.split and not measure.any_corpus and cell.split not in known:
             where = configuration.file_of("corpora", corpus)
             raise UserError(
@@ -287,7 +286,7 @@ class Resolver:
             return f"the law of {corpus} is not known"
         if not cannot and measure.several_references:
             description = configuration.corpus(corpus)
-            if not any(has_references(description, split) for split in known):
+            if not any(description.has_references(split) for split in known):
                 return f"{corpus} has one reference per sentence"
         return cannot
 

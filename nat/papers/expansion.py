@@ -11,7 +11,6 @@ from typing import Any
 
 from nat.artifacts import Latency, step_of
 from nat.configuration.overrides import Point
-from nat.data.splits import sides
 from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.options import hint
@@ -301,7 +300,7 @@ class ExpandedTable(Expanded):
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
                 corpus = resolver.configuration.corpus(cell.corpus)
-                names = zip(("source", "reference"), sides(corpus), strict=True)
+                names = zip(("source", "reference"), corpus.sides, strict=True)
                 self.keys[cell.row] = {name: f"{stem}.{side}" for name, side in names}
                 if corpus.unit != "none":  # units are named where tokens are none
                     self.keys[cell.row] |= {"unit": corpus.unit}

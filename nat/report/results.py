@@ -11,7 +11,7 @@ from nat.configuration import Configuration, differences
 from nat.configuration.configuration import needed_systems
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import RunChoice
-from nat.data.splits import TRAIN, prepared_as
+from nat.data.splits import TRAIN
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.measures.results import read_file
@@ -106,7 +106,7 @@ class Results:
         today = self.configuration.training(corpus, system).as_json()
         lines = differences(record["training"], today)
         if record.get("corpus"):
-            prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
+            prepared = self.configuration.corpus(corpus).prepared_as(TRAIN)
             lines += differences({"corpus": record["corpus"]}, {"corpus": prepared})
         for name, how in needed_systems(self.configuration.on(corpus), system):
             its = seed if how == "init_from" else self.configuration.scale_settings.seeds[0]
@@ -138,7 +138,7 @@ class Results:
             there = self.configuration.on(cell.corpus)
             today = {
                 "decoding": there.decoding(cell.decoding).as_json(),
-                "corpus": prepared_as(there.corpus(cell.corpus), cell.split),
+                "corpus": there.corpus(cell.corpus).prepared_as(cell.split),
             }
             yield from differences(made_with, today)
 

@@ -16,12 +16,12 @@ from nat.artifacts import Score, Trace, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.runnable import is_traced
 from nat.data.lines import read_lines
-from nat.data.splits import TRAIN, sides
+from nat.data.references import read_references
+from nat.data.splits import TRAIN
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.measures import bleu, statistics
 from nat.measures.results import read_file
-from nat.measures.score import read_references
 from nat.papers.reports import snakemake
 from nat.report.page import SENTENCES, Page, of_system
 from nat.report.results import Results
@@ -73,7 +73,7 @@ def _test_set(
     need not be one of them, and stands before them even then, since other measures are against it.
     """
     root, shown = Path(configuration.root), configuration.scale_settings.browser.sentences
-    languages = sides(configuration.corpus(corpus))
+    languages = configuration.corpus(corpus).sides
     text = root / step_of(corpus, split, "text").path
     sources, single = (list(read_lines(text / f"{split}.{each}")) for each in languages)
     several: dict[int, list[str]] = {}

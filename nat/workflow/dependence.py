@@ -14,16 +14,7 @@ from nat.artifact import Artifact
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
-from nat.data.splits import (
-    TRAIN,
-    VALID,
-    has_references,
-    is_cut_out,
-    listed_references,
-    prepared_as,
-    split_names,
-    text_part,
-)
+from nat.data.splits import TRAIN, VALID
 from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
@@ -100,20 +91,20 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
     if artifact.step == "references":
         splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
         return [
-            [(number, part.as_written()) for number, part in listed_references(description, split)]
+            [(number, part.as_written()) for number, part in description.listed_references(split)]
             for split in splits
-            if has_references(description, split)
+            if description.has_references(split)
         ]
     if artifact.step != "text":
         prepared = description.preprocessing.as_written()
         own = {} if artifact.split == TRAIN else _scored_as(description)
         return prepared | own
-    text = prepared_as(description, artifact.split)
+    text = description.prepared_as(artifact.split)
     for split in text.get("splits", {}).values():
         split.pop("references", None)
-    part = text_part(description, artifact.split)
+    part = description.text_part(artifact.split)
     # A split that is cut out of the training text depends on what cleaning will keep.
-    if not any(is_cut_out(part, split) for split in split_names(part)):
+    if not any(part.is_cut_out(split) for split in part.split_names):
         del text["preprocessing"]
     return text
 

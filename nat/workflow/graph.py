@@ -20,7 +20,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
-from nat.data.splits import TRAIN, VALID, has_references, test_names
+from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports, settings
@@ -162,10 +162,10 @@ class Graph:
             description = self.configuration.corpus(corpus)
             if is_generated(self.configuration, corpus):
                 continue
-            for split in (TRAIN, *test_names(description)):
+            for split in (TRAIN, *description.test_names):
                 steps.append(step_of(corpus, split, "text"))
                 splits = (TRAIN, VALID) if split == TRAIN else (split,)
-                if any(has_references(description, each) for each in splits):
+                if any(description.has_references(each) for each in splits):
                     steps.append(step_of(corpus, split, "references"))
         return _paths(steps)
 

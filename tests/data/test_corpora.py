@@ -12,7 +12,6 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.families import expanded
 from nat.configuration.reading import read
 from nat.data.corpus import Corpus
-from nat.data.splits import split_names
 from nat.options import validated
 from tests.made_up_corpus import PREPROCESSING, as_corpus, corpus_file
 from tests.messages import told
@@ -38,7 +37,7 @@ def test_corpora_of_the_project(configuration: Configuration, name: str) -> None
     pair = ("noisy", "en") if name.startswith("synthetic") else tuple(name.split("-")[1:3])
     assert (corpus.source, corpus.target) == pair
     assert name in configuration.tasks or name in CORPORA[-3:]
-    assert {"train", "valid", "test"} <= set(split_names(corpus))
+    assert {"train", "valid", "test"} <= set(corpus.split_names)
     # the size of the training text after a step is published, or known from those who made it
     sizes: list[Any] = [expected.get("train") for expected in corpus.expected.values()]
     sizes += [split.pairs for each, split in corpus.splits.items() if each == "train"]
@@ -57,7 +56,7 @@ def test_corpora_share_their_downloads(configuration: Configuration) -> None:
     for name, drop in (("synthetic-a", 0.0), ("synthetic-b", 0.1)):
         corpus = configuration.corpus(name)
         assert corpus.derived is not None and corpus.derived.source == "wmt14-en-de"
-        assert split_names(corpus) == ["train", "valid", "test"]
+        assert corpus.split_names == ["train", "valid", "test"]
         corruption = corpus.preprocessing.corruption
         assert corruption is not None
         assert (corruption.replace, corruption.drop) == (0.5, drop)
@@ -105,7 +104,7 @@ def test_a_corpus_like_another_changes_entries() -> None:
 def test_a_derived_corpus_has_the_splits_of_the_other(configuration: Configuration) -> None:
     corpora = {**configuration.files["corpora"]}
     changed = replace(configuration, files={**configuration.files, "corpora": corpora})
-    of_parent = split_names(changed.corpus("multi30k-en-de"))
+    of_parent = changed.corpus("multi30k-en-de").split_names
     for parent, parts in (
         ("multi30k-en-de", []),
         ("x", ["config/corpora/synthetic-a.yaml", "'derived.from'", "'x'"]),
@@ -116,7 +115,7 @@ def test_a_derived_corpus_has_the_splits_of_the_other(configuration: Configurati
         }
         changed = replace(changed)
         if not parts:
-            assert split_names(changed.corpus("synthetic-a")) == of_parent
+            assert changed.corpus("synthetic-a").split_names == of_parent
             continue
         with told(*parts):
             changed.corpus("synthetic-a")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nat.data.corpus import PairSource
 from nat.data.formats import read_format
 from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
+from nat.data.origins import PairSource
 from nat.files import atomic_directory
 from nat.options import validated
 from tests.messages import told

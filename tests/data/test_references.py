@@ -1,16 +1,17 @@
 """Further references of a split: by line, by source sentence, and those of Ott et al."""
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nat.data.lines import write_lines
+from nat.data.references import read_references, read_weighted, write_references
 from nat.data.sources import Place
-from nat.data.splits import has_references, local_files
 from nat.data.text import make_references
-from nat.files import read_json
-from nat.measures.score import read_references
+from nat.files import atomic_directory, read_json
 from tests.made_up_corpus import as_corpus, write_text
 from tests.messages import told
 
@@ -84,28 +85,56 @@ def test_references_that_do_not_fit(
 def test_which_splits_have_references() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     corpus = as_corpus(content)
-    assert has_references(corpus, "test")
-    assert not has_references(corpus, "valid")
+    assert corpus.has_references("test")
+    assert not corpus.has_references("valid")
     # the other way round: `like` takes the references over, but they are of the other language
     reversed_ = as_corpus({**content, "source": "en", "target": "de"})
-    assert not has_references(reversed_, "test")
+    assert not reversed_.has_references("test")
     generated = as_corpus({"source": "ka", "target": "lu", "generator": {"pairs": {}}})
-    assert has_references(generated, "valid") and not has_references(generated, "train")
+    assert generated.has_references("valid") and not generated.has_references("train")
     derived = as_corpus({"source": "x", "target": "de", "derived": {"from": "a", "side": "de"}})
-    assert not has_references(derived, "test")
+    assert not derived.has_references("test")
 
 
 def test_local_files_have_keys() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     content["splits"]["train"] = {"parts": [{"files": {"de": ["a.de", "b.de"], "en": "a.en"}}]}
     corpus = as_corpus(content)
-    assert local_files(corpus) == {
+    assert corpus.local_files() == {
         "splits.test.files.de": Path("test.de"),
         "splits.test.files.en": Path("test.en"),
         "splits.train.parts[0].files.de[0]": Path("a.de"),
         "splits.train.parts[0].files.de[1]": Path("b.de"),
         "splits.train.parts[0].files.en": Path("a.en"),
     }
-    assert local_files(corpus, references=True) == {
+    assert corpus.local_files(references=True) == {
         "splits.test.references[0].files.en": Path("one.en")
     }
+
+
+@pytest.mark.parametrize(
+    ("rows", "part"),
+    [
+        ([{"id": 1, "references": ["a"]}] * 2, "line 2"),
+        ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "line 1"),
+        (["{"], "line 1"),
+        ([], "line 1"),
+    ],
+)
+def test_wrong_references(tmp_path: Path, rows: list[Any], part: str) -> None:
+    folder = tmp_path / "results/corpora/toy/references"
+    with atomic_directory(folder) as partial:
+        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+        write_lines(partial / "test.yy.jsonl", lines)
+    with told("test.yy.jsonl", part, "snakemake --force results/corpora/toy/references"):
+        read_references(folder / "test.yy.jsonl", 3)
+
+
+def test_references_with_weights(tmp_path: Path) -> None:
+    path = tmp_path / "references.jsonl"
+    write_references(path, {2: {"a": 0.75, "b": 0.25}, 0: ["c", "d"]})
+    assert read_weighted(path, 3) == {
+        2: (["a", "b"], [0.75, 0.25]),
+        0: (["c", "d"], [1.0, 1.0]),
+    }
+    assert read_references(path, 3) == {2: ["a", "b"], 0: ["c", "d"]}

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 import nat.data.sources as module
-from nat.data.corpus import Checksum
+from nat.data.origins import Checksum
 from nat.data.sources import Place, download, probe
 from nat.workflow.verification import Verification, verify
 from tests.messages import must_name, told

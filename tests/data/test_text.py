@@ -11,21 +11,13 @@ from unittest.mock import Mock
 import pytest
 from sacrebleu.dataset import DATASETS
 
-import nat.data.text as module
 from nat.checksums import sha256_of
 from nat.data.clean import filter_folder
-from nat.data.corpus import PairSource, Source
+from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
+from nat.data.origins import PairSource, Source, with_archive
 from nat.data.sources import Place
-from nat.data.splits import (
-    addresses_of,
-    folder_of,
-    local_files,
-    split_names,
-    text_part,
-    with_archive,
-)
-from nat.data.splits import test_names as names_of_tests
+from nat.data.splits import folder_of
 from nat.data.text import make_text
 from nat.files import read_json
 from tests.data.test_archive import tar
@@ -47,7 +39,7 @@ def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
 def make(root: Path, corpus: dict[str, Any], name: str = "own", part: str | None = None) -> Path:
     """Make the text of all splits of a corpus, or of a part of it."""
     typed = as_corpus(corpus)
-    typed = typed if part is None else text_part(typed, part)
+    typed = typed if part is None else typed.text_part(part)
     output = folder_of(name, part or "train", root / "corpora") / "text"
     make_text(typed, output, Place(name, root, root / "mirror", root / "down"), root / "corpora")
     return output
@@ -72,7 +64,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
     assert facts["read_from"]["test.de"] == [str(packed)]
-    assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
+    assert as_corpus(corpus).local_files()["splits.test.files.de"] == packed
 
 
 @pytest.mark.parametrize(
@@ -105,7 +97,7 @@ def test_a_wrong_count_and_a_full_disk_leave_nothing(
     with told("splits.train.pairs", "4", "3"):
         make(tmp_path, corpus)
     full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-    monkeypatch.setattr(module, "check_expected", full)
+    monkeypatch.setattr(Corpus, "check_expected", full)
     with told("text", "disk is full"):
         make(tmp_path, corpus_of(tmp_path))
     assert left_nothing(tmp_path)
@@ -117,12 +109,12 @@ def test_a_wrong_count_and_a_full_disk_leave_nothing(
 def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
     expected = {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}
     corpus = as_corpus(corpus_of(tmp_path) | {"expected": expected})
-    part = text_part(corpus)
-    assert split_names(part) == ["train", "valid"]
+    part = corpus.text_part()
+    assert part.split_names == ["train", "valid"]
     assert part.as_written()["expected"] == {"text": {"train": 3}, "clean": {}}
-    assert split_names(text_part(corpus, "test")) == ["test"]
-    assert names_of_tests(corpus) == ["test"]
-    assert split_names(corpus) == [*SPLITS]
+    assert corpus.text_part("test").split_names == ["test"]
+    assert corpus.test_names == ["test"]
+    assert corpus.split_names == [*SPLITS]
     assert folder_of("toy", "valid") == Path("results/corpora/toy")
     assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
 
@@ -272,7 +264,7 @@ def test_faults_name_the_part_and_leave_nothing(tmp_path: Path) -> None:
 
 def a_test_set(name: str, source: str, target: str) -> Source:
     corpus = as_corpus({"source": source, "target": target})
-    return with_archive(PairSource(sacrebleu=name), corpus)
+    return with_archive(PairSource(sacrebleu=name), corpus.sides)
 
 
 def test_test_sets_of_sacrebleu() -> None:
@@ -320,5 +312,5 @@ def test_every_address_of_a_corpus_is_known() -> None:
     for name in configuration.corpora:
         written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
         written = re.sub(r"(?m)#.*$", "", written)
-        known = addresses_of(configuration.corpus(name))
+        known = configuration.corpus(name).addresses
         assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name

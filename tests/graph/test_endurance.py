@@ -28,9 +28,9 @@ from typing import Any
 import pytest
 
 from nat.data.archive import is_whole_zip, unpack
-from nat.data.corpus import PairSource
 from nat.data.formats import read_format
 from nat.data.lines import read_lines
+from nat.data.origins import PairSource
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
 from nat.options import validated

@@ -28,7 +28,6 @@ from nat.data.binarised import write_binarised
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import modes
 from nat.data.invented.text import generate
-from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
@@ -216,7 +215,7 @@ def learn(configuration: Configuration, system: str, seed: int) -> dict[str, flo
 
 def _make_inputs(configuration: Configuration, model: Model) -> None:
     corpus = configuration.corpus(CORPUS)
-    source, target = sides(corpus)
+    source, target = corpus.sides
     raw = Path(f"results/corpora/{CORPUS}/binarised")
     texts = _texts()
     vocabulary = Vocabulary.from_lines(line for pair in texts["train"] for line in pair)

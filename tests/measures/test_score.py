@@ -8,8 +8,8 @@ import pytest
 
 import tests.made_up_run as made_up_run
 from nat.data.arrays import read_arrays
-from nat.data.lines import read_lines, write_lines
-from nat.files import atomic_directory, atomic_write_text, read_json
+from nat.data.lines import read_lines
+from nat.files import atomic_write_text, read_json
 from nat.measures import score, significance, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
 from tests.made_up_corpus import as_corpus
@@ -135,38 +135,6 @@ def test_a_line_out_of_place_is_an_error(
     change(path, edit)
     with told("test.jsonl", *parts):
         scored(root, path)
-
-
-@pytest.mark.parametrize(
-    ("rows", "part"),
-    [
-        ([{"id": 1, "references": ["a"]}] * 2, "line 2"),
-        ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "line 1"),
-        (["{"], "line 1"),
-        ([], "line 1"),
-    ],
-)
-def test_wrong_references(tmp_path: Path, rows: list[Any], part: str) -> None:
-    folder = tmp_path / "results/corpora/toy/references"
-    with atomic_directory(folder) as partial:
-        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
-        write_lines(partial / "test.yy.jsonl", lines)
-    with told("test.yy.jsonl", part, "snakemake --force results/corpora/toy/references"):
-        score.read_references(folder / "test.yy.jsonl", 3)
-
-
-def test_references_with_weights(tmp_path: Path) -> None:
-    path = tmp_path / "references.jsonl"
-    rows = [
-        {"id": 2, "references": ["a", "b"], "weights": [0.75, 0.25]},
-        {"id": 0, "references": ["c", "d"]},
-    ]
-    write_rows(path, rows)
-    assert score.read_weighted(path, 3) == {
-        2: (["a", "b"], [0.75, 0.25]),
-        0: (["c", "d"], [1.0, 1.0]),
-    }
-    assert score.read_references(path, 3) == {2: ["a", "b"], 0: ["c", "d"]}
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -14,7 +14,8 @@ from nat.data.invented.language import SPLITS, Language, language_of
 from nat.data.invented.law import corpus_entropies, modes
 from nat.data.invented.words import clause, lexicon
 from nat.data.lines import write_lines
-from nat.data.splits import TRAIN, references_path, sides, split_names, write_references
+from nat.data.references import references_path, write_references
+from nat.data.splits import TRAIN
 from nat.errors import UserError
 
 HELD_OUT_SHARE = 0.05
@@ -123,12 +124,12 @@ def write_corpus(corpus: Corpus, text: Path, references: Path) -> dict[str, Any]
     return the facts."""
     assert corpus.generator is not None
     language = language_of(corpus.generator)
-    pairs = {split: corpus.generator.pairs[split] for split in split_names(corpus)}
+    pairs = {split: corpus.generator.pairs[split] for split in corpus.split_names}
     checksums: dict[str, str] = {}
     entropies: dict[str, dict[str, Any]] = {}
     for split, count in pairs.items():
         sources, targets = zip(*generate(language, split, count), strict=True)
-        for side, sentences in zip(sides(corpus), (sources, targets), strict=True):
+        for side, sentences in zip(corpus.sides, (sources, targets), strict=True):
             path = text / f"{split}.{side}"
             write_lines(path, sentences)
             checksums[path.name] = sha256_of(path)
