@@ -6,7 +6,7 @@ here: top k counts the sentences whose most probable length is at most (k - 1) /
 alternative, that the true length is among the k most probable ones, is not measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,19 +26,20 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     return {**pairs.counts(len(differences)), "measures": accuracies(differences)}
 
 
-def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Percent of these differences of at most (k - 1) / 2 tokens, for each k of `TOP`."""
+def accuracies(differences: Mapping[int, int]) -> dict[str, dict[str, Any]]:
+    """Percent of these differences, by sentence, of at most (k - 1) / 2 tokens, for k of `TOP`."""
     numbers = {}
     for top in TOP:
-        hits = [int(abs(off) <= top // 2) for off in differences]
-        number = statistics.number(np.array([[hit, 1] for hit in hits]), statistics.percent)
-        numbers[f"length_accuracy_{top}"] = {**number, "hits": "".join(map(str, hits))}
+        hits = {number: int(abs(off) <= top // 2) for number, off in differences.items()}
+        share = statistics.number(np.array([[hit, 1] for hit in hits.values()]), statistics.percent)
+        terms = analysis.by_sentence({number: (100 * hit, 1) for number, hit in hits.items()})
+        numbers[f"length_accuracy_{top}"] = {**share, "by_sentence": terms}
     return numbers
 
 
 @torch.no_grad()
-def length_differences(pairs: Pairs) -> list[int]:
-    """Most probable minus true target length of each sentence that can be predicted, in tokens."""
+def length_differences(pairs: Pairs) -> dict[int, int]:
+    """Most probable minus true target length, tokens, of each sentence that can be predicted."""
     model, predictor = pairs.model, pairs.model.length_predictor
     assert predictor is not None
     longest, end = model.architecture.max_positions, int(model.predicts_end)
@@ -48,4 +49,4 @@ def length_differences(pairs: Pairs) -> list[int]:
         predicted = predictor.candidates(encoded.length_states, encoded.padding, 1, longest)[:, 0]
         for number, length in zip(numbers, predicted.tolist(), strict=True):
             differences[number] = length - end - len(pairs.targets[number])
-    return [differences[number] for number in sorted(differences)]
+    return dict(sorted(differences.items()))

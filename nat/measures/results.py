@@ -49,7 +49,6 @@ class Number:
         high: the upper end, or the third quartile.
         signature: of BLEU and chrF.
         reason: why there is no value.
-        hits: of a share of sentences, a digit 1 for each that counts and 0 for the others.
         by_sentence: of a ratio of sums over sentences, both terms of each by its number.
         repeats: of a latency, the time a sentence of each turn, milliseconds.
         flags: what makes the translations or their model suspicious.
@@ -62,7 +61,6 @@ class Number:
     high: float | None = None
     signature: str = ""
     reason: str = ""
-    hits: str = ""
     by_sentence: Annotated[dict[int, tuple[float, float]], BeforeValidator(_by_number)] = field(
         default_factory=dict
     )

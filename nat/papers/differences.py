@@ -14,7 +14,7 @@ import numpy as np
 
 from nat.errors import UserError
 from nat.measures import statistics
-from nat.measures.known import ANALYSES, LATENCY, MEASURES, SCORE
+from nat.measures.known import LATENCY, MEASURES, SCORE
 from nat.measures.significance import (
     PAIRED,
     REPEATS,
@@ -201,8 +201,7 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
     measure = cells[0].measure
     if len({*texts}) > 1 or any(cell.measure != measure for cell in cells):
         return []
-    source = MEASURES[measure].source
-    if source == SCORE:
+    if MEASURES[measure].source == SCORE:
         references = []
         for cell in cells:
             files = reader.file(cell)["files"].items()
@@ -214,10 +213,6 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
                 )
         counts = (statistics.read(reader.root / cell.path, reader.file(cell)) for cell in cells)
         return [statistics.resampled(measure, each) for each in counts]
-    hits = [each.hits for each in numbers]
-    if source in ANALYSES and all(hits) and len({*map(len, hits)}) == 1:
-        rows = [np.array([[int(digit), 1] for digit in each]) for each in hits]
-        return [resample(each, statistics.percent) for each in rows]
     if measure == "latency":
         together = len({cell.path for cell in cells}) == 1
         return resampled_medians([each.repeats for each in numbers], together)

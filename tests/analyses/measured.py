@@ -40,7 +40,9 @@ MEASURES: dict[str, Callable[[Model, int], Sequence[Any]]] = {
     ],
     "latent assignment": lambda model, tokens: _assigned(model(**LATENT), tokens),
     "latent components": lambda model, tokens: posterior_means(pairs(model(**LATENT), tokens)),
-    "length accuracy": lambda model, tokens: length_differences(pairs(model(**OFFSET), tokens)),
+    "length accuracy": lambda model, tokens: [
+        *length_differences(pairs(model(**OFFSET), tokens)).values()
+    ],
     "cosines": lambda model, tokens: [
         *cosines(pairs(model(decoder={"copy": "uniform"}), tokens), False).values()
     ],

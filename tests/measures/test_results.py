@@ -13,7 +13,7 @@ ROWS = {"numbers": [4, 7], "sums": [1.5, 2], "tokens": [3, 4]}
 def test_numbers_of_a_part(tmp_path: Path) -> None:
     measures = {
         "bleu": {"value": 27, "low": 26.5, "high": 27.5, "signature": "s", "precisions": [60.0]},
-        "share": {"value": 50.0, "hits": "10", "unit": "percent"},
+        "share": {"value": 50.0, "unit": "percent"},
         "ratio": {"value": 0.5, "by_sentence": ROWS},
         **missing(["latency"], "no GPU"),
     }
@@ -23,7 +23,7 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
     of_file: dict[str, Any] = {"flags": ("odd",), "not_decoded": 2}
     assert found == {
         "bleu": Number(27.0, 26.5, 27.5, signature="s", **of_file),
-        "share": Number(50.0, hits="10", **of_file),
+        "share": Number(50.0, **of_file),
         "ratio": Number(0.5, by_sentence={4: (1.5, 3.0), 7: (2.0, 4.0)}, **of_file),
         "latency": Number(None, reason="no GPU", **of_file),
     }
