@@ -35,7 +35,6 @@ from nat.analyses import analysis
 from nat.analyses.analysis import Found, Pairs, Subject
 from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis
-from nat.data.batch import Batch
 from nat.data.lines import read_lines
 from nat.data.references import read_weighted, references_path
 from nat.data.translations import read_in_order
@@ -46,11 +45,8 @@ from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.job import Job
 from nat.measures.distortion import pairwise_bleu
-from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 from nat.objective.objective import Objective
-from nat.objective.part import TrainedPart
-from nat.transformer.model import Transformer
 
 DRAWS = 4  # number of draws of Z for each sentence
 STEPS = 2000  # steps of the integral in `log_drawn`
@@ -149,7 +145,7 @@ def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
         if "kl" in loss.parts:
             input_loss += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
-            context, shown = proxy_input(objective, pairs.model, batch, update)
+            context, [shown] = objective.proxy_inputs(objective.context(pairs.model, batch, update))
             masked, real, weights = shown.tokens.eq(MASK), ~shown.padding, None
             if isinstance(objective.input, Glancing):
                 weights = objective.input.log_weights(FirstPass(context))
@@ -157,25 +153,11 @@ def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
             input_loss += float(loss.parts["input"].double().sum()) + float(log_q.sum())
         learned = batch.target
         if hasattr(objective.target, "proxy_target"):
-            step = proxy_input(objective, pairs.model, batch, update)
-            learned = objective.target.proxy_target(*step)
+            context, [shown] = objective.proxy_inputs(objective.context(pairs.model, batch, update))
+            learned = objective.target.proxy_target(context, shown)
         for number, row in zip(numbers, learned[kept].tolist(), strict=True):
             targets[number] = [token for token in row if token not in (PAD, BLANK)]
     return Proxy(targets, nll, input_loss)
-
-
-def proxy_input(
-    objective: Objective, model: Transformer, batch: Batch, update: int
-) -> tuple[BatchContext, DecoderInput]:
-    """Z of a batch, as the objective draws it at an update."""
-    encoded = model.encode(batch.source)
-    context = BatchContext(model, batch, encoded, objective.seed, update, teacher=objective.teacher)
-    for part in model.parts:
-        if isinstance(part, TrainedPart):
-            context = part.in_training(context)
-    shown = objective.input(context)
-    assert not isinstance(shown, tuple)  # several tasks have no single loss
-    return context, shown
 
 
 def log_proxy_input(

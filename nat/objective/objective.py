@@ -14,7 +14,7 @@ from nat import registry
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.objective.balance import Balance
-from nat.objective.context import BatchContext, Loss, sum_of_losses
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
 from nat.objective.part import TrainedPart
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
@@ -71,17 +71,7 @@ class Objective(nn.Module):
 
     def forward(self, model: Transformer, batch: Batch, update: int) -> Loss:
         """Loss of each sentence of a batch; `update` numbers the masks that are drawn."""
-        context = BatchContext(
-            model,
-            batch,
-            model.encode(batch.source),
-            self.seed,
-            update,
-            progress=min(1.0, update / self.updates) if self.training else 1.0,
-            teacher=self.teacher if self.training else None,
-            bfloat16=self.bfloat16_products,
-            balance=self.balance,
-        )
+        context = self.context(model, batch, update)
         if batch.candidates is None or self.text is None:
             return self._loss(context)
         chosen = self.text(context)
@@ -94,16 +84,35 @@ class Objective(nn.Module):
         }
         return replace(loss, parts={**loss.parts, **shares, "tokens": batch.target_lengths})
 
+    def context(self, model: Transformer, batch: Batch, update: int) -> BatchContext:
+        """The context of an update, before any candidate is chosen."""
+        return BatchContext(
+            model,
+            batch,
+            model.encode(batch.source),
+            self.seed,
+            update,
+            progress=min(1.0, update / self.updates) if self.training else 1.0,
+            teacher=self.teacher if self.training else None,
+            bfloat16=self.bfloat16_products,
+            balance=self.balance,
+        )
+
+    def proxy_inputs(self, context: BatchContext) -> tuple[BatchContext, tuple[DecoderInput, ...]]:
+        """Z for each task of the proxy target, and the context with what trained parts add."""
+        for part in context.model.parts:
+            if isinstance(part, TrainedPart):
+                context = part.in_training(context)
+        shown = self.input(context)
+        return context, shown if isinstance(shown, tuple) else (shown,)
+
     def _loss(self, context: BatchContext) -> Loss:
         model = context.model
-        parts = [part for part in model.parts if isinstance(part, TrainedPart)]
-        for part in parts:
-            context = part.in_training(context)
-        shown = self.input(context)
-        tasks = shown if isinstance(shown, tuple) else (shown,)
+        context, tasks = self.proxy_inputs(context)
         loss = sum_of_losses([self.target(context, task) for task in tasks])
-        for part in parts:
-            loss = part.with_loss(loss, context, tasks[0])
+        for part in model.parts:
+            if isinstance(part, TrainedPart):
+                loss = part.with_loss(loss, context, tasks[0])
         if not isinstance(model.length_predictor, LengthPredictor):
             return loss
         # Weighted by the sentence's positions, so that both losses share one denominator and

@@ -14,7 +14,7 @@ import torch
 
 from nat.analyses import mple
 from nat.analyses.analysis import Pairs
-from nat.analyses.mple import Proxy, log_drawn, log_proxy_input, measure, proxy_input
+from nat.analyses.mple import Proxy, log_drawn, log_proxy_input, measure
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.inputs.fixed_mask import FixedMask
@@ -100,7 +100,7 @@ def test_what_p_ref_draws_is_counted_with_its_weights(chosen: str) -> None:
     batch = next(Pairs(model, sources, targets, 100).batches())
     for draw in range(5):
         update = objective.updates + draw
-        context, drawn = proxy_input(objective, model, batch, update)
+        context, [drawn] = objective.proxy_inputs(objective.context(model, batch, update))
         weights = objective.input.log_weights(FirstPass(context))[0].exp().tolist()
         revealed = tuple(drawn.tokens[0].ne(MASK).nonzero()[:, 0].tolist())
         paid = float(objective(model, batch, update).parts["input"])
@@ -138,7 +138,7 @@ def test_the_cost_of_an_input(input: str) -> None:
     sources, targets = ([each[4]] for each in TEXTS)
     one = measure(objective, Pairs(model, sources, targets, 1000))
     batch = next(Pairs(model, sources, targets, 1000).batches())
-    context, shown = proxy_input(objective, model, batch, objective.updates)
+    context, [shown] = objective.proxy_inputs(objective.context(model, batch, objective.updates))
     assert shown.tokens.tolist() == [[MASK]]
     logit = model.input_predictor(context.decode(context.fully_masked_input()))
     assert one.input_loss == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
@@ -178,7 +178,9 @@ def test_alignments_give_a_target_of_their_own(method: str, input: str) -> None:
     nll = 0.0
     for batch in Pairs(model, *TEXTS, 1).batches():
         number = int(batch.ids[0])
-        context, shown = proxy_input(objective, model, batch, objective.updates)
+        context, [shown] = objective.proxy_inputs(
+            objective.context(model, batch, objective.updates)
+        )
         learned = objective.target.proxy_target(context, shown)
         states = context.decode(shown) @ model.embedding.weight.T
         costs = -states.log_softmax(2)[0]
