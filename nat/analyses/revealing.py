@@ -17,13 +17,14 @@ over y_A are sums over all prefixes that occur, of which improbable ones are sam
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from nat.data.batch import batches_in_order
 from nat.data.vocabulary import EOS
 
 ABSENT = -1  # in place of a token after the end of a target
@@ -150,7 +151,9 @@ def split(
     while states:
         step += 1
         following: list[State] = []
-        choices = (decoding(batch, step) for batch in _batches(states, batch_tokens))
+        widths = {number: len(state.revealed) for number, state in enumerate(states)}
+        batches = batches_in_order(widths, batch_tokens)
+        choices = (decoding([states[number] for number in batch], step) for batch in batches)
         for state, choice in zip(states, chain.from_iterable(choices), strict=True):
             if not len(choice.positions):
                 following.append(state)
@@ -165,19 +168,6 @@ def split(
             ]
         states = prune([state for state in following if not state.complete], smallest, numbers)
     return {sentence: Errors(*map(float, values)) for sentence, values in sums.items()}
-
-
-def _batches(states: Sequence[State], batch_tokens: float) -> Iterator[Sequence[State]]:
-    """States in order, in batches; one more position is for what a model reads first."""
-    batch: list[State] = []
-    width = 0
-    for state in states:
-        width = max(width, len(state.revealed) + 1)
-        if batch and width * (len(batch) + 1) > batch_tokens:
-            yield batch
-            batch, width = [], len(state.revealed) + 1
-        batch.append(state)
-    yield batch
 
 
 def _reveal(state: State, choice: Revealed) -> tuple[float, float, list[tuple[np.ndarray, float]]]:

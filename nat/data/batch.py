@@ -1,6 +1,6 @@
 """Batches of sentence pairs: how a text is divided into them, and one as tensors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,16 +12,21 @@ from nat.data.vocabulary import EOS, PAD
 Tokens = np.ndarray | Sequence[int]
 
 
-def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
+def batches(lengths: Mapping[int, int], batch_tokens: int) -> Iterator[list[int]]:
     """Sentence numbers in batches, longest first, so that memory runs out early or never."""
+    in_order = sorted(lengths, key=lambda number: (-lengths[number], number))
+    return batches_in_order({number: lengths[number] for number in in_order}, batch_tokens)
+
+
+def batches_in_order(lengths: Mapping[int, int], batch_tokens: float) -> Iterator[list[int]]:
+    """The same in the given order; a sentence has one more token, and is padded in its batch."""
     batch: list[int] = []
-    longest = 0
-    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
-        if batch and (len(batch) + 1) * (longest + 1) > batch_tokens:
+    width = 0
+    for number, length in lengths.items():
+        width = max(width, length + 1)
+        if batch and (len(batch) + 1) * width > batch_tokens:
             yield batch
-            batch = []
-        if not batch:
-            longest = lengths[number]
+            batch, width = [], length + 1
         batch.append(number)
     if batch:
         yield batch
