@@ -3,19 +3,21 @@
 Neither the model of the system nor the text of its corpus is read.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS, VocabularySizes
+from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.registry import Method
 from nat.training.model_file import build_model
 from nat.transformer.architecture import Architecture
-from nat.transformer.model import Transformer
+from nat.transformer.model import Encoded, Transformer
 
 SPLIT = "toy"
 ARCHITECTURE = Architecture(
@@ -29,6 +31,10 @@ def tiny(training: Training, **changes: Any) -> Training:
     if "label_smoothing" in target.options:
         target = Method(method=target.method, **{**target.options, "label_smoothing": 0.0})
     recipe = training.recipe.model_copy(update={"dropout": 0.0, "length_loss_weight": 0.0})
+    if latent := training.parts.get("latent"):
+        # the default schedule of free bits is for a training of this length, unlike that of a scale
+        kept = {key: latent[key] for key in ("dim", "free_bits", "added_to")}
+        changes["parts"] = {"latent": {**kept, "posterior_layers": ARCHITECTURE.encoder_layers}}
     changes |= {"architecture": ARCHITECTURE, "target": target, "recipe": recipe}
     return training.model_copy(update=changes)
 
@@ -36,8 +42,7 @@ def tiny(training: Training, **changes: Any) -> Training:
 def train(
     training: Training,
     words: int,
-    batches: Iterable[Batch],
-    updates: int,
+    batches: Sequence[Batch],
     seed: int,
     rate: float,
     annealed: bool,
@@ -48,9 +53,9 @@ def train(
     """
     torch.manual_seed(seed)
     model = build_model(training, VocabularySizes(len(SPECIALS) + words)).train()
-    objective = Objective(training, model, seed, bfloat16=False, updates=updates).train()
+    objective = Objective(training, model, seed, bfloat16=False, updates=len(batches)).train()
     optimiser = torch.optim.Adam(model.parameters(), rate)
-    rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)
+    rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, len(batches))
     for update, batch in enumerate(batches):
         loss = objective(model, batch, update)
         optimiser.zero_grad()
@@ -59,3 +64,12 @@ def train(
         if annealed:
             rates.step()
     return model.eval()
+
+
+@torch.no_grad()
+def logits_of_canvas(model: Transformer, batch: Batch, encoded: Encoded | None = None) -> Tensor:
+    """Logits of all symbols on fully masked canvases, float64 [B, T, V]."""
+    encoded = model.encode(batch.source) if encoded is None else encoded
+    context = BatchContext(model, batch, encoded, seed=0, update=0)
+    states = context.decode(context.fully_masked_input())
+    return (states @ model.output.weight.T).double()

@@ -11,20 +11,16 @@ A tiny model (`nat.analyses.toy`) is trained on draws of this law for one source
 distribution is computed exactly.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
-import torch
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Found
-from nat.analyses.toy import SPLIT, tiny, train
+from nat.analyses.toy import SPLIT, logits_of_canvas, tiny, train
 from nat.artifacts import Analysis
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS
 from nat.job import Job
-from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 
 VALUES = 24
@@ -73,22 +69,18 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 def trained(training: Training, seed: int) -> Transformer:
     """Train a model of a configuration on draws of the law."""
     numbers, truth, choices = np.random.default_rng(seed), law().ravel(), training.text.candidates
+    batches = []
+    for update in range(UPDATES):
+        drawn = numbers.choice(truth.size, size=(DRAWS, len(choices)), p=truth)
+        pairs = np.stack(np.divmod(drawn, VALUES), 2) + len(SPECIALS)
+        ids = range(update * DRAWS, (update + 1) * DRAWS)
+        own = Batch.collate_candidates(ids, [SOURCE] * DRAWS, [list(row) for row in pairs])
+        batches.append(own)
+    return train(training, VALUES, batches, seed, LEARNING_RATE, annealed=True)
 
-    def batches() -> Iterator[Batch]:
-        for update in range(UPDATES):
-            drawn = numbers.choice(truth.size, size=(DRAWS, len(choices)), p=truth)
-            pairs = np.stack(np.divmod(drawn, VALUES), 2) + len(SPECIALS)
-            ids = range(update * DRAWS, (update + 1) * DRAWS)
-            yield Batch.collate_candidates(ids, [SOURCE] * DRAWS, [list(row) for row in pairs])
 
-    return train(training, VALUES, batches(), UPDATES, seed, LEARNING_RATE, annealed=True)
-
-
-@torch.no_grad()
 def distribution(model: Transformer) -> np.ndarray:
     """Probability of each pair of values under a model, of all pairs of these values."""
     batch = Batch.collate([0], [SOURCE], [[len(SPECIALS)] * len(PEAKS[0])])
-    context = BatchContext(model, batch, model.encode(batch.source), seed=0, update=0)
-    states = context.decode(context.fully_masked_input())[0]
-    logits = (states @ model.output.weight.T)[:, len(SPECIALS) :].double()
+    logits = logits_of_canvas(model, batch)[0, :, len(SPECIALS) :]
     return np.outer(*logits.softmax(1).numpy())

@@ -7,21 +7,19 @@ exactly, see `nat.analyses.toy`.
 """
 
 import itertools
-from typing import Any
 
 import torch
 
 from nat.alignment.ctc import collapse
 from nat.analyses import analysis
 from nat.analyses.analysis import Found
-from nat.analyses.toy import ARCHITECTURE, SPLIT, tiny, train
+from nat.analyses.toy import SPLIT, logits_of_canvas, tiny, train
 from nat.artifacts import Analysis
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS
 from nat.job import Job
-from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.parts.latent import LatentVariables
 from nat.transformer.model import Transformer
@@ -43,24 +41,11 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
     Words are predicted without label smoothing, on raw text, and with the length of the target.
     """
-    training = toy(job.configuration.training(job.artifact.system))
-    batch, seed = batch_of([OUTPUTS["AB"], OUTPUTS["BA"]] * COPIES), job.artifact.seed
-    batches = itertools.repeat(batch, UPDATES)
-    model = train(training, 4, batches, UPDATES, seed, LEARNING_RATE, annealed=False)
+    training = tiny(job.configuration.training(job.artifact.system), text=Text.of(RAW))
+    batches = [batch_of([OUTPUTS["AB"], OUTPUTS["BA"]] * COPIES)] * UPDATES
+    model = train(training, 4, batches, job.artifact.seed, LEARNING_RATE, annealed=False)
     values = {f"two_orders_{name}": 100 * share for name, share in shares(training, model).items()}
     return {SPLIT: {"updates": UPDATES, "measures": analysis.measures(values)}}
-
-
-def toy(training: Training) -> Training:
-    """The effective configuration of a tiny training with the objective of a system."""
-    changes: dict[str, Any] = {"text": Text.of(RAW)}
-    latent = training.parts.get("latent")
-    if latent is not None:
-        # the default schedule of free bits is for a training of this length, unlike that of a scale
-        kept = {key: latent[key] for key in ("dim", "free_bits", "added_to")}
-        layers = ARCHITECTURE.encoder_layers
-        changes["parts"] = {"latent": {**kept, "posterior_layers": layers}}
-    return tiny(training, **changes)
 
 
 def batch_of(targets: list[tuple[int, int]]) -> Batch:
@@ -72,10 +57,8 @@ def batch_of(targets: list[tuple[int, int]]) -> Batch:
 def shares(training: Training, model: Transformer) -> dict[str, float]:
     """Probability of each output under a trained model, and of all others together."""
     objective = Objective(training, model, seed=0, bfloat16=False).eval()
-    batch = batch_of(list(OUTPUTS.values()))
-    context = BatchContext(model, batch, model.encode(batch.source), seed=0, update=0)
-    if objective.input(context).causal:
-        nll = objective(model, batch, 0).parts["nll"]
+    if objective.input.decoding_order == "autoregressive":
+        nll = objective(model, batch_of([*OUTPUTS.values()]), 0).parts["nll"]
         known = dict(zip(OUTPUTS, nll.neg().exp().tolist(), strict=True))
     else:
         known = _of_canvas(model)
@@ -90,12 +73,11 @@ def _of_canvas(model: Transformer) -> dict[str, float]:
     if latents is not None:
         encoded = latents.sampled(encoded, DRAWS, temperature=1.0)
         batch = batch_of([OUTPUTS["AB"]] * DRAWS)
-    context = BatchContext(model, batch, encoded, seed=0, update=0)
-    states = context.decode(context.fully_masked_input())
-    log_probabilities = (states @ model.output.weight.T).double().log_softmax(2)
-    written = torch.tensor(list(itertools.product((A, B, BLANK), repeat=states.size(1))))
+    log_probabilities = logits_of_canvas(model, batch, encoded).log_softmax(2)
+    places = log_probabilities.size(1)
+    written = torch.tensor(list(itertools.product((A, B, BLANK), repeat=places)))
     # of each sequence, the mean over draws
-    chosen = log_probabilities[:, torch.arange(written.size(1)), written]
+    chosen = log_probabilities[:, torch.arange(places), written]
     probabilities = chosen.sum(2).exp().mean(0).tolist()
     if model.decoder.upsample is not None:
         written = collapse(written, torch.zeros_like(written, dtype=torch.bool))

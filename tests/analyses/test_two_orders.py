@@ -4,9 +4,11 @@ import pytest
 import torch
 
 from nat.analyses import two_orders
-from nat.analyses.two_orders import A, B, batch_of, shares, toy
+from nat.analyses.toy import tiny
+from nat.analyses.two_orders import A, B, batch_of, shares
 from nat.artifacts import Analysis
 from nat.configuration.configuration import Configuration
+from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
@@ -46,7 +48,7 @@ def test_what_is_learned_of_two_sentences(
 
 
 def test_probabilities_are_those_of_the_objective(configuration: Configuration) -> None:
-    training = toy(configuration.training(CORPUS, "ctc-raw"))
+    training = tiny(configuration.training(CORPUS, "ctc-raw"), text=Text.of(RAW))
     torch.manual_seed(3)
     model = build_model(training, VocabularySizes(len(SPECIALS) + 4)).eval()
     found = shares(training, model)
