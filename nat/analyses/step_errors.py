@@ -16,6 +16,7 @@ the divergence as it is (docs/laboratory.md has the reasons, and what is an uppe
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -55,11 +56,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     with torch.no_grad():
         source = source_tensor(known.sources).to(next(model.parameters()).device)
         encoded = model.encode(source)
-
-    def of_steps(roots: Sequence[State], decoding: Decoding) -> Iterable[Errors]:
-        errors = revealing.split(roots, decoding, seed=seed, batch_tokens=tokens)
-        return [errors[number] for number in range(len(laws))]
-
+    split = partial(revealing.split, seed=seed, batch_tokens=tokens)
     errors: dict[int | str, Iterable[Errors]]
     lengths = np.zeros(len(laws))
     latents = model.part(LatentVariables)
@@ -67,7 +64,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
         chunk = model.decoder.chunk or 1 if system.order == "hybrid" else 1
         ends = (revealing.ended(targets, chunk) for targets in laws)
         roots = [revealing.root(number, law) for number, law in enumerate(ends)]
-        errors = {ALL: of_steps(roots, left_to_right(model, encoded, chunk))}
+        errors = {ALL: split(roots, left_to_right(model, encoded, chunk)).values()}
     elif model.decoder.upsample is not None:
         errors = {1: of_alignments(model, encoded, laws)}
     else:
@@ -76,10 +73,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
             errors = {1: of_latents(model, latents, encoded, laws, seed)}
         else:
             roots = revealing.roots_by_length(laws)
-            errors = {
-                steps: of_steps(roots, masked(model, encoded, steps))
-                for steps in (STEPS if system.refines else STEPS[:1])
-            }
+            every = STEPS if system.refines else STEPS[:1]
+            errors = {n: split(roots, masked(model, encoded, n)).values() for n in every}
     also = lengths[:, None] * [1, 0, 0]  # the length is learned, too
     return known.result({("law", n): also + [*of_each] for n, of_each in errors.items()})
 
@@ -89,9 +84,6 @@ def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
 
     def choose(states: Sequence[State], step: int) -> Iterator[Revealed]:
         counts = [to_reveal(state, steps, step) for state in states]
-        if not any(counts):
-            yield from (Revealed(np.empty(0, dtype=np.int64), None) for _ in states)
-            return
         tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in states])
         log_p = _log_probabilities(model, encoded, states, tokens, causal=False)
         confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
