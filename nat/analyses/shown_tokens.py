@@ -7,7 +7,6 @@ counts once; EOS does not count. The paper calls the pass of mask-predict with 1
 half of the target the 5th, so it does not count the first one, over masks alone.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
+from nat.measures.statistics import lacking
 
 EXAMPLES = 3  # the first sentences of median target length
 TYPICAL = 6  # length of the translation whose order of writing is shown, if there is one
@@ -76,12 +76,8 @@ def shown(sentence: Sequence[Pass]) -> list[int]:
 
 def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
     """True for tokens that are right; of equal ones, the first as many as the reference has."""
-    left = Counter(reference)
-    hits = []
-    for token in tokens:
-        hits.append(token not in (MASK, EOS) and left[token] > 0)
-        left[token] -= hits[-1]
-    return hits
+    words = [token for token in reference if token != EOS]
+    return [not wrong for wrong in lacking(tokens, words)]
 
 
 def _length(tokens: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ own counts.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -50,6 +50,15 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     """The first count divided by the second, [S, 2] to [S]; 0 if the second is 0."""
     first, second = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
     return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
+
+
+def lacking(words: Iterable[Hashable], other: Iterable[Hashable]) -> list[bool]:
+    """For each word, from left to right, whether another text lacks it, or has it less often."""
+    left, marked = Counter(other), []
+    for word in words:
+        marked.append(left[word] <= 0)
+        left[word] -= 1
+    return marked
 
 
 OF_HUNDRED: tuple[Value, ...] = (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score, percent)
@@ -95,8 +104,7 @@ class TranslatedText:
     def wrong(self) -> list[list[bool]]:
         """For each word of each translation, whether the nearest reference lacks it.
 
-        The nearest reference has most words of the translation. From left to right, a word is right
-        as often as the reference has it.
+        The nearest reference has most words of the translation.
         """
         marked = []
         for number, sentence in enumerate(self.words):
@@ -104,31 +112,23 @@ class TranslatedText:
             own = Counter(words)
             references = [Counter(each.split()) for each in several or [self.tokens[number]]]
             in_common = [(each & own).total() for each in references]
-            left, wrong = references[in_common.index(max(in_common))], []
-            for word in words:
-                wrong.append(left[word] <= 0)
-                left[word] -= 1
-            marked.append(wrong)
+            nearest = references[in_common.index(max(in_common))]
+            marked.append(lacking(words, nearest))
         return marked
 
 
-def _sacrebleu(of: TranslatedText, several: bool = False) -> Counts | None:
-    """Of detokenised text, with one reference or, where there are any, with several."""
-    text = of.text
-    references: Sequence[Sequence[str]] = [[line] for line in of.reference]
+def _bleu(of: TranslatedText, tokens: bool = False, several: bool = False) -> Counts | None:
+    """Of detokenised text or tokens, with one reference or, where there are any, with several."""
+    lines, single = (of.words, of.tokens) if tokens else (of.text, of.reference)
+    references: Sequence[Sequence[str]] = [[line] for line in single]
     if several:
-        text, references = [text[number] for number in of.several], [*of.several.values()]
-    return bleu.sacrebleu(text, references, of.lowercase, of.corpus.counted_as) if text else None
-
-
-def _tokenised_bleu(of: TranslatedText, several: bool = False) -> Counts | None:
-    """The same of tokens."""
-    words = of.words
-    references: Sequence[Sequence[str]] = [[line] for line in of.tokens]
-    if several:
-        words = [words[number] for number in of.several]
-        references = [*of.several_tokens.values()]
-    return bleu.tokenised_bleu(words, references, of.corpus.unit) if words else None
+        lines = [lines[number] for number in of.several]
+        references = [*(of.several_tokens if tokens else of.several).values()]
+    if not lines:
+        return None
+    if tokens:
+        return bleu.tokenised_bleu(lines, references, of.corpus.unit)
+    return bleu.sacrebleu(lines, references, of.lowercase, of.corpus.counted_as)
 
 
 def _marked(marked: Iterable[Sequence[bool]]) -> Counts:
@@ -178,11 +178,11 @@ class Measured:
 FIFTHS = range(1, BUCKETS + 1)
 
 MEASURED = {
-    "sacrebleu": Measured(_sacrebleu, bleu.smoothed),
-    "tokenised_bleu": Measured(_tokenised_bleu, bleu.unsmoothed),
-    "multi_reference_bleu": Measured(partial(_sacrebleu, several=True), bleu.smoothed),
+    "sacrebleu": Measured(_bleu, bleu.smoothed),
+    "tokenised_bleu": Measured(partial(_bleu, tokens=True), bleu.unsmoothed),
+    "multi_reference_bleu": Measured(partial(_bleu, several=True), bleu.smoothed),
     "multi_reference_tokenised_bleu": Measured(
-        partial(_tokenised_bleu, several=True), bleu.unsmoothed
+        partial(_bleu, tokens=True, several=True), bleu.unsmoothed
     ),
     "chrf": Measured(lambda of: bleu.chrf(of.text, of.reference, of.lowercase), bleu.chrf_score),
     "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),

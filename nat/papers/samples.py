@@ -4,7 +4,7 @@ Of each pair of systems the sentences with the largest gain, the median gain and
 in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
 """
 
-from collections import Counter
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nat.data.lines import read_lines
 from nat.data.subwords import merge
 from nat.data.translations import read_in_order
 from nat.measures import bleu
+from nat.measures.statistics import lacking
 from nat.papers import values
 from nat.papers.cells import STUDENT, TEACHER, Cell
 from nat.papers.reader import NOT_RUN
@@ -81,11 +82,8 @@ def marked(translation: str, reference: str) -> str:
         f"{OPENING}{word}{CLOSING}" if at and words[at - 1] == word else word
         for at, word in enumerate(words)
     )
-    left, missing = Counter(words), []
-    for word in reference.split():
-        if left[word] <= 0:
-            missing.append(word)
-        left[word] -= 1
+    due = reference.split()
+    missing = [*itertools.compress(due, lacking(due, words))]
     return f"{text} (missing: {' '.join(missing)})" if missing else text
 
 
