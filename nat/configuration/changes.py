@@ -12,17 +12,18 @@ from nat.configuration.families import Origin, family_of, options_in, require
 from nat.configuration.files import FOLDERS
 from nat.configuration.json_values import WITH_TASKS, references, renamed
 from nat.configuration.merging import Content, changed_corpus, merged
+from nat.configuration.models import read_model
 from nat.configuration.overrides import SCALE, Change, Point, RunChoice
 from nat.errors import UserError
 from nat.options import nested
+from nat.papers.description import Paper
 
 Files = dict[str, dict[str, Content]]
+"""By folder and name, an entry, or the keys of it that the command line changes."""
 Origins = dict[str, dict[str, Origin]]
-Changed = dict[str, dict[str, Content]]
-"""By folder and name, the keys of an entry that the command line changes."""
 
 
-def override(choice: RunChoice, files: Files, origins: Origins) -> Changed:
+def override(choice: RunChoice, files: Files, origins: Origins) -> Files:
     """Change the scale and corpora as the command line says; returns the changes of other entries.
 
     These come after those of tasks and scale. A changed corpus gets a name of its own, since
@@ -43,9 +44,9 @@ def override(choice: RunChoice, files: Files, origins: Origins) -> Changed:
     return changed
 
 
-def _by_name(changes: Iterable[Change], scale: Content, files: Files) -> Changed:
+def _by_name(changes: Iterable[Change], scale: Content, files: Files) -> Files:
     """Changes by their kind and by the name of what they change, whose parts may have dots."""
-    changed: Changed = {}
+    changed: Files = {}
     for each in changes:
         known = scale["sizes"] if each.kind == "sizes" else files[each.kind]
         names = [".".join(each.path[:length]) for length in range(len(each.path) - 1, 0, -1)]
@@ -83,7 +84,7 @@ def _renamed_task(its: Any, old: str, new: str) -> Any:
     return new if its == old else its
 
 
-def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Changed) -> None:
+def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Files) -> None:
     """Add the copies of all points of a sweep.
 
     Papers have a figure of them for each table of numbers, and no others, and no claims.
@@ -91,29 +92,25 @@ def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Ch
     for point in choice.points:
         _add(choice, files, origins, overridden, point)
     keys = ", ".join(choice.points[0].values) if choice.points else ""
-    for paper in files["papers"].values() if keys else ():
+    for name, paper in files["papers"].items() if keys else ():
+        tables = read_model(Paper, paper, origins["papers"][name].place).tables
         figures = {
-            f"sweep_{name}": {
-                "title": f"{its.get('title')}, by {keys}",
+            f"sweep_{number}": {
+                "title": f"{its.title}, by {keys}",
                 "kind": "sweep",
                 "x": {"label": keys.partition(",")[0], "even": True},
             }
-            for name, its in _mapping(paper.get("tables")).items()
-            if _mapping(its).get("kind", "grid") == "grid"
+            for number, its in tables.items()
+            if its.kind == "grid"
         }
         paper.update(figures=figures, claims={})
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """A mapping of a paper; an empty one in the place of anything else, which is refused later."""
-    return value if isinstance(value, Mapping) else {}
-
-
 def _add(
-    choice: RunChoice, files: Files, origins: Origins, overridden: Changed, point: Point
+    choice: RunChoice, files: Files, origins: Origins, overridden: Files, point: Point
 ) -> None:
     scale, end = files["scales"][choice.scale], point.name
-    changed: Changed = {folder: {} for folder in (*WITH_TASKS, "sizes", "corpora")}
+    changed: Files = {folder: {} for folder in (*WITH_TASKS, "sizes", "corpora")}
     changed |= _by_name(point.changes, scale, files)
     for folder in WITH_TASKS:
         overridden.setdefault(folder, {})
@@ -139,7 +136,7 @@ def _add(
             _add_tasks(files, scale, old, new, end)
 
 
-def _add_heirs(changed: Changed, files: Files, scale: Content, overridden: Changed) -> None:
+def _add_heirs(changed: Files, files: Files, scale: Content, overridden: Files) -> None:
     """Add entries that refer to changed ones, and so on."""
     before = -1
     while before != (before := sum(map(len, changed.values()))):
@@ -147,19 +144,15 @@ def _add_heirs(changed: Changed, files: Files, scale: Content, overridden: Chang
             for name, content in files[folder].items():
                 of_scale = scale["recipes"].get(name) if folder == "recipes" else None
                 named = references([content, of_scale, overridden[folder].get(name)])
-                if any(_is_copied(changed, *each[1:]) for each in named):
+                if any(family_of(other, changed.get(kind, {})) for _, kind, other in named):
                     changed[folder].setdefault(name, {})
 
 
-def _is_copied(changed: Changed, folder: str, name: str) -> bool:
-    return family_of(name, changed.get(folder, {})) is not None
-
-
-def _copy(content: Content, changed: Changed, end: str) -> Content:
+def _copy(content: Content, changed: Files, end: str) -> Content:
     """An entry that refers to copies instead of what they are copies of."""
     for folder in changed:
         named_there = (name for _, each, name in references(content) if each == folder)
-        names = {name: name + end for name in named_there if _is_copied(changed, folder, name)}
+        names = {name: name + end for name in named_there if family_of(name, changed[folder])}
         content = renamed(content, names, folder)
     return content
 

@@ -30,12 +30,8 @@ class Origin(NamedTuple):
     base: str | None = None  # the entry that it starts from, by `like` of its own or of its file
 
 
-class _Written(NamedTuple):
-    """An entry as written: what is different from the one that it is `like`."""
-
-    place: str
-    like: Any
-    content: Content
+_Written = tuple[str, Content]
+"""The place of an entry, and what is different from the one that it is `like`."""
 
 
 def expanded(
@@ -48,23 +44,21 @@ def expanded(
     """
     written: dict[str, _Written] = {}
     for stem, content in files.items():
-        for name, entry in _entries(stem, content, folder):
+        for name, (place, own) in _entries(stem, content, folder):
             if not NAME.fullmatch(_PLACEHOLDER.sub("1", name) if folder == "decodings" else name):
                 expected = "letters, digits, '.', '_' and '-'"
-                raise UserError(f"{entry.place}: found the name '{name}', expected {expected}")
+                raise UserError(f"{place}: found the name '{name}', expected {expected}")
             others = [each for each in written if family_of(each, [name])]
             if other := family_of(name, written) or next(iter(others), None):
-                place = written[other].place
-                raise UserError(f"{entry.place}: '{name}' is defined in {place}, too")
-            written[name] = entry
+                raise UserError(f"{place}: '{name}' is defined in {written[other][0]}, too")
+            written[name] = place, own
     contents, origins = _resolved(written, folder)
     for name, content in contents.items() if folder == "scales" else ():
-        of_sizes = {}
-        with told_of(f"{written[name].place}: key 'sizes': "):
+        file = origins[name].place
+        with told_of(f"{file}: key 'sizes': "):
             sizes = validated(dict[str, dict[str, Any]], content.get("sizes", {}))
-        for size, own in sizes.items():  # one may be like another: `{like: base, heads: 2}`
-            place = f"{written[name].place}: 'sizes.{size}'"
-            of_sizes[size] = _Written(place, own.get("like"), own)
+        # one may be like another: `{like: base, heads: 2}`
+        of_sizes = {size: (f"{file}: 'sizes.{size}'", own) for size, own in sizes.items()}
         resolved, _ = _resolved(of_sizes, "sizes")
         content["sizes"] = {size: resolved[size] for size in sizes}
     return contents, origins
@@ -72,18 +66,17 @@ def expanded(
 
 def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _Written]]:
     """Entries that a file describes: one, or its variants."""
-    place, like, shared = file_of(folder, stem), content.get("like"), dict(content)
+    place, shared = file_of(folder, stem), dict(content)
     if "variants" not in content or folder not in WITH_VARIANTS:
         name = shared.pop("name", stem) if folder == "decodings" else stem
-        yield str(name), _Written(place, like, shared)
+        yield str(name), (place, shared)
         return
     with told_of(f"{place}: key 'variants': "):
         variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
     for name, own in variants.items():
         # another base, but not another description
         kept = [key for key in shared if key == "description" or "like" not in own]
-        changes = merged({key: shared[key] for key in kept}, own)
-        yield name, _Written(f"{place}: '{name}'", own.get("like", like), changes)
+        yield name, (f"{place}: '{name}'", merged({key: shared[key] for key in kept}, own))
 
 
 def _resolved(
@@ -95,14 +88,14 @@ def _resolved(
     merge = {"corpora": merged_corpus, "scales": merged_scale}.get(folder, merged)
 
     def resolve(name: str, heirs: tuple[str, ...]) -> None:
-        place, like, own = written[name]
+        place, own = written[name]
         if name in contents:
             return
         if name in heirs:
             circle = " -> ".join([*heirs[heirs.index(name) :], name])
             raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
         base, content = None, Content()
-        if like is not None:
+        if (like := own.get("like")) is not None:
             what = FOLDERS.get(folder, "size")
             base = require(str(like), written, what, f"{place}: key 'like'")
             resolve(base, (*heirs, name))
