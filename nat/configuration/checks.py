@@ -38,10 +38,10 @@ def check(configuration: Configuration) -> None:
     for family, content in configuration.files["decodings"].items():
         # first, since families know the names that others use
         configuration.decoding(families.example(family, content))
-    sizes = [scale["sizes"] for scale in configuration.files["scales"].values()]
+    scales = configuration.files["scales"].values()
     known = {
         **configuration.files,
-        "sizes": {size for its in sizes for size in its},
+        "sizes": {size for scale in scales for size in scale["sizes"]},
         "tasks": all_tasks(configuration),
     }
     for where, folder, names in _names(configuration):

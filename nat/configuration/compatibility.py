@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from nat.configuration.configuration import SystemMethods, methods_of
-from nat.configuration.entries import Entries
+from nat.configuration.configuration import Configuration, SystemMethods
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS
@@ -66,9 +65,9 @@ def _fits_into(one: SystemMethods, other: SystemMethods) -> bool:
     return one.size.max_positions <= other.size.max_positions
 
 
-def check_system(configuration: Entries, name: str) -> None:
+def check_system(configuration: Configuration, name: str) -> None:
     """Check that what a system says fits its methods, and the systems that it names."""
-    own = methods_of(configuration, name)
+    own = configuration.methods(name)
     its, target, decoder, text = own.its, own.target, own.its.decoder, own.its.text
     canvas = replace(decoder, chunk=None)
     parallel, chunked = own.order == "parallel", own.order in ("hybrid", "semi-autoregressive")
@@ -99,7 +98,7 @@ def check_system(configuration: Entries, name: str) -> None:
     }
     _require(own, rules)
     if its.teacher is not None:
-        teacher = methods_of(configuration, its.teacher)
+        teacher = configuration.methods(its.teacher)
         rules = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
@@ -121,7 +120,7 @@ def check_system(configuration: Entries, name: str) -> None:
         # U-DiMS learns from translations of the system whose steps it distils
         own_start = its.init_from is not None and its.init_from.as_json() == each.system
         if not (target.distils and own_start):
-            writer = methods_of(configuration, str(each.system))
+            writer = configuration.methods(str(each.system))
             rules = {"input": writer.order == "autoregressive"}
             _require(writer, rules, f"{own.file}: key '{each.key}.system': ")
         decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
@@ -132,10 +131,10 @@ def check_system(configuration: Entries, name: str) -> None:
 
 
 @lru_cache(4096)
-def check_decoding(configuration: Entries, system: str, decoding: str) -> None:
+def check_decoding(configuration: Configuration, system: str, decoding: str) -> None:
     """Refuse a decoding that does not suit a system, or whose own assistant does not suit it."""
     method, traits = configuration.decoding(decoding), configuration.decoding_traits(decoding)
-    file, own = configuration.decoding_file(decoding), methods_of(configuration, system)
+    file, own = configuration.decoding_file(decoding), configuration.methods(system)
     lengths, steps, penalty = (
         max(file.tuning.get(option, [method.options.get(option) or 0]))
         for option in ("length_beam", "steps", "blank_penalty")
@@ -157,7 +156,7 @@ def check_decoding(configuration: Entries, system: str, decoding: str) -> None:
         kind = "null" if wanted is None else f"a system, {KINDS[wanted]}"
         raise UserError(f"{where}key 'assistant': found {given or 'null'}, expected {kind}")
     if given is not None:
-        assistant = methods_of(configuration, given)
+        assistant = configuration.methods(given)
         chunks = {own.its.decoder.chunk, assistant.its.decoder.chunk} - {None}
         rules = {
             "input": assistant.order == wanted,

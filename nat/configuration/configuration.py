@@ -13,7 +13,7 @@ from nat.configuration.files import file_of
 from nat.configuration.json_values import fingerprint, references, renamed
 from nat.configuration.models import Training
 from nat.errors import UserError, told_of
-from nat.options import options_of
+from nat.options import cached_method, options_of
 from nat.registry import Method
 from nat.traits import NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
 
@@ -21,7 +21,7 @@ from nat.traits import NetworkPart, Order, ProxyInput, ProxyTarget, TextChoice
 class SystemMethods:
     """A system with its methods, their options and traits."""
 
-    def __init__(self, configuration: Entries, name: str) -> None:
+    def __init__(self, configuration: "Configuration", name: str) -> None:
         def described(key: str, family: str, method: Method) -> Any:
             with told_of(f"{configuration.place('systems', name)}: key '{key}': "):
                 return registry.describe(family, method)
@@ -30,7 +30,7 @@ class SystemMethods:
         self.content = configuration.content("systems", name)
         self.file = configuration.file_of("systems", name)  # for messages
         start, choice = self.its.init_from, self.its.text.choice
-        self.start = None if start is None else methods_of(configuration, start.system)
+        self.start = None if start is None else configuration.methods(start.system)
         self.input: ProxyInput = described("input", "inputs", self.its.input)
         self.target: ProxyTarget = described("target", "targets", self.its.target)
         self.choice: TextChoice | None = None
@@ -58,12 +58,6 @@ class SystemMethods:
 
 
 @lru_cache(4096)
-def methods_of(configuration: Entries, system: str) -> SystemMethods:
-    """A system with its methods."""
-    return SystemMethods(configuration, system)
-
-
-@lru_cache(4096)
 def needed_systems(configuration: Entries, system: str) -> list[tuple[str, str]]:
     """Systems that a system needs, each with the key that names it (`text`, also for what the
     decodings of its texts use)."""
@@ -83,7 +77,7 @@ def dependencies(configuration: Entries, system: str) -> list[str]:
     return list(dict.fromkeys(name for name, _ in needed_systems(configuration, system)))
 
 
-def _identity(view: Entries, system: str, others: Mapping[str, str]) -> str:
+def _identity(view: "Configuration", system: str, others: Mapping[str, str]) -> str:
     """The fingerprint of a system and of all that it refers to, given those of others."""
     its = view.system(system)
     if its.size not in view.scale_settings.sizes:
@@ -100,7 +94,7 @@ def _identity(view: Entries, system: str, others: Mapping[str, str]) -> str:
     return fingerprint(content)
 
 
-def _effective(configuration: Entries, system: str) -> dict[str, Any]:
+def _effective(configuration: "Configuration", system: str) -> dict[str, Any]:
     """Content of `Configuration.training`, JSON-able, but with decays as they are stated."""
     its, scale = configuration.system(system), configuration.scale_settings
     if its.size not in scale.sizes:
@@ -108,7 +102,7 @@ def _effective(configuration: Entries, system: str) -> dict[str, Any]:
         place = f"{file_of('scales', name)}, key 'sizes'"
         raise UserError(f"{file}: key 'size': '{its.size}' is not described in {place}")
     recipe, text = configuration.recipe_of(system), its.text.with_seed(scale.seeds[0])
-    validation, parts = recipe.validation.decoding, methods_of(configuration, system).parts
+    validation, parts = recipe.validation.decoding, configuration.methods(system).parts
     if text.choice is not None:
         text = replace(text, choice=registry.completed("distillation", text.choice))
     decoding = None if validation is None else configuration.decoding(validation).as_json()
@@ -131,32 +125,14 @@ def _effective(configuration: Entries, system: str) -> dict[str, Any]:
     }
 
 
-@lru_cache(4096)
-def _training(view: Entries, corpus: str, system: str) -> Training:
-    """See `Configuration.training`; `view` is that of the corpus, and the name is canonical.
-
-    A moving average forgets as much in the whole training as in one of the stated length: a decay
-    of 0.9992 in 40,000 updates becomes 0.9992^80 in 500.
-    """
-    content, name = _effective(view, system), view.system(system).recipe.like
-    recipe, target = content["recipe"], content["target"]
-    of_paper = view.written("recipes", replacements(view, name)[-1])
-    # 1 where either length is in epochs, whose updates are not known before the training
-    stated, ratio = recipe.pop("reference_updates", of_paper.get("updates")), 1.0
-    if stated and "updates" in recipe:
-        ratio = stated / recipe["updates"]
-    if target.get("ema_decay") is not None:
-        target["ema_decay"] = float(f"{target['ema_decay'] ** ratio:.6g}")
-    return Training.of({"corpus": corpus, "system": system, **content})
-
-
 @dataclass(frozen=True, eq=False)
 class Configuration(Entries):
     """A validated configuration at one scale; `load` makes it."""
 
+    @cached_method
     def methods(self, system: str) -> SystemMethods:
         """A system with its methods."""
-        return methods_of(self, system)
+        return SystemMethods(self, system)
 
     def on(self, corpus: str) -> "Configuration":
         """The configuration with the changes of the tasks that a corpus is used for.
@@ -170,15 +146,29 @@ class Configuration(Entries):
         names = self.on(corpus).names or {}
         return names[require(system, names, "system", "config/systems")]
 
+    @cached_method
     def training(self, corpus: str, system: str) -> Training:
         """Everything that determines the model of a system, with all defaults and canonical names.
 
         Nothing else affects it, so that its `fingerprint` says whether a trained model is up to
         date. Training data and initialisation are included by name only, since they are results
         themselves.
+
+        A moving average forgets as much in the whole training as in one of the stated length: a
+        decay of 0.9992 in 40,000 updates becomes 0.9992^80 in 500.
         """
         self.corpus(corpus)
-        return _training(self.on(corpus), corpus, self.canonical(corpus, system))
+        view, name = self.on(corpus), self.canonical(corpus, system)
+        content, recipe_name = _effective(view, name), view.system(name).recipe.like
+        recipe, target = content["recipe"], content["target"]
+        of_paper = view.written("recipes", replacements(view, recipe_name)[-1])
+        # 1 where either length is in epochs, whose updates are not known before the training
+        stated, ratio = recipe.pop("reference_updates", of_paper.get("updates")), 1.0
+        if stated and "updates" in recipe:
+            ratio = stated / recipe["updates"]
+        if target.get("ema_decay") is not None:
+            target["ema_decay"] = float(f"{target['ema_decay'] ** ratio:.6g}")
+        return Training.of({"corpus": corpus, "system": name, **content})
 
 
 @lru_cache(64)

@@ -73,11 +73,6 @@ class Entries:
         return list(self.files["systems"])
 
     @property
-    def decodings(self) -> list[str]:
-        """Names of all decodings; a family by its name with placeholders."""
-        return list(self.files["decodings"])
-
-    @property
     def papers(self) -> list[str]:
         """Names of all papers."""
         return list(self.files["papers"])
@@ -266,12 +261,12 @@ def all_tasks(configuration: Entries) -> list[str]:
 
 def has_decoding(configuration: Entries, name: str) -> bool:
     """True if there is a decoding of this name, or a family whose names it is one of."""
-    return families.family_of(name, configuration.decodings) is not None
+    return families.family_of(name, configuration.files["decodings"]) is not None
 
 
 def decoding_pattern(configuration: Entries) -> str:
     """A regular expression of the names of all decodings."""
-    return "|".join(families.expression(name) for name in configuration.decodings)
+    return "|".join(map(families.expression, configuration.files["decodings"]))
 
 
 def all_splits(configuration: Entries) -> list[str]:

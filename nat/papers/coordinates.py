@@ -220,7 +220,7 @@ class Resolver:
         """The cell with what a value of a sweep changes; the same if it changes nothing."""
         here = self.configuration
         names: dict[str, Collection[str]] = {"system": here.systems, "partner": here.systems}
-        names |= {"decoding": here.decodings, "task": here.tasks}
+        names |= {"decoding": here.files["decodings"], "task": here.tasks}
         ends = {key: f"{getattr(cell, key)}{point.name}" for key in names}
         moved: Chosen = {key: end for key, end in ends.items() if family_of(end, names[key])}
         if cell.source is None or not moved:

@@ -408,7 +408,7 @@ def check(configuration: Configuration) -> None:
         known("system", f"{MAP}: key 'systems'", each.ours or (), here.systems)
         known("task", f"{MAP}: key 'systems'", each.tasks, here.tasks)
     decodings = (name for each in map_.decodings for name in each.ours or ())
-    known("decoding", f"{MAP}: key 'decodings'", decodings, here.decodings)
+    known("decoding", f"{MAP}: key 'decodings'", decodings, here.files["decodings"])
     stated = {name for row in compared.rows for name in (row.key, f"{row.key}={row.value}")}
     known("key", f"{MAP}: key 'keys'", map_.keys, stated)
     ours = [*Training.model_fields, "size", "validation", "decoding", "training", "settings"]

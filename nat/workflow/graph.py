@@ -23,7 +23,7 @@ from nat.configuration.runnable import cannot_prepare
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
-from nat.papers import reports, settings
+from nat.papers import reports
 from nat.papers.cells import Cell
 from nat.papers.relation import PREFIX
 from nat.papers.reports import Report, Site
@@ -72,10 +72,6 @@ class Graph:
                 if isinstance(cell.source, Score):
                     asked.setdefault(cell.source, set()).add(self.reports[name].paper)
         return together(self.configuration, asked)
-
-    def check(self) -> None:
-        """Refuse a setting that papers print and that neither holds nor is a listed deviation."""
-        settings.check(self.configuration)
 
     def reports_of(self, *papers: str) -> list[str]:
         """Paths of the tables, figures and judged claims of papers.
@@ -174,7 +170,7 @@ class Graph:
         return _paths(CorpusStep(corpus, "corpus.json") for corpus in self._prepared())
 
     def _prepared(self) -> list[str]:
-        names = dict.fromkeys(map(self.configuration.task, self.configuration.tasks))
+        names = dict.fromkeys(self.configuration.tasks.values())
         return [name for name in names if not cannot_prepare(self.configuration, name)]
 
     def models(self, of_teachers: bool) -> list[str]:
@@ -219,11 +215,8 @@ class Graph:
 
 @cache
 def _generations(configuration: Configuration, system: str) -> int:
-    heirs = [name for name in configuration.systems if system in _dependencies(configuration, name)]
+    heirs = [name for name in configuration.systems if system in dependencies(configuration, name)]
     return 1 + max((_generations(configuration, name) for name in heirs), default=0)
-
-
-_dependencies = cache(dependencies)
 
 
 def _is_all(targets: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ from nat.configuration.command_line import hold_to_overrides
 from nat.configuration.entries import all_splits
 from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.errors import UserError
+from nat.papers import settings
 from nat.papers.relation import latency
 from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
 from nat.workflow.dependence import depends_on, taken_over
@@ -80,7 +81,7 @@ class Wiring:
         hold_to_overrides(configuration, keep=not dry)
         wiring = cls(configuration, dry, workflow.cores if workflow.local_exec else None)
         graph = wiring.graph
-        graph.check()
+        settings.check(configuration)
         if configuration.choice.name is not None:
             made = with_inputs(configuration, graph.reports.values())
             wiring.taken_over = taken_over(configuration, made)

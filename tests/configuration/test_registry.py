@@ -38,8 +38,8 @@ def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
     configuration = configured()
     systems = [configuration.system(name) for name in configuration.systems]
     decodings = [
-        configuration.decoding(example(name, configuration.files["decodings"][name]))
-        for name in configuration.decodings
+        configuration.decoding(example(name, content))
+        for name, content in configuration.files["decodings"].items()
     ]
     assert {system.input.method for system in systems} == set(registry.names("inputs"))
     assert {system.target.method for system in systems} == set(registry.names("targets"))

@@ -74,6 +74,6 @@ def test_a_mistake_is_told_at_the_start(
     tmp_path: Path, changes: dict[str, Any], names: list[str]
 ) -> None:
     made_up_run.publish(tmp_path, "".join(VALUES.splitlines(True)[:2]))
-    Graph(configuration(tmp_path, [RATE])).check()
+    Graph(configuration(tmp_path, [RATE]))
     with told(FILE, "tables.1", *names):
-        Graph(configuration(tmp_path, **{"rows": [RATE], **changes})).check()
+        Graph(configuration(tmp_path, **{"rows": [RATE], **changes}))

@@ -23,7 +23,6 @@ from nat.papers.settings import (
     check,
     deviations,
 )
-from nat.workflow.graph import Graph
 from tests.messages import told
 from tests.repository import ROOT, configured
 
@@ -204,4 +203,4 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, key: str, value: Any, names: l
     of_deviations = key == "deviations"
     files = (IN_MAP, given) if of_deviations else (IN_MAP | given, IN_DEVIATIONS)
     with told(DEVIATIONS if of_deviations else MAP, *names):
-        Graph(stating(tmp_path, LINES, *files)).check()
+        check(stating(tmp_path, LINES, *files))
