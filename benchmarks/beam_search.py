@@ -140,7 +140,7 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.ctranslate2_beam import CTranslate2Beam
     from nat.decoding.engines.ctranslate2 import SearchEngine
-    from nat.export.ctranslate2 import write_ctranslate2
+    from nat.export.formats import convert
     from nat.training.model_file import load_model
     from nat.transformer.architecture import Architecture
     from nat.transformer.model import Transformer
@@ -174,7 +174,7 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
     )
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "model"
-        write_ctranslate2(model, Vocabularies(vocabulary, vocabulary), made)
+        convert("ctranslate2", model, Vocabularies(vocabulary, vocabulary), made)
         engine = SearchEngine(made, "float32")
     found = search(model, source)
     pairs = zip(its_search(), found, strict=True)

@@ -128,8 +128,7 @@ def systems_in(
     from nat.decoding.engines.onnx import OnnxEngine
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.onnx_parallel import OnnxParallel
-    from nat.export.ctranslate2 import write_ctranslate2
-    from nat.export.onnx import write_onnx
+    from nat.export.formats import convert
     from nat.transformer.architecture import Architecture
     from nat.transformer.decoder_options import DecoderOptions
     from nat.transformer.length import LENGTH_CLASSES
@@ -150,7 +149,7 @@ def systems_in(
     systems: dict[str, Callable[[], Any]] = {}
 
     def add(label: str, model: Transformer, in_pytorch: Any) -> None:
-        write_onnx(model, vocabularies, folder / label)
+        convert("onnx", model, vocabularies, folder / label)
         systems[f"{label}, PyTorch"] = lambda: in_pytorch(model, source)
         for precision in ("float32", "int8"):
             method, engine = (
@@ -170,14 +169,14 @@ def systems_in(
         label = f"CTC {'encoder ' if single else ''}x{upsample:g}"
         add(label, model, CtcDecoding())
         if single:
-            write_ctranslate2(model, vocabularies, folder / f"{label}, CTranslate2")
+            convert("ctranslate2", model, vocabularies, folder / f"{label}, CTranslate2")
         for precision in ("float32", "int8") if single else ():
             its = CTranslate2Ctc(precision=precision)
             opened = EncoderEngine(folder / f"{label}, CTranslate2", precision)
             systems[f"{label}, CTranslate2, {precision}"] = partial(its, model, source, opened)
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"
-        write_ctranslate2(build(encoder, decoder, DecoderOptions()), vocabularies, made)
+        convert("ctranslate2", build(encoder, decoder, DecoderOptions()), vocabularies, made)
         translator = Translator(str(made / "int8"), compute_type="int8", intra_threads=1)
         for beam in (1, BEAM):
             systems[f"AT {encoder}-{decoder}, CTranslate2, int8, beam {beam}"] = partial(

@@ -179,7 +179,7 @@ def in_ctranslate2(model: Any, sentences: Sequence[Any]) -> dict[str, Callable[[
     from ctranslate2 import Translator
 
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
-    from nat.export.ctranslate2 import write_ctranslate2
+    from nat.export.formats import convert
 
     symbols = model.vocabulary_sizes.target
     vocabulary = Vocabulary(f"w{number}" for number in range(symbols - len(SPECIALS)))
@@ -188,7 +188,7 @@ def in_ctranslate2(model: Any, sentences: Sequence[Any]) -> dict[str, Callable[[
     name = f"AT {architecture.encoder_layers}-{architecture.decoder_layers}, CTranslate2"
     found: dict[str, Callable[[], Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        write_ctranslate2(model, Vocabularies(vocabulary, vocabulary), Path(folder) / "made")
+        convert("ctranslate2", model, Vocabularies(vocabulary, vocabulary), Path(folder) / "made")
         for precision in ("float16", "int8"):
             stored = precision.replace("float16", "float32")
             path = Path(folder) / "made" / stored

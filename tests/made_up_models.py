@@ -13,7 +13,8 @@ import yaml
 from nat.artifacts import Converted, Model
 from nat.configuration import read
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
-from nat.export.formats import writer
+from nat.export.formats import convert
+from nat.files import atomic_directory
 from nat.training.model_file import WEIGHTS, build_model, checksum_of, load_model, save_model
 from tests.made_up_corpus import prepare_corpus
 
@@ -123,7 +124,8 @@ def write_converted(system: str, engine: str, seed: int = 1) -> None:
     vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe")
     file = Path(Model("micro", CORPUS, system, seed).path)
     folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
-    writer(engine)(load_model(file).model, vocabularies, folder, {WEIGHTS: checksum_of(file)})
+    with atomic_directory(folder) as made:
+        convert(engine, load_model(file).model, vocabularies, made, {WEIGHTS: checksum_of(file)})
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

@@ -18,9 +18,9 @@ from ctranslate2.specs.model_spec import index_spec
 from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
+from nat.decoding.engines import PROJECTION
 from nat.errors import UserError
-from nat.export.onnx import described
-from nat.files import atomic_directory, write_json
+from nat.files import write_json
 from nat.training.model_file import CONVERTED
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer
@@ -33,37 +33,30 @@ LARGEST = 63
 
 
 def write_ctranslate2(
-    model: Transformer,
-    vocabularies: Vocabularies,
-    folder: Path,
-    facts: Mapping[str, Any] | None = None,
+    model: Transformer, vocabularies: Vocabularies, folder: Path, about: Mapping[str, Any]
 ) -> str:
     """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
-    They appear whole or not at all, one in `folder` for each of `PRECISIONS`. A source is given to
-    a translator without its EOS. `facts` are further keys of `model.json`. Returns what was
-    checked.
+    There is one in `folder` for each of `PRECISIONS`. A source is given to a translator without its
+    EOS. `about` is the content of `model.json`. Returns what was checked.
 
     Raises:
         UserError: for a model that the engine cannot run.
     """
-    if not all(weight.isfinite().all() for weight in model.parameters()):
-        raise UserError("the model has weights that are not finite; train it again")
     single = model.architecture.decoder_layers == 0
     specify = specification_of_encoder if single else specification
-    with atomic_directory(folder) as temporary:
-        for precision in PRECISIONS:
-            written = specify(model, vocabularies)
-            if precision == "int8":
-                quantise(written)
-            written.validate()
-            written.optimize(quantization=None)
-            (temporary / precision).mkdir()
-            written.save(str(temporary / precision))
-        if single:
-            np.save(temporary / "projection.npy", _array(model.output.weight))
-            write_json(temporary / "labels.json", vocabularies.target.symbols)
-        write_json(temporary / CONVERTED, {**(facts or {}), **described(model)})
+    for precision in PRECISIONS:
+        written = specify(model, vocabularies)
+        if precision == "int8":
+            quantise(written)
+        written.validate()
+        written.optimize(quantization=None)
+        (folder / precision).mkdir()
+        written.save(str(folder / precision))
+    if single:
+        np.save(folder / PROJECTION, _array(model.output.weight))
+        write_json(folder / "labels.json", vocabularies.target.symbols)
+    write_json(folder / CONVERTED, about)
     return "the engine's specification is complete, and all weights are finite"
 
 

@@ -16,7 +16,6 @@ import torch
 
 from nat.data.vocabulary import Vocabularies
 from nat.export.flat import write_code
-from nat.files import atomic_directory
 from nat.training.model_file import TrainedModel, write_tensors
 from nat.transformer.as_values import values_of
 
@@ -30,7 +29,7 @@ def write_fairseq(
     decodings: Mapping[str, Any],
     folder: Path,
 ) -> str:
-    """Write the folder; it appears whole or not at all. Returns what was checked.
+    """Write to a folder; returns what was checked.
 
     `decodings` are methods with their options, JSON-able, by name; the usual one first.
     """
@@ -42,25 +41,24 @@ def write_fairseq(
         "decodings": json.dumps(dict(decodings)),
     }
     weights = {f"transformer.{name}": each for name, each in trained.model.state_dict().items()}
-    with atomic_directory(folder) as temporary:
-        write_tensors(
-            temporary / "model.pt",
-            {
-                "args": None,
-                "cfg": {"task": task, "model": model},
-                "model": weights,
-                "optimizer_history": [
-                    {"num_updates": trained.updates, "criterion_name": "", "lr_scheduler_state": {}}
-                ],
-                "extra_state": {},
-            },
-        )
-        (temporary / "nat_plugin").mkdir()
-        parts = trained.model.part_options
-        last = write_code(temporary / "nat_plugin", CODE, decodings, parts)
-        (temporary / "nat_plugin/__init__.py").write_text(f"from . import {last}\n")
-        vocabularies.source.save(temporary / f"dict.{source}.txt")
-        vocabularies.target.save(temporary / f"dict.{target}.txt")
-        saved = torch.load(temporary / "model.pt", weights_only=True)["model"]
-        assert all(saved[name].equal(each.cpu()) for name, each in weights.items())
+    write_tensors(
+        folder / "model.pt",
+        {
+            "args": None,
+            "cfg": {"task": task, "model": model},
+            "model": weights,
+            "optimizer_history": [
+                {"num_updates": trained.updates, "criterion_name": "", "lr_scheduler_state": {}}
+            ],
+            "extra_state": {},
+        },
+    )
+    (folder / "nat_plugin").mkdir()
+    parts = trained.model.part_options
+    last = write_code(folder / "nat_plugin", CODE, decodings, parts)
+    (folder / "nat_plugin/__init__.py").write_text(f"from . import {last}\n")
+    vocabularies.source.save(folder / f"dict.{source}.txt")
+    vocabularies.target.save(folder / f"dict.{target}.txt")
+    saved = torch.load(folder / "model.pt", weights_only=True)["model"]
+    assert all(saved[name].equal(each.cpu()) for name, each in weights.items())
     return "the weights in model.pt are those of the model"

@@ -1,12 +1,14 @@
 """A trained model in the format of another program, with its subwords and its preprocessing."""
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from nat import registry
 from nat.artifacts import Converted
-from nat.data.vocabulary import Vocabularies
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD, Vocabularies
+from nat.decoding.network import never_chosen
 from nat.errors import UserError
 from nat.export.guide import PROGRAMS, search_of, sizes, write_guide
 from nat.export.package import MODEL, check_output, open_folder
@@ -15,6 +17,7 @@ from nat.files import atomic_directory, copy, write_json
 from nat.job import Job
 from nat.training.model_file import WEIGHTS, TrainedModel, checksum_of, load_model, matching_model
 from nat.traits import ENGINES, KINDS
+from nat.transformer.length import ConstantLength
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"
@@ -29,6 +32,44 @@ def writer(to: str) -> Callable[..., str]:
     return write
 
 
+def convert(
+    engine: str,
+    model: Transformer,
+    vocabularies: Vocabularies,
+    folder: Path,
+    facts: Mapping[str, Any] | None = None,
+) -> str:
+    """Write a model in the format of an engine to a folder; returns what was checked.
+
+    `facts` are keys of its `model.json` besides those that a program needs of a model.
+
+    Raises:
+        UserError: if the engine cannot run the model.
+    """
+    if not all(weight.isfinite().all() for weight in model.parameters()):
+        raise UserError("the model has weights that are not finite; train it again")
+    predictor = model.length_predictor
+    difference = predictor.difference if isinstance(predictor, ConstantLength) else None
+    about = {
+        **(facts or {}),
+        "pad": PAD,
+        "end": EOS,
+        "mask": MASK,
+        "blank": BLANK,
+        "empty_token": model.empty_token,
+        "never_chosen": never_chosen(model),
+        "upsample": model.decoder.upsample,
+        "count_source_end": model.decoder.count_source_end,
+        "longest_source": model.longest_source,
+        "longest_target": model.longest_target,
+        "positions": model.architecture.max_positions,
+        "length": None if predictor is None else predictor.predicts,
+        "length_difference": None if difference is None else float(difference),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    return writer(engine)(model, vocabularies, folder, about)
+
+
 def convert_model(job: Job[Converted]) -> None:
     """Convert the model of a run for another engine.
 
@@ -40,7 +81,8 @@ def convert_model(job: Job[Converted]) -> None:
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     model = matching_model(inputs.model, job.configuration, vocabularies.sizes)
     weights = checksum_of(Path(inputs.model.path))
-    writer(job.artifact.engine)(model, vocabularies, job.path, {WEIGHTS: weights})
+    with atomic_directory(job.path) as temporary:
+        convert(job.artifact.engine, model, vocabularies, temporary, {WEIGHTS: weights})
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> str:
@@ -88,17 +130,13 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         )
     methods = {name: each.method.as_json() for name, each in chosen.items()}
     with atomic_directory(output) as temporary:
-        made = temporary / to
         if engine:
             usual = next(iter({**chosen, **package.decodings}.values())).method
             facts = {WEIGHTS: checksum_of(opened.files[MODEL]), "decodings": methods}
             facts |= search_of(usual, trained.model)
-            checked = writer(to)(trained.model, vocabularies, made, facts)
+            checked = convert(to, trained.model, vocabularies, temporary, facts)
         else:
-            checked = writer(to)(trained, vocabularies, package.text.sides, methods, made)
-        for path in made.iterdir():
-            path.rename(temporary / path.name)
-        made.rmdir()
+            checked = writer(to)(trained, vocabularies, package.text.sides, methods, temporary)
         write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
         write_guide(to, opened, trained, list(methods), temporary)

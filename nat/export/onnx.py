@@ -26,13 +26,13 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies, vocabulary_files
+from nat.data.vocabulary import MASK, PAD, SPECIALS, Vocabularies, vocabulary_files
 from nat.decoding.engines import BLANK_PENALTY
 from nat.decoding.network import never_chosen, silent
 from nat.errors import UserError
-from nat.files import atomic_directory, write_json
+from nat.files import write_json
 from nat.training.model_file import CONVERTED
-from nat.transformer.length import ConstantLength, LengthPredictor
+from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import largest_in_blocks, whole_blocks
 
@@ -132,14 +132,11 @@ class ChoiceGraph(nn.Module):
 
 
 def write_onnx(
-    model: Transformer,
-    vocabularies: Vocabularies,
-    folder: Path,
-    facts: Mapping[str, Any] | None = None,
+    model: Transformer, vocabularies: Vocabularies, folder: Path, about: Mapping[str, Any]
 ) -> str:
-    """Write a model as a folder of graphs, see above, which appears whole or not at all.
+    """Write a model as graphs, see above; returns what was checked.
 
-    `facts` are further keys of `model.json`. Returns what was checked.
+    To the content of `model.json`, `about`, are added the names of the lists of symbols.
 
     Raises:
         UserError: for a model that cannot be exported.
@@ -151,51 +148,24 @@ def write_onnx(
             "'decoder.upsample'); an autoregressive one can be exported to ctranslate2, and any "
             "other to huggingface"
         )
-    if not all(weight.isfinite().all() for weight in model.parameters()):
-        raise UserError("the model has weights that are not finite; train it again")
     model = copy.deepcopy(model).float().cpu()
     encoder = EncoderGraph(model).eval()
     decoder = DecoderGraph(model, "copied" in encoder.outputs).eval()
-    with atomic_directory(folder) as temporary:
-        longest = model.longest_source
-        source, tokens = _example(model, [min(5, longest), min(3, longest)])
-        penalty, encoded = torch.tensor(0.5), encoder.named(source)
-        given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: penalty}
-        _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
-        inputs = {name: given[name] for name in decoder.inputs}
-        outputs = ["symbols", "log_probabilities"]
-        _write(decoder, temporary / "decoder.float32.onnx", inputs, outputs)
-        most = _check(model, encoder, decoder, temporary)
-        for part in ("encoder", "decoder"):
-            _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
-        for name, vocabulary in vocabularies.by_file.items():
-            write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
-        lists = [path.name for path in vocabulary_files(temporary, ".json")]
-        description = {**(facts or {}), "vocabularies": lists, **described(model)}
-        write_json(temporary / CONVERTED, description)
+    longest = model.longest_source
+    source, tokens = _example(model, [min(5, longest), min(3, longest)])
+    penalty, encoded = torch.tensor(0.5), encoder.named(source)
+    given = {"source": source, **encoded, "tokens": tokens, BLANK_PENALTY: penalty}
+    _write(encoder, folder / "encoder.float32.onnx", {"source": source}, encoder.outputs)
+    inputs = {name: given[name] for name in decoder.inputs}
+    _write(decoder, folder / "decoder.float32.onnx", inputs, ["symbols", "log_probabilities"])
+    most = _check(model, encoder, decoder, folder)
+    for part in ("encoder", "decoder"):
+        _quantise(folder / f"{part}.float32.onnx", folder / f"{part}.int8.onnx")
+    for name, vocabulary in vocabularies.by_file.items():
+        write_json((folder / name).with_suffix(".json"), vocabulary.symbols)
+    lists = [path.name for path in vocabulary_files(folder, ".json")]
+    write_json(folder / CONVERTED, {**about, "vocabularies": lists})
     return f"the float32 graphs compute what the model computes, within {most:.0e}"
-
-
-def described(model: Transformer) -> dict[str, Any]:
-    """The keys of `model.json` that a program needs of a model, JSON-able."""
-    predictor = model.length_predictor
-    return {
-        "pad": PAD,
-        "end": EOS,
-        "mask": MASK,
-        "blank": BLANK,
-        "empty_token": model.empty_token,
-        "never_chosen": never_chosen(model),
-        "upsample": model.decoder.upsample,
-        "count_source_end": model.decoder.count_source_end,
-        "longest_source": model.longest_source,
-        "longest_target": model.longest_target,
-        "positions": model.architecture.max_positions,
-        "length": None if predictor is None else predictor.predicts,
-        "length_difference": (
-            float(predictor.difference) if isinstance(predictor, ConstantLength) else None
-        ),
-    }
 
 
 def _example(model: Transformer, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:

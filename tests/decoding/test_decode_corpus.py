@@ -18,7 +18,7 @@ from nat.data.batch import batches, source_tensor
 from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.corpus import Translation, records, translate
 from nat.decoding.hypothesis import NOTHING, Hypothesis
-from nat.export.formats import writer
+from nat.export.formats import convert
 from nat.jobs.translate import matching_engine
 from nat.language_model.ngram import LanguageModel, estimate
 from tests.made_up_corpus import as_corpus
@@ -88,7 +88,7 @@ class Converting:
 
 def engine(model: Any, precision: str, name: str = "ctranslate2", *, alone: bool = False) -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        writer(name)(model, VOCABULARIES, Path(folder) / name)
+        convert(name, model, VOCABULARIES, Path(folder) / name)
         return matching_engine(
             Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu"), alone=alone
         )

@@ -23,8 +23,8 @@ from nat.decoding.network import choice
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
-from nat.export.formats import writer
-from nat.export.onnx import write_onnx
+from nat.export.formats import convert
+from nat.files import atomic_directory
 from nat.jobs.translate import matching_engine
 from nat.transformer import projection
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
@@ -65,13 +65,10 @@ def test_graphs_that_compute_something_else_are_not_written(
             return torch.full_like(symbol, len(SPECIALS)), value
         return symbol, 3 * value
 
-    right = onnx.ChoiceGraph.forward
+    right, model = onnx.ChoiceGraph.forward, make_model(dtype=torch.float32, length="offset")
     monkeypatch.setattr(onnx.ChoiceGraph, "forward", wrong)
     with told(named):
-        write_onnx(
-            make_model(dtype=torch.float32, length="offset"), VOCABULARIES, tmp_path / "onnx"
-        )
-    assert not list(tmp_path.iterdir())
+        convert("onnx", model, VOCABULARIES, tmp_path)
 
 
 def test_a_graph_without_a_penalty_takes_none() -> None:
@@ -104,14 +101,14 @@ def test_symbols_are_chosen_as_by_the_projection(
 
 def test_a_model_with_few_positions_is_exported(tmp_path: Path) -> None:
     model = make_model(dtype=torch.float32, length="offset", max_positions=4)
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    convert("onnx", model, VOCABULARIES, tmp_path / "onnx")
 
 
 def test_int8_is_near_float32(tmp_path: Path) -> None:
     model = make_model(
         dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64
     )
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    convert("onnx", model, VOCABULARIES, tmp_path / "onnx")
     exact, rounded = (
         OnnxParallel()(model, SOURCE, OnnxEngine(tmp_path / "onnx", precision))
         for precision in ("float32", "int8")
@@ -143,7 +140,7 @@ def test_what_the_graphs_do_not_do_is_in_model_json(tmp_path: Path, length: str)
         model.embedding.weight[BLANK] = 1.1 * model.embedding.weight[token]
     if length == "constant":
         model.length_predictor.difference.fill_(-1.5)
-    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    convert("onnx", model, VOCABULARIES, tmp_path / "onnx")
     about = json.loads((tmp_path / "onnx/model.json").read_text())
     encoder, decoder = (
         onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
@@ -177,7 +174,8 @@ def test_what_is_no_converted_model_is_told(
     name: str, options: dict[str, Any], file: str, tmp_path: Path
 ) -> None:
     folder, cpu = tmp_path / name, torch.device("cpu")
-    writer(name)(make_model(dtype=torch.float32, **options), VOCABULARIES, folder)
+    with atomic_directory(folder) as made:
+        convert(name, make_model(dtype=torch.float32, **options), VOCABULARIES, made)
     with told(name, "29 symbols", "30"):
         matching_engine(folder, VocabularySizes(30), "int8", cpu)
     (folder / file).write_bytes(bytes((folder / file).stat().st_size))

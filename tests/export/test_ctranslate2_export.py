@@ -11,7 +11,8 @@ from ctranslate2 import Translator
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import UNK
 from nat.decoding.forced import forced_tokens
-from nat.export.ctranslate2 import quantise, specification, write_ctranslate2
+from nat.export.ctranslate2 import quantise, specification
+from nat.export.formats import convert
 from tests.decoding.test_decode_corpus import VOCABULARIES, texts
 from tests.tiny import make_model
 
@@ -31,7 +32,7 @@ def test_scores_are_those_of_the_model(tmp_path: Path, architecture: dict[str, A
     sources = [text.tolist() for text in texts([3, 9, 1, 30])]
     targets = [text.tolist() for text in texts([5, 7, 0, 20])]
     sources[0][1] = targets[0][2] = UNK
-    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
+    convert("ctranslate2", model, VOCABULARIES, tmp_path / "made")
     translator = Translator(str(tmp_path / "made/float32"), compute_type="float32", intra_threads=1)
     written = translator.score_batch(
         *([[words[token] for token in text] for text in side] for side in (sources, targets))
