@@ -8,7 +8,7 @@ from torch import Tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SPECIALS
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.engines import running
-from nat.decoding.engines.ctranslate2 import NAME, SearchEngine
+from nat.decoding.engines.ctranslate2 import SearchEngine
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import Ctranslate2BeamDecodingOptions
 from nat.transformer.model import Transformer
@@ -65,7 +65,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
 
     def _search(self, engine: SearchEngine, sentences: list[list[str]], limit: int) -> list[Any]:
         """Results of sentences whose translations have at most `limit` tokens and an EOS."""
-        with running(NAME, engine.folder):
+        with running(engine.folder):
             results: list[Any] = engine.translator.translate_batch(
                 sentences,
                 max_batch_size=math.ceil(len(sentences) / engine.parts),

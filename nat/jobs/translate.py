@@ -13,7 +13,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode, records, translate
-from nat.decoding.engines import Engine, opened
+from nat.decoding.engines import Engine, engine_module
 from nat.decoding.known import Known
 from nat.errors import UserError
 from nat.files import read_json
@@ -97,8 +97,15 @@ class Methods:
 def matching_engine(
     path: Path, sizes: VocabularySizes, precision: str, device: torch.device, alone: bool = False
 ) -> Engine:
-    """Open a converted model; a `UserError` if it is of other vocabularies."""
-    engine = opened(path, precision, device, alone=alone)
+    """Open a converted model, in a folder of the engine's name.
+
+    ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU. If sentences come
+    `alone`, one at a time, all threads work on each.
+
+    Raises:
+        UserError: if the folder is missing or damaged, or the model is of other vocabularies.
+    """
+    engine: Engine = engine_module(path.name).opened(path, precision, device, alone)
     source = None if sizes.source is None else len(engine.source_symbols)
     its = VocabularySizes(len(engine.symbols), source)
     if its != sizes:

@@ -32,21 +32,8 @@ def engine_module(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
 
 
-def opened(folder: Path, precision: str, device: torch.device, *, alone: bool = False) -> Engine:
-    """Open a converted model, in a folder of the engine's name.
-
-    ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU. If sentences come
-    `alone`, one at a time, all threads work on each.
-
-    Raises:
-        UserError: if the folder is missing or damaged.
-    """
-    engine: Engine = engine_module(folder.name).opened(folder, precision, device, alone)
-    return engine
-
-
 @contextmanager
-def running(engine: str, folder: Path) -> Iterator[None]:
+def running(folder: Path) -> Iterator[None]:
     """Open a converted model, or compute with it, and say so if the engine cannot.
 
     Raises:
@@ -55,10 +42,8 @@ def running(engine: str, folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    except UserError:
-        raise
     except Exception as error:
         if is_of_memory(error):
             raise torch.OutOfMemoryError(str(error)) from error
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise UserError(f"{engine} cannot run {folder} ({reason}); {remedy(folder)}") from error
+        raise UserError(f"its engine cannot run {folder} ({reason}); {remedy(folder)}") from error

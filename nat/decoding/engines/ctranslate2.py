@@ -18,8 +18,6 @@ from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.linear import has_bfloat16_products
 
-NAME = "CTranslate2"
-
 CUBLAS = "libcublas.so.12"
 """The library that the package from PyPI loads on a GPU; PyTorch may bring another version."""
 
@@ -63,7 +61,7 @@ class EncoderEngine:
         own, self._encoder = _opened(Encoder, folder, precision, device)
         self.source_symbols: list[str] = read_json(own / "vocabulary.json")
         self.symbols: list[str] = read_json(folder / "labels.json")
-        with running(NAME, folder):
+        with running(folder):
             self.projection = torch.from_numpy(np.load(folder / PROJECTION, allow_pickle=False))
         if precision == "int8" and has_bfloat16_products(torch.device("cpu")):
             self.projection = self.projection.bfloat16()
@@ -78,7 +76,7 @@ class EncoderEngine:
             StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
             for ids in (frames, lengths)
         )
-        with running(NAME, self._folder):
+        with running(self._folder):
             last = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
         return torch.from_numpy(np.array(last))
 
@@ -106,7 +104,7 @@ def _opened(
     # else its products of matrices take the threads that Snakemake writes there: all of the job
     os.environ.pop("MKL_NUM_THREADS", None)
     own = folder / ("int8" if precision == "int8" else "float32")
-    with running(NAME, folder):
+    with running(folder):
         return own, kind(
             str(own),
             device=device,

@@ -15,8 +15,6 @@ from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Best
 
-NAME = "ONNX Runtime"
-
 
 class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
@@ -41,7 +39,7 @@ class OnnxEngine:
         # the two graphs have threads of their own, and those that wait would not leave their cores
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        with running(NAME, folder):
+        with running(folder):
             self.encoder, self.decoder = (
                 onnxruntime.InferenceSession(
                     folder / f"{part}.{precision}.onnx",
@@ -68,20 +66,14 @@ class OnnxNetwork(EngineNetwork):
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S], see `Transformer.encode`."""
-        with running(NAME, self._engine.folder):
+        with running(self._engine.folder):
             outputs = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
-        named = {
+        named: dict[str, Any] = {
             name: torch.from_numpy(array).to(self.output.weight)
             for name, array in zip(self._outputs, outputs, strict=True)
+            if name != "lengths"
         }
-        return Encoded(
-            named["states"],
-            source.eq(PAD),
-            source,
-            named.get("without_latents"),
-            named.get("copied"),
-            named.get("length_state"),
-        )
+        return Encoded(padding=source.eq(PAD), source=source, **named)
 
     def predict(
         self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
@@ -100,7 +92,7 @@ class OnnxNetwork(EngineNetwork):
             # the engine refuses a penalty for a graph of an older version, which has none
             if name in self._inputs or (name == BLANK_PENALTY and blank_penalty)
         }
-        with running(NAME, self._engine.folder):
+        with running(self._engine.folder):
             symbols, log_probabilities = self._engine.decoder.run(
                 ["symbols", "log_probabilities"], arrays
             )
