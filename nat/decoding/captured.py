@@ -7,8 +7,8 @@ from pydantic import PrivateAttr
 from torch import Tensor
 
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines.fixed_shapes import FixedPass, Graphs, read
-from nat.decoding.hypothesis import Hypothesis, deduplicated
+from nat.decoding.engines.fixed_shapes import FixedPass, Graphs
+from nat.decoding.hypothesis import Hypothesis, deduplicated, written
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from nat.decoding.options import CapturedDecodingOptions
@@ -18,9 +18,8 @@ from nat.transformer.model import Transformer
 class Captured(CapturedDecodingOptions):
     """The translations and scores of `one_pass` or, on an upsampled canvas, of `ctc`.
 
-    With float32 they are the same but for rounding. Batches that are too large for a graph, if the
-    precision is float32, and sentences with a predicted length that has no room, are translated by
-    these methods themselves.
+    With float32 they are the same but for rounding. Sentences with a predicted length that has no
+    room are translated by these methods themselves.
     """
 
     _graphs: Graphs | None = PrivateAttr(default=None)
@@ -30,23 +29,13 @@ class Captured(CapturedDecodingOptions):
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         if self._graphs is None or self._graphs.fixed.original is not model:
             self._graphs = Graphs(FixedPass(model, self))
-        made = self._translated(self._graphs, source)
-        return deduplicated(made) if self.deduplicate else made
-
-    def _translated(self, graphs: Graphs, source: Tensor) -> list[Hypothesis]:
-        model, padded = graphs.fixed.original, graphs.padded(source)
-        if padded is None and self.precision == "float32":
-            return self._plain(model, source)
-        rows = graphs.fixed(source) if padded is None else graphs(padded)
-        made, fits = read(rows[: len(source)])
-        if left := [number for number, fitted in enumerate(fits) if not fitted]:
-            for number, hypothesis in zip(left, self._plain(model, source[left]), strict=True):
+        tokens, scores, fits = (each.cpu() for each in self._graphs(source))
+        made = written(tokens, scores, torch.ones_like(scores, dtype=torch.long))
+        if left := (~fits).nonzero()[:, 0].tolist():
+            plain = OnePass(**{name: getattr(self, name) for name in OnePass.model_fields})
+            for number, hypothesis in zip(left, plain(model, source[left]), strict=True):
                 made[number] = hypothesis
-        return made
-
-    def _plain(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
-        plain = OnePass if model.decoder.upsample is None else CtcDecoding
-        return plain(**{name: getattr(self, name) for name in plain.model_fields})(model, source)
+        return deduplicated(made) if self.deduplicate else made
 
 
 def captured(method: Any, precision: str = "float32") -> Any:

@@ -1,4 +1,4 @@
-"""One parallel pass from ids to ids in fixed shapes, and its CUDA graphs.
+"""One parallel pass in fixed shapes, and its CUDA graphs.
 
 A pass for one sentence takes a GPU less than a millisecond, but the processor takes several to
 start its thousand kernels one by one. A captured graph starts them all at once. It repeats the same
@@ -10,7 +10,7 @@ translation that such a source may have. On a processor the same pass runs witho
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,6 @@ from torch import Tensor
 from nat.alignment.ctc import collapsed
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.canvas import lengths_of
-from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import choice
 from nat.decoding.options import CapturedDecodingOptions
 from nat.transformer.length import ConstantLength
@@ -39,12 +38,18 @@ WARM_UPS = 2
 """Passes before one is captured, in which libraries choose kernels and take memory."""
 
 
+class Passed(NamedTuple):
+    """Symbols [B, T] and scores [B] of translations, and whether all lengths had room, [B]."""
+
+    tokens: Tensor
+    scores: Tensor
+    fits: Tensor
+
+
 class FixedPass:
     """A parallel pass over padded sources [B, S].
 
-    Its result is one tensor of whole numbers, so that the processor waits for the GPU once: a row
-    for each sentence, [B, 2 + T], which `read` takes apart. The model is in evaluation mode, on its
-    device; in another precision than float32 it is a copy.
+    The model is in evaluation mode, on its device; in another precision than float32 it is a copy.
     """
 
     def __init__(self, model: Transformer, options: CapturedDecodingOptions) -> None:
@@ -57,14 +62,14 @@ class FixedPass:
         device = next(self.model.parameters()).device
         self._choice = choice(model, options.blank_penalty, device)
 
-    def __call__(self, source: Tensor) -> Tensor:
+    def __call__(self, source: Tensor) -> Passed:
         """Translate sources (tokens, EOS, padding on the right)."""
         encoded = self.model.encode(source)
         if self.model.decoder.upsample is not None:
             return self._of_frames(encoded)
         return self._of_lengths(encoded)
 
-    def _of_frames(self, encoded: Encoded) -> Tensor:
+    def _of_frames(self, encoded: Encoded) -> Passed:
         lengths = self.model.canvas_lengths(self.model.copied_lengths(encoded.source))
         # the longest source of so many positions has an EOS
         frames = self.model.canvas_length(encoded.source.size(1) - 1)
@@ -72,9 +77,11 @@ class FixedPass:
         best = self._chosen(padding, encoded)
         labels = best.symbols.masked_fill(best.symbols.eq(EOS), BLANK)
         scores = best.log_probabilities.masked_fill(padding, 0).sum(1) / (~padding).sum(1)
-        return _packed(collapsed(labels, padding), scores, torch.ones_like(lengths))
+        return Passed(
+            collapsed(labels, padding), scores, torch.ones_like(lengths, dtype=torch.bool)
+        )
 
-    def _of_lengths(self, encoded: Encoded) -> Tensor:
+    def _of_lengths(self, encoded: Encoded) -> Passed:
         positions, beam = self.model.architecture.max_positions, self.options.length_beam
         lengths = lengths_of(self.model, encoded, beam, self.options.length_factor)
         width = min(positions, math.ceil(encoded.source.size(1) * ROOM))
@@ -85,7 +92,7 @@ class FixedPass:
         tokens = best.symbols.masked_fill(padding, PAD).unflatten(0, (-1, beam))
         tokens = tokens.gather(1, first[:, None, None].expand(-1, 1, width))[:, 0]
         fits = lengths.view(-1, beam).amax(1) <= width
-        return _packed(tokens, scores, fits)
+        return Passed(tokens, scores, fits)
 
     def _chosen(self, padding: Tensor, encoded: Encoded) -> Best:
         """The most probable symbols at all positions of canvases, [N, T] each."""
@@ -96,25 +103,12 @@ class FixedPass:
         return Best(*(each.view(padding.shape) for each in best))
 
 
-def _packed(tokens: Tensor, scores: Tensor, fits: Tensor) -> Tensor:
-    """Rows for `read`, [B, 2 + T]."""
-    as_numbers = scores.double().view(torch.int64)
-    return torch.cat((as_numbers[:, None], fits.long()[:, None], tokens), 1)
-
-
-def read(rows: Tensor) -> tuple[list[Hypothesis], list[bool]]:
-    """The translations of a `FixedPass`, and whether all lengths of a sentence had room."""
-    rows = rows.cpu()
-    scores, fits = rows[:, 0].contiguous().view(torch.float64), rows[:, 1].bool()
-    return written(rows[:, 2:], scores, torch.ones_like(rows[:, 0])), fits.tolist()
-
-
 class Graphs:
     """A `FixedPass` for batches of any shape: on a GPU a graph for each shape that occurs."""
 
     def __init__(self, fixed: FixedPass) -> None:
         self.fixed = fixed
-        self._repeat: dict[tuple[int, ...], Callable[[Tensor], Tensor]] = {}
+        self._repeat: dict[tuple[int, ...], Callable[[Tensor], Passed]] = {}
         self._pool: Any = None  # memory that all graphs share, since one runs at a time
 
     def padded(self, source: Tensor) -> Tensor | None:
@@ -132,16 +126,19 @@ class Graphs:
         source[sentences:, 0] = EOS
         return source
 
-    def __call__(self, source: Tensor) -> Tensor:
-        """The rows of a padded batch."""
-        if not source.is_cuda:
-            return self.fixed(source)
-        shape = tuple(source.shape)
-        if shape not in self._repeat:
-            self._repeat[shape] = self._captured(source)
-        return self._repeat[shape](source)
+    def __call__(self, source: Tensor) -> Passed:
+        """Translate sources; what a graph has made is there until its next call."""
+        padded = self.padded(source)
+        if padded is None or not source.is_cuda:
+            made = self.fixed(source if padded is None else padded)
+        else:
+            shape = tuple(padded.shape)
+            if shape not in self._repeat:
+                self._repeat[shape] = self._captured(padded)
+            made = self._repeat[shape](padded)
+        return Passed(*(each[: len(source)] for each in made))
 
-    def _captured(self, source: Tensor) -> Callable[[Tensor], Tensor]:
+    def _captured(self, source: Tensor) -> Callable[[Tensor], Passed]:
         given, stream = source.clone(), torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -151,11 +148,11 @@ class Graphs:
         self._pool = self._pool or torch.cuda.graph_pool_handle()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            rows = self.fixed(given)
+            made = self.fixed(given)
 
-        def repeat(source: Tensor) -> Tensor:
+        def repeat(source: Tensor) -> Passed:
             given.copy_(source)
             graph.replay()
-            return rows
+            return made
 
         return repeat
