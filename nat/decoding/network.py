@@ -1,6 +1,6 @@
 """A network that predicts in parallel, in PyTorch or in another engine."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -41,19 +41,15 @@ def silent(network: Network) -> list[int]:
     return [BLANK, EOS] if network.predicts_end else [BLANK]
 
 
-class Choice(TypedDict):
-    """How `Output.best` chooses: what is forbidden, and penalties in nats."""
+def choice(
+    network: Network, blank_penalty: float, device: torch.device
+) -> tuple[Tensor, dict[int, float]]:
+    """How `Output.best` chooses in a parallel decoding: what is forbidden, and penalties in nats.
 
-    forbidden: Tensor
-    penalties: dict[int, float]
-
-
-def choice(network: Network, blank_penalty: float, device: torch.device) -> Choice:
-    """How a parallel decoding chooses; the `blank_penalty` of the `silent` symbols is in nats."""
-    return {
-        "forbidden": torch.tensor(never_chosen(network), device=device),
-        "penalties": dict.fromkeys(silent(network), blank_penalty),
-    }
+    The `blank_penalty` is that of the `silent` symbols.
+    """
+    penalties = dict.fromkeys(silent(network), blank_penalty)
+    return torch.tensor(never_chosen(network), device=device), penalties
 
 
 def predict(
@@ -82,4 +78,4 @@ def predict(
         best: Best = network.predict(tokens, encoded, chosen, blank_penalty)
         return best
     states = network.decode(tokens, padding, encoded, causal=False)[chosen]
-    return (output or network.output).best(states, **choice(network, blank_penalty, states.device))
+    return (output or network.output).best(states, *choice(network, blank_penalty, states.device))

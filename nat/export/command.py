@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nat
-from nat.configuration import load
 from nat.program import run
 from nat.traits import ENGINES
 
@@ -114,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = command(
         "doctor",
-        f"{__name__}:doctor",
+        "nat.workflow.doctor:doctor",
         "look at the Slurm of this login node, in the repository, and say what to write into "
         "config/cluster.yaml",
     )
@@ -133,13 +132,6 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}', expected a number above 0")
     return int(text)
-
-
-def doctor(scale: str | None) -> None:
-    """Look at the cluster for a scale."""
-    from nat.workflow.doctor import doctor as look  # needs what is optional, Snakemake
-
-    look(load(scale, Path().resolve()), lambda line: sys.stdout.write(f"{line}\n"))
 
 
 def completion(shell: str) -> None:

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from snakemake_executor_plugin_slurm.utils import parse_time_to_minutes
 
-from nat.configuration import Configuration
+from nat.configuration import Configuration, load
 from nat.configuration.files import read_yaml
 from nat.configuration.scales import Cluster
 from nat.errors import UserError
@@ -155,8 +155,9 @@ def seen(root: Path, words: list[str]) -> str:
         raise UserError(f"a small job fails ({' '.join(words)}): {output[-300:]}")
 
 
-def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
-    """Say what to write into `config/cluster.yaml`; fail if jobs of this scale could not run."""
+def doctor(scale: str | None) -> None:
+    """Say what to write into `config/cluster.yaml`; fail if jobs of a scale could not run."""
+    configuration = load(scale, Path().resolve())
     slurm.require_clients()
     given, problems = read_cluster(configuration), []
     profile = read_yaml(configuration.root, "slurm/config.yaml")
@@ -169,7 +170,7 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     known = partitions(ended.stdout)
     if not known:
         raise UserError(f"no partition is up and has a node; see 'sinfo' {_line(ended.stderr)}")
-    say("\n".join(map(str, known)))
+    _say("\n".join(map(str, known)))
     cluster = proposed(given, known)
     refused = refusals(configuration, cluster)
     way = "gres" if given.gpu.request == "gpus" else "gpus"
@@ -177,22 +178,26 @@ def doctor(configuration: Configuration, say: Callable[[str], object]) -> None:
     if refused and len(again := refusals(configuration, other)) < len(refused):
         cluster, refused = other, again
     accepted = [stage for stage in DEFAULT_NEEDS if stage not in refused]
-    say(f"accepted at scale {configuration.scale}: {', '.join(accepted) or 'no stage'}")
+    _say(f"accepted at scale {configuration.scale}: {', '.join(accepted) or 'no stage'}")
     for stage, why in refused.items():
         problems.append(f"stage '{stage}' is refused {why}; {slurm.REFUSED}")
     for stage in (each for each in accepted if each in ("score", "translate")):
         try:
             words = request(resources(configuration, cluster, stage), 1)
-            say(f"a node for '{stage}' can work here: {seen(configuration.root, words)}")
+            _say(f"a node for '{stage}' can work here: {seen(configuration.root, words)}")
         except UserError as error:
             problems.append(str(error))
     if cluster != given:
         text = yaml.safe_dump(cluster.model_dump(), sort_keys=False, default_flow_style=None)
-        say(f"write into {CLUSTER}:\n{text.rstrip()}")
+        _say(f"write into {CLUSTER}:\n{text.rstrip()}")
     for problem in problems:
-        say(f"problem: {problem}")
+        _say(f"problem: {problem}")
     if problems:
         raise UserError("jobs will not run on this cluster yet; the lines above say what to change")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 def _line(text: str) -> str:

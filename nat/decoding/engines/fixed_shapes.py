@@ -99,7 +99,7 @@ class FixedPass:
         tokens = torch.where(padding, PAD, MASK)
         states = self.model.decode(tokens, padding, encoded, causal=False).flatten(0, 1)
         states = states.float() if states.itemsize < torch.float32.itemsize else states
-        best = self.model.output.best(states, **self._choice)
+        best = self.model.output.best(states, *self._choice)
         return Best(*(each.view(padding.shape) for each in best))
 
 
