@@ -17,7 +17,7 @@ from nat.data.candidates import Text
 from nat.data.vocabulary import EOS, MASK, PAD, SPECIALS
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
-from nat.registry import Method, build
+from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer
@@ -93,10 +93,7 @@ def make_model(
         length,
         dropout,
         DecoderOptions(**(decoder or {})),
-        parts={
-            name: build("parts", Method(method=name, **options))
-            for name, options in (parts or {}).items()
-        },
+        parts=parts,
         source_vocabulary_size=source_vocabulary_size,
     )
     with torch.no_grad():  # so that no bias or normalisation is the identity

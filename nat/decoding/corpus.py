@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from nat.data.batch import batches, source_tensor
+from nat.data.binarised import BinarisedText
 from nat.data.raw_text import Preparation
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary
@@ -19,11 +20,8 @@ Decode = Callable[[Transformer, Tensor], list[Hypothesis]]
 """A decoding method: source [B, S] to B hypotheses, in order."""
 
 
-class Sentences(Protocol):
-    """Token sequences without EOS by sentence number: a list or a `BinarisedText`."""
-
-    def __getitem__(self, number: int, /) -> np.ndarray:
-        """One sentence."""
+Sentences = Sequence[np.ndarray] | BinarisedText
+"""Token sequences without EOS by sentence number."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,22 +15,6 @@ from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
 from nat.transformer.projection import largest_symbols, log_sums
-
-
-class Emissions(NamedTuple):
-    """The T frames of a sentence, as a search needs them.
-
-    Attributes:
-        words: ids of the U different tokens that some frame can extend a prefix with, [U].
-        symbols: tokens that each frame can extend a prefix with, as places in `words`, [T, S].
-        scores: log-probabilities of all these words, which a prefix may end in, [T, U].
-        blanks: log-probabilities of BLANK, [T].
-    """
-
-    words: np.ndarray
-    symbols: np.ndarray
-    scores: np.ndarray
-    blanks: np.ndarray
 
 
 class CtcBeam(CtcBeamDecodingOptions):
@@ -77,8 +60,14 @@ class CtcBeam(CtcBeamDecodingOptions):
             translations.append(Hypothesis(tokens, score, 1))
         return translations
 
-    def emissions(self, model: Transformer, encoded: Encoded) -> Iterator[Emissions]:
-        """The frames of each encoded sentence."""
+    def emissions(self, model: Transformer, encoded: Encoded) -> Iterator[tuple[np.ndarray, ...]]:
+        """The T frames of each encoded sentence, as a search needs them.
+
+        Yields:
+            Ids of the U different tokens that some frame can extend a prefix with, [U]; tokens that
+            each frame can extend one with, as places among these, [T, S]; log-probabilities of all
+            U, which a prefix may end in, [T, U]; and of BLANK, [T].
+        """
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
         frames = states[~padding]  # of all sentences, one after the other
@@ -89,7 +78,7 @@ class CtcBeam(CtcBeamDecodingOptions):
             chosen = symbols.cpu().numpy()
             words, places = np.unique(chosen, return_inverse=True)
             logits = rows @ model.output.weight[torch.from_numpy(words).to(rows.device)].T
-            yield Emissions(
+            yield (
                 words,
                 places.reshape(chosen.shape),
                 (logits - normaliser[:, None]).double().cpu().numpy(),

@@ -1,7 +1,5 @@
 """Imputation: an alignment is completed block by block (Saharia et al. 2020)."""
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -16,21 +14,6 @@ from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
 
 
-class Imputed(NamedTuple):
-    """Alignments.
-
-    Attributes:
-        labels: BLANK or a token, MASK where none is revealed yet, PAD at padding, [B, T].
-        log_probabilities: of the labels that were imputed, each from the pass that revealed it,
-            nats; zero at the others, [B, T].
-        passes: number of decoder passes for each sentence, [B].
-    """
-
-    labels: Tensor
-    log_probabilities: Tensor
-    passes: Tensor
-
-
 @torch.no_grad()
 def impute(
     model: Network,
@@ -41,7 +24,7 @@ def impute(
     output: Output | None = None,
     blank_penalty: float = 0.0,
     history: list[Moment] | None = None,
-) -> Imputed:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
     Every pass sees the labels that are revealed already, and reveals the masks that
@@ -53,6 +36,11 @@ def impute(
         tokens: labels, MASK where there is none yet, [B, T].
         steps: number of passes, at least 1.
         history: to which the alignments after each pass are added.
+
+    Returns:
+        Labels: BLANK or a token, MASK where none is revealed yet, PAD at padding, [B, T];
+        log-probabilities of those that were imputed, each from the pass that revealed it, nats,
+        zero at the others, [B, T]; number of decoder passes for each sentence, [B].
     """
     masked = tokens.eq(MASK) & ~padding
     log_probabilities = model.output.weight.new_zeros(tokens.shape)
@@ -71,7 +59,7 @@ def impute(
         if history is not None:
             history.append(Moment(masked, revealed, tokens, log_probabilities))
         masked = masked & ~revealed
-    return Imputed(tokens, log_probabilities, passes)
+    return tokens, log_probabilities, passes
 
 
 def imputed_translations(
@@ -84,9 +72,11 @@ def imputed_translations(
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     masks = torch.where(padding, PAD, MASK)
-    imputed = impute(model, encoded, masks, padding, steps, None, blank_penalty, history)
-    scores = imputed.log_probabilities.sum(1) / (~padding).sum(1)
-    return written(collapse(imputed.labels, padding), scores, imputed.passes)
+    labels, log_probabilities, passes = impute(
+        model, encoded, masks, padding, steps, None, blank_penalty, history
+    )
+    scores = log_probabilities.sum(1) / (~padding).sum(1)
+    return written(collapse(labels, padding), scores, passes)
 
 
 class Imputing(DecodingMethod):

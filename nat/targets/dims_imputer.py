@@ -31,7 +31,7 @@ class DimsImputer(DimsImputerOptions):
         padding = decoder_input.padding
         encoded, output = teacher.encode(context.batch.source), context.output_of(teacher)
         tokens, steps = decoder_input.tokens, self.teacher_steps
-        labels = impute(teacher, encoded, tokens, padding, steps, output).labels
+        labels, *_ = impute(teacher, encoded, tokens, padding, steps, output)
         return completion_loss(context, decoder_input, collapse(labels, padding))
 
 

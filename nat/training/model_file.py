@@ -57,10 +57,7 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
         dropout=training.recipe.dropout,
         decoder=training.decoder,
         empty_token=target.empty_token,
-        parts={
-            name: registry.build("parts", registry.Method(method=name, **options))
-            for name, options in training.parts.items()
-        },
+        parts=training.parts,
         predicts_end=training.imported is not None,
         source_vocabulary_size=sizes.source,
     )

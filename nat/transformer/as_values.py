@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nat import registry
 from nat.options import options_of
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
@@ -27,14 +26,5 @@ def values_of(model: Transformer) -> dict[str, Any]:
 
 def built_of(values: Mapping[str, Any]) -> Transformer:
     """The untrained network of these values."""
-    given = dict(values)
-    parts = given.pop("parts")
-    return Transformer(
-        architecture=Architecture(**given.pop("architecture")),
-        decoder=DecoderOptions(**given.pop("decoder")),
-        parts={
-            name: registry.build("parts", registry.Method(method=name, **options))
-            for name, options in parts.items()
-        },
-        **given,
-    )
+    sizes, decoder = Architecture(**values["architecture"]), DecoderOptions(**values["decoder"])
+    return Transformer(**{**values, "architecture": sizes, "decoder": decoder})

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
+from nat import registry
 from nat.data.vocabulary import MASK, PAD, VocabularySizes
 from nat.errors import UserError
 from nat.transformer import copying
@@ -52,7 +53,7 @@ class Transformer(nn.Module):
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
-        parts: further parts of the network by name, each made of the sizes and the dropout.
+        parts: options of further parts of the network, by their names in `nat/parts`.
         predicts_end: whether the target ends in EOS on the canvas, which decodings leave out. So it
             is in published checkpoints (Ghazvininejad et al. 2019, Gu and Kong 2021).
         source_vocabulary_size: symbols of the source, which then has an embedding of its own; None
@@ -72,7 +73,7 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         decoder: DecoderOptions = UNCHANGED,
         empty_token: bool = False,
-        parts: Mapping[str, Any] | None = None,
+        parts: Mapping[str, Mapping[str, Any]] | None = None,
         predicts_end: bool = False,
         source_vocabulary_size: int | None = None,
     ) -> None:
@@ -125,7 +126,10 @@ class Transformer(nn.Module):
             self.length_predictor = LengthToken(dim, dropout)
         elif length is not None:
             self.length_predictor = LengthClassifier(dim, length)
-        self.part_options = dict(parts or {})
+        self.part_options = {
+            name: registry.build("parts", registry.Method(method=name, **options))
+            for name, options in (parts or {}).items()
+        }
         for name, part in self.part_options.items():
             self.add_module(name.replace(".", "_"), part(architecture, dropout))
         if architecture.initialisation == "bert":
