@@ -48,10 +48,8 @@ def write_guide(
     """
     training, corpus = trained.training, opened.package.text
     of_encoder = to == "ctranslate2" and not trained.model.decoder_layers
-    description = program = "ctranslate2_encoder" if of_encoder else to
-    if to == "onnx":
-        program = "onnx_lengths" if trained.model.decoder.upsample is None else "onnx_frames"
-    example = (TEMPLATES / f"{program}.py").read_text(encoding="utf-8")
+    template = "ctranslate2_encoder" if of_encoder else to
+    example = (TEMPLATES / f"{template}.py").read_text(encoding="utf-8")
     source, target = corpus.sides
     names = {
         "system": training.system,
@@ -70,7 +68,7 @@ def write_guide(
         "example": example,
     }
     text = (TEMPLATES / "README.md").read_text(encoding="utf-8")
-    text = text.replace("$format", (TEMPLATES / f"{description}.md").read_text("utf-8").strip())
+    text = text.replace("$format", (TEMPLATES / f"{template}.md").read_text("utf-8").strip())
     files = {
         "README.md": Template(text).substitute(names),
         "example.py": example,
