@@ -364,9 +364,7 @@ class Analysis(OfSystem, path="results/{run}/analyses/" + SYSTEM + "/{analysis}.
             tests=tuple(step_of(self.corpus, split, "binarised") for split in tests),
             model=None if self.analysis in requirements.WITHOUT_MODEL else Model.of(vars(self)),
         )
-        if self.analysis in requirements.READS:
-            read.update(requirements.READS[self.analysis](configuration, self))
-        return read
+        return Inputs(read, **requirements.reads(configuration, self))
 
 
 class TotalCorrelation(

@@ -1,6 +1,6 @@
 """Requirements of the analyses for the graph: the systems that each measures, and what it reads.
 
-An analysis that is not in a table measures every system, and reads its model and the ids of the
+An analysis that is not named here measures every system, and reads its model and the ids of the
 corpus. Each start of Snakemake imports this module, so it needs nothing that computes.
 """
 
@@ -83,25 +83,65 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
         )
 
 
-def _teacher(configuration: Configuration, analysis: Analysis) -> Model | None:
-    teacher: Model | None = Model.of(vars(analysis)).inputs_of_training(configuration).teacher
-    return teacher
+def reads(configuration: Configuration, analysis: Analysis) -> Inputs:
+    """What an analysis reads besides the model and the ids of the corpus.
 
-
-def _teacher_of_predictor(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """The teacher from which the input predictor learned which tokens to show, if any."""
-    learned = "input_predictor" in configuration.system(analysis.system).parts
-    return Inputs(teacher=_teacher(configuration, analysis) if learned else None)
-
-
-def _subwords(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """With what words are split into subwords, of a corpus whose law is known."""
-    if configuration.corpus(analysis.corpus).generator is None:
-        raise UserError(
-            f"{configuration.file_of('corpora', analysis.corpus)}: no key 'generator', so the law "
-            f"of '{analysis.corpus}' is not known; remove it from the table or figure"
-        )
-    return Inputs(subwords=CorpusStep(analysis.corpus, "bpe"))
+    Raises a `UserError` if the corpus or the system lacks it.
+    """
+    corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
+    model, subwords = Model.of(vars(analysis)), CorpusStep(corpus, "bpe")
+    several = with_references(description, corpus)
+    match analysis.analysis:
+        case "confidence":
+            # the input predictor learned from a teacher which tokens to show
+            learned = "input_predictor" in configuration.system(analysis.system).parts
+            teacher = model.inputs_of_training(configuration).teacher if learned else None
+            return Inputs(teacher=teacher)
+        case "latent_assignment":
+            if not several:
+                raise UserError(
+                    f"{corpus} has one reference per sentence; the assignment of latents needs two "
+                    "of them"
+                )
+            return Inputs(subwords=subwords, references=tuple(several.values()))
+        case "mple":
+            splits = description.held_out
+            return Inputs(
+                teacher=model.inputs_of_training(configuration).teacher,
+                translations=_translations(configuration, analysis, splits),
+                truth=tuple(truth_of(description, corpus, split) for split in splits),
+            )
+        case "reference_distances":
+            return Inputs(
+                texts=tuple(step_of(corpus, split, "text") for split in several),
+                translations=_translations(configuration, analysis, several),
+                references=tuple(several.values()),
+            )
+        case "schedule_bounds" | "step_errors":
+            if description.generator is None:
+                raise UserError(
+                    f"{configuration.file_of('corpora', corpus)}: no key 'generator', so the law "
+                    f"of '{corpus}' is not known; remove it from the table or figure"
+                )
+            return Inputs(subwords=subwords)
+        case "state_similarity":
+            # a parallel system shows the head of the one whose translations it learns from, if any
+            text, *others = configuration.training(corpus, analysis.system).text.candidates
+            parallel = configuration.methods(analysis.system).order != "autoregressive"
+            distilled = parallel and not others and text.system is not None
+            return Inputs(teacher=Analysis.of(vars(analysis) | vars(text)) if distilled else None)
+        case "weight_plane":
+            # the other corners: the common start, and the model of maximum likelihood
+            other = Model.of(vars(analysis), system=configuration.canonical(corpus, PLANE_OTHER))
+            start, its = (each.inputs_of_training(configuration).start for each in (model, other))
+            if start is None or start != its:
+                raise UserError(
+                    f"{configuration.file_of('systems', analysis.system)}: key 'init_from': a "
+                    "plane of weights needs a system that starts from the same model as "
+                    f"{PLANE_OTHER}"
+                )
+            return Inputs(start=start, other=other)
+    return Inputs()
 
 
 def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
@@ -110,15 +150,9 @@ def with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     return {split: step for split, step in steps.items() if step is not None}
 
 
-def _subwords_and_references(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """With what a text is split into subwords, and the references of splits with several."""
-    corpus = analysis.corpus
-    several = tuple(with_references(configuration.corpus(corpus), corpus).values())
-    if not several:
-        raise UserError(
-            f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
-        )
-    return Inputs(subwords=CorpusStep(corpus, "bpe"), references=several)
+def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
+    """The references of a split, or its raw text where each sentence has one reference."""
+    return references(description, corpus, split) or step_of(corpus, split, "text")
 
 
 def _translations(
@@ -128,64 +162,3 @@ def _translations(
     [text] = configuration.training(analysis.corpus, analysis.system).text.candidates
     names = vars(analysis) | vars(text)
     return tuple(Translations.of(names, split=split) for split in splits if text.system)
-
-
-def _texts_and_references(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """Of each split with several references: its raw text, the teacher's translation, and these."""
-    splits = with_references(configuration.corpus(analysis.corpus), analysis.corpus)
-    return Inputs(
-        texts=tuple(step_of(analysis.corpus, split, "text") for split in splits),
-        translations=_translations(configuration, analysis, splits),
-        references=tuple(splits.values()),
-    )
-
-
-def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
-    """The references of a split, or its raw text where each sentence has one reference."""
-    return references(description, corpus, split) or step_of(corpus, split, "text")
-
-
-def _texts_and_truth(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """The teacher, and of each held-out split what the system learns and what is true."""
-    corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
-    splits = description.held_out
-    return Inputs(
-        teacher=_teacher(configuration, analysis),
-        translations=_translations(configuration, analysis, splits),
-        truth=tuple(truth_of(description, corpus, split) for split in splits),
-    )
-
-
-def _same_of_teacher(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """The analysis of the system whose translations a parallel system learns from, if any."""
-    text, *others = configuration.training(analysis.corpus, analysis.system).text.candidates
-    is_autoregressive = configuration.methods(analysis.system).order == "autoregressive"
-    if is_autoregressive or others or text.system is None:
-        return Inputs(teacher=None)
-    return Inputs(teacher=Analysis.of(vars(analysis) | vars(text)))
-
-
-def _corners(configuration: Configuration, analysis: Analysis) -> Inputs:
-    """The other corners of the plane: the common start, and the model of maximum likelihood."""
-    name = configuration.canonical(analysis.corpus, PLANE_OTHER)
-    own, other = Model.of(vars(analysis)), Model.of(vars(analysis), system=name)
-    start, its_start = (each.inputs_of_training(configuration).start for each in (own, other))
-    if start is None or start != its_start:
-        raise UserError(
-            f"{configuration.file_of('systems', analysis.system)}: key 'init_from': a plane of "
-            f"weights needs a system that starts from the same model as {PLANE_OTHER}"
-        )
-    return Inputs(start=start, other=other)
-
-
-READS = {
-    "confidence": _teacher_of_predictor,
-    "latent_assignment": _subwords_and_references,
-    "mple": _texts_and_truth,
-    "reference_distances": _texts_and_references,
-    "schedule_bounds": _subwords,
-    "state_similarity": _same_of_teacher,
-    "step_errors": _subwords,
-    "weight_plane": _corners,
-}
-"""What an analysis reads besides the model and the ids of the corpus."""
