@@ -1,6 +1,6 @@
 """The points of figures: records of the cells of a figure, panel by panel."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -147,7 +147,7 @@ def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[
         with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
             content = {name: reader.analysed(cell, key) for name, key in keys.items()}
             try:
-                own_records = list(RECORDS[figure.described.kind](content))
+                own_records = list(_shown(figure.described.kind, content))
             except (LookupError, TypeError, ValueError) as error:
                 where = f"{cell.path}: split {cell.split}, panel '{cell.column}'"
                 named = ", ".join(map(repr, keys.values()))
@@ -160,41 +160,33 @@ def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[
     return records, contents
 
 
-def _heat_map(content: Content) -> Iterator[Record]:
-    rows, columns = content["rows"], content["columns"]
-    for y, (row, line) in enumerate(zip(rows, content["values"], strict=True)):
-        for x, (column, value) in enumerate(zip(columns, line, strict=True)):
-            yield {"row": str(row), "y": y, "x": x, "category": str(column), "ours": value}
-
-
-def _plane(content: Content) -> Iterator[Record]:
-    rows, columns = (list(map(float, content[name])) for name in ("rows", "columns"))
-    for y, line in zip(rows, content["values"], strict=True):
-        for x, value in zip(columns, line, strict=True):
-            if value is not None:
-                yield {"row": f"{y:g}", "y": y, "x": x, "category": "", "ours": value}
-    for point in content.get("points", ()):
-        name, place = point["label"], {"x": point["x"], "y": point["y"]}
-        yield {"row": name, "point": name, "ours": None} | place
-
-
-def _alignment(content: Content) -> Iterator[Record]:
-    # behind each text lies its end
-    first, second = [*content["first"], ""], [*content["second"], ""]
-    for x, y in enumerate(content["links"]):
-        yield {"row": first[x], "x": x, "y": y, "category": "" if y is None else second[y]}
-
-
-def _steps(content: Content) -> Iterator[Record]:
-    for number, each in enumerate(content["passes"], 1):
-        for x, token in enumerate(each["tokens"]):
-            predicted = x in each["predicted"]
-            yield {"row": f"pass {number}", "x": x, "category": token or "", "predicted": predicted}
-
-
-RECORDS: dict[str, Callable[[Content], Iterator[Record]]] = {
-    "heat_map": _heat_map,
-    "contour": _plane,
-    "alignment": _alignment,
-    "steps": _steps,
-}
+def _shown(kind: str, content: Content) -> Iterator[Record]:
+    """What the records of a panel of this kind say beyond what all of them do."""
+    match kind:
+        case "heat_map":
+            rows, columns = content["rows"], content["columns"]
+            for y, (row, line) in enumerate(zip(rows, content["values"], strict=True)):
+                for x, (column, value) in enumerate(zip(columns, line, strict=True)):
+                    at = {"row": str(row), "y": y, "x": x, "category": str(column)}
+                    yield at | {"ours": value}
+        case "contour":
+            rows, columns = (list(map(float, content[name])) for name in ("rows", "columns"))
+            for up, line in zip(rows, content["values"], strict=True):
+                for across, value in zip(columns, line, strict=True):
+                    if value is not None:
+                        at = {"row": f"{up:g}", "y": up, "x": across, "category": ""}
+                        yield at | {"ours": value}
+            for point in content.get("points", ()):
+                name, place = point["label"], {"x": point["x"], "y": point["y"]}
+                yield {"row": name, "point": name, "ours": None} | place
+        case "alignment":
+            # behind each text lies its end
+            first, second = [*content["first"], ""], [*content["second"], ""]
+            for x, y in enumerate(content["links"]):
+                word = "" if y is None else second[y]
+                yield {"row": first[x], "x": x, "y": y, "category": word}
+        case "steps":
+            for number, each in enumerate(content["passes"], 1):
+                for x, token in enumerate(each["tokens"]):
+                    at = {"row": f"pass {number}", "x": x, "category": token or ""}
+                    yield at | {"predicted": x in each["predicted"]}
