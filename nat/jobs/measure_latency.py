@@ -79,9 +79,9 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         for name, each in timed.items()
         if device == "cpu" and each.why_not is None
     }
-    systems = {name: each.why_not or each.systems(counts) for name, each in timed.items()}
-    timed_ways = [way for ways in systems.values() if not isinstance(ways, str) for way in ways]
-    limit = min((way.model.longest_source for way in timed_ways), default=max(sentences.lengths))
+    systems = {name: each.systems(counts) for name, each in timed.items() if not each.why_not}
+    limits = (way.model.longest_source for ways in systems.values() for way in ways)
+    limit = min(limits, default=max(sentences.lengths))
     ids = np.flatnonzero((sentences.lengths > 0) & (sentences.lengths <= limit)).tolist()
     left_out = len(sentences) - len(ids)
     if options.sentences is not None and len(ids) > options.sentences:
@@ -93,7 +93,7 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     measured = {}
     for name, each in timed.items():
         sizes = {"model_size": each.model_bytes, "memory": memory.get(name)}
-        measured[name] = numbers(repeats[name], len(sentences), words, sizes)
+        measured[name] = numbers(each.why_not or repeats[name], len(sentences), words, sizes)
     counted = {
         **{key: getattr(latency, key) for key in ("corpus", "group", "seed")},
         "split": TIMED,

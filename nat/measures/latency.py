@@ -12,8 +12,9 @@ to 32.
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class System:
 
 
 def measure(
-    systems: Mapping[str, Sequence[System] | str],
+    systems: Mapping[str, Sequence[System]],
     sentences: Sentences,
     ids: Sequence[int],
     setting: Setting,
@@ -53,26 +54,25 @@ def measure(
 ) -> tuple[dict[str, Any], dict[str, list[float] | str]]:
     """Time the translation of sentences, `ids`, which are not empty and fit every model.
 
-    A system has several ways to run it, of which the fastest is measured, or a text, the reason why
-    it cannot be measured on this device.
+    A system has several ways to run it, of which the fastest is measured.
 
     Returns:
         What was done, JSON-able: the setting, the device, what was translated and how. And for each
-        system the time a sentence of every repeat, in milliseconds, or why there is none: the
-        reason given, or "out of memory" if its batch does not fit the memory of a GPU.
+        system the time a sentence of every repeat, in milliseconds, or "out of memory" if its batch
+        does not fit the memory of a GPU.
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     ordered = [sentences[number] for number in order]
     timings = {name: _Timing(ways, ordered, setting, clock) for name, ways in systems.items()}
-    by_turns = list(timings.values())
+    by_turns = deque(timings.values())
     for timing in by_turns:
         timing.attempt(timing.prepare)
     for repeat in range(max(setting.repeats, setting.most_repeats)):
         if repeat >= setting.repeats and all(timing.steady for timing in by_turns):
             break
-        start = repeat % len(by_turns)
-        for timing in by_turns[start:] + by_turns[:start]:
+        for timing in by_turns:
             timing.attempt(timing.turn)
+        by_turns.rotate(-1)
     lengths = np.array([len(sentence) for sentence in ordered])
     done = {
         "setting": vars(setting),
@@ -103,21 +103,18 @@ def largest_batch(fits: Callable[[int], bool], most: int) -> int:
     return size
 
 
+@dataclass
 class _Timing:
     """The batches and the turns of a system, and the state why it cannot be measured, if so."""
 
-    def __init__(
-        self,
-        ways: Sequence[System] | str,
-        sentences: Sequence[np.ndarray],
-        setting: Setting,
-        clock: Callable[[], float],
-    ) -> None:
-        self.state, self.ways = (ways, []) if isinstance(ways, str) else ("", list(ways))
-        self.sentences, self.setting, self.clock = sentences, setting, clock  # the longest first
-        self.size = 0  # sentences of a batch
-        self.batches: list[Tensor] = []
-        self.seconds: list[float] = []  # of a sentence, in each turn
+    ways: Sequence[System]
+    sentences: Sequence[np.ndarray]  # the longest first
+    setting: Setting
+    clock: Callable[[], float]
+    state: str = ""
+    size: int = 0  # sentences of a batch
+    batches: list[Tensor] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # of a sentence, in each turn
 
     def attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the measurement, unless the system cannot be measured."""
@@ -154,8 +151,6 @@ class _Timing:
     @property
     def described(self) -> dict[str, Any]:
         """How the system was run, JSON-able."""
-        if not self.ways:
-            return {}
         way = self.ways[0]
         how = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
         return how if self.state else {**how, "batch_sentences": self.size}

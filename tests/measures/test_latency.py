@@ -133,15 +133,13 @@ def test_settings_have_names() -> None:
 
 
 def test_what_one_system_cannot_do_leaves_the_others() -> None:
-    systems: dict[str, list[System] | str] = {
+    systems = {
         "large": run_by(Mock(side_effect=torch.OutOfMemoryError)),
-        "other": "needs a library",
         "small": Counting().system("small", 1.0),
     }
     found, times = measure(systems, SENTENCES, range(7), Setting("cpu", 7, 1))
-    assert (found["systems"]["large"], found["systems"]["other"]) == (DESCRIBED, {})
-    assert (times["large"], times["other"]) == ("out of memory", "needs a library")
-    assert len(times["small"]) == 5
+    assert found["systems"]["large"] == DESCRIBED
+    assert times["large"] == "out of memory" and len(times["small"]) == 5
 
 
 def test_numbers_of_a_latency() -> None:
