@@ -124,15 +124,11 @@ def maps(
     """The maps of a batch of one sentence: `cosines` [T, T], and `alignment` [T, S] by a head."""
     traced = trace(model, batch, causal)
     layer = min(ATTENTION_LAYER, model.architecture.decoder_layers)
-
-    def rounded(values: Tensor) -> Any:
-        return (values.double() * 10**SHOWN).round().div(10**SHOWN).tolist()
-
     return {
         "source": [vocabularies.source.symbols[token] for token in batch.source[0].tolist()],
         "labels": [vocabularies.target.symbols[token] for token in traced.labels[0].tolist()],
-        "cosines": rounded(traced.cosines[0]),
-        "alignment": rounded(traced.attention[0, head]),
+        "cosines": traced.cosines[0].double().round(decimals=SHOWN).tolist(),
+        "alignment": traced.attention[0, head].double().round(decimals=SHOWN).tolist(),
         "aligned_by": f"layer {layer}, head {head + 1} of {traced.attention.size(1)}",
     }
 

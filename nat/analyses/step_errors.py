@@ -154,15 +154,14 @@ def length_errors(model: Transformer, encoded: Encoded, laws: Sequence[Targets])
     """KL from the law of the length to the length predictor, of each source, nats, [N]."""
     predictor = model.length_predictor
     assert isinstance(predictor, LengthPredictor)
-    log_probabilities = predictor(encoded.length_states, encoded.padding).double().cpu()
     errors = np.zeros(len(laws))
     for number, targets in enumerate(laws):
         shares = {length: share for length, (share, _) in revealing.by_length(targets).items()}
         lengths = torch.tensor(list(shares), device=encoded.padding.device)
-        padding = encoded.padding[number : number + 1].expand(len(lengths), -1)
-        classes = predictor.classes(lengths, padding).cpu()
+        rows = encoded.rows(torch.full_like(lengths, number))
+        nats = predictor.loss(rows.length_states, rows.padding, lengths).double().cpu().numpy()
         p = np.array(list(shares.values()))
-        errors[number] = p @ (np.log(p) - log_probabilities[number, classes].numpy())
+        errors[number] = p @ (np.log(p) + nats)
     return errors
 
 

@@ -141,10 +141,7 @@ def _note(scores: Mapping[str, float], flagged: bool, changed: Sequence[Mapping[
     note = f"a perfect translation, the reference prepared and put back, scores {only}{told}"
     shown = []
     for each in changed:
-        before, after = (_short(each[side]) for side in ("reference", "translation"))
+        texts = (each["reference"], each["translation"])
+        before, after = (text[:_LONGEST] + "..." * (len(text) > _LONGEST) for text in texts)
         shown.append(f"'{before}' becomes '{after}' ({each['count']})")
     return f"{note}; most often {', '.join(shown)}" if changed else note
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
