@@ -56,6 +56,8 @@ figures:
       points: [{{x: 1, decoding: mask-predict-1-lb5}}, {{x: 4, decoding: mask-predict-4-lb5}}]
 """)
 """A paper with one table and one figure; a published row is only quoted, another is ours too."""
+TABLE = reports.Report("demo", "paper", "table", "1")
+FIGURE = reports.Report("demo", "paper", "figure", "2")
 
 HEADER = "table,row,column,row_group,system,variant,task,metric,value,unit,note,use\n"
 PUBLISHED = f"""{HEADER}table1,quoted,En-De,,GLAT,,{TASK},bleu,25.2,BLEU,source=cited,quoted

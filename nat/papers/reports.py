@@ -5,7 +5,8 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 
 import itertools
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -26,8 +27,6 @@ from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
 
 Form = Literal["table", "figure", "claims"]
-Target = tuple[str, Form, str]
-"""Paper, form and number; the claims have the number ''."""
 FORMATS: dict[Form, tuple[str, ...]] = {
     "table": ("csv", "md", "tex"),
     "figure": ("pdf", "png", "csv"),
@@ -52,27 +51,32 @@ class Report(Artifact):
     number: str = ""
 
     @property
+    def part(self) -> str:
+        """What it is of its paper: `table 1`, `claims`."""
+        return f"{self.form} {self.number}".strip()
+
+    @property
+    def name(self) -> str:
+        """Its name as a target: `dims_table_1`, `dims_claims`."""
+        return f"{self.paper}_{self.part}".replace(" ", "_")
+
+    @property
     def files(self) -> list[str]:
         """It in each of its formats."""
-        stem = "_".join(filter(None, (self.form, self.number)))
-        folder = f"results/{self.run}/papers/{self.paper}"
-        return [f"{folder}/{stem}.{each}" for each in FORMATS[self.form]]
+        stem = f"results/{self.run}/papers/{self.paper}/{self.part.replace(' ', '_')}"
+        return [f"{stem}.{each}" for each in FORMATS[self.form]]
 
     @property
     def path(self) -> str:
         """The first of its files."""
         return self.files[0]
 
-    @property
-    def target(self) -> Target:
-        """Its target."""
-        return self.paper, self.form, self.number
-
     def _read(self, configuration: Configuration) -> Inputs:
         values = None
         if published.exists(Path(configuration.root), self.paper):
             values = File(published.file_of(self.paper), file_of("papers", self.paper))
-        return Inputs(results=tuple(files(configuration, self.target)), published=values)
+        results = dict.fromkeys(filter(None, _results(configuration, self)))
+        return Inputs(results=tuple(results), published=values)
 
 
 class Site(Artifact, path="results/{run}/report/index.html"):
@@ -81,24 +85,16 @@ class Site(Artifact, path="results/{run}/report/index.html"):
     run: str
 
 
-def targets(configuration: Configuration) -> list[Target]:
-    """List every report of every paper."""
-    every: list[Target] = []
+def every(configuration: Configuration) -> Iterator[Report]:
+    """Every report of every paper; figures of sweeps where there is one."""
     for name in configuration.papers:
-        paper = configuration.paper(name)
-        every += [(name, "table", number) for number in paper.tables]
-        every += [
-            (name, "figure", number)
-            for number, figure in paper.figures.items()
-            if figure.kind != "sweep" or relation(configuration, name)[f"figure {number}"].cells
-        ]
-        every += [(name, "claims", "")] * bool(paper.claims)
-    return every
-
-
-def name(target: Target) -> str:
-    """Name a report as a target: `dims_table_1`, `dims_claims`."""
-    return "_".join(part for part in target if part)
+        report, paper = partial(Report, configuration.run, name), configuration.paper(name)
+        yield from (report("table", number) for number in paper.tables)
+        for number, figure in paper.figures.items():
+            if figure.kind != "sweep" or all_cells(configuration, report("figure", number)):
+                yield report("figure", number)
+        if paper.claims:
+            yield report("claims")
 
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
@@ -107,43 +103,42 @@ def snakemake(configuration: Configuration, *targets: str) -> str:
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
-def all_cells(configuration: Configuration, target: Target) -> list[Cell]:
+def all_cells(configuration: Configuration, report: Report) -> list[Cell]:
     """List all cells of a report; UserErrors tell what its description names in vain."""
-    paper, kind, number = target
-    if kind == "claims":
-        return [cell for check in claims.checks(configuration, paper) for cell in check.cells]
-    return relation(configuration, paper)[f"{kind} {number}"].cells
+    if report.form == "claims":
+        return [each for own in claims.checks(configuration, report.paper) for each in own.cells]
+    return relation(configuration, report.paper)[report.part].cells
 
 
-def cells(configuration: Configuration, target: Target) -> list[Cell]:
+def cells(configuration: Configuration, report: Report) -> list[Cell]:
     """List the cells of a report that this scale can run."""
-    return [cell for cell in all_cells(configuration, target) if cell.source is not None]
+    return [cell for cell in all_cells(configuration, report) if cell.source is not None]
 
 
-def files(configuration: Configuration, target: Target) -> list[Artifact]:
-    """List the results that a report is made of, and what its samples and tests are read from."""
-    paper, form, number = target
-    read: list[Artifact | None] = []
-    for check in claims.checks(configuration, paper) if form == "claims" else ():
-        for cell in check.cells:
-            read += [cell.source, _statistics(cell) if check.kind != "correlation" else None]
-    if form != "claims":
-        part = relation(configuration, paper)[f"{form} {number}"]
-        kind, groups = part.described.kind, part.numbers
-        tested = {own[0].row for own, _ in groups if own[0].baseline}
-        tested |= {own[0].baseline for own, _ in groups}
-        for own, over in groups:
-            for cell in (*own, *over):
-                read.append(cell.source)
-                if kind == "samples" and isinstance(cell.source, Score):
-                    read += [cell.source.translations, step_of(cell.corpus, cell.split, "tokens")]
-                elif cell.row in tested or over:
-                    read.append(_statistics(cell))
-                if kind == "curves" and cell.source is not None:
-                    read.append(TrainingCurve(**vars(cell.source)))
-            if form == "figure" and not part.keys:  # which trainings collapsed
-                read += map(training_of, own)
-    return [each for each in dict.fromkeys(read) if each is not None]
+def _results(configuration: Configuration, report: Report) -> Iterator[Artifact | None]:
+    """The results that a report is made of, and what its samples and tests are read from."""
+    if report.form == "claims":
+        for check in claims.checks(configuration, report.paper):
+            for cell in check.cells:
+                yield cell.source
+                yield _statistics(cell) if check.kind != "correlation" else None
+        return
+    part = relation(configuration, report.paper)[report.part]
+    kind, groups = part.described.kind, part.numbers
+    tested = {own[0].row for own, _ in groups if own[0].baseline}
+    tested |= {own[0].baseline for own, _ in groups}
+    for own, over in groups:
+        for cell in (*own, *over):
+            yield cell.source
+            if kind == "samples" and isinstance(cell.source, Score):
+                yield cell.source.translations
+                yield step_of(cell.corpus, cell.split, "tokens")
+            elif cell.row in tested or over:
+                yield _statistics(cell)
+            if kind == "curves" and cell.source is not None:
+                yield TrainingCurve(**vars(cell.source))
+        if report.form == "figure" and not part.keys:  # which trainings collapsed
+            yield from map(training_of, own)
 
 
 def _statistics(cell: Cell) -> Statistics | None:
@@ -154,12 +149,11 @@ def _statistics(cell: Cell) -> Statistics | None:
 # What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
 
 
-def resolve(configuration: Configuration, target: Target) -> ResolvedPart | ResolvedClaims:
+def resolve(configuration: Configuration, report: Report) -> ResolvedPart | ResolvedClaims:
     """Resolve a report."""
-    paper, form, number = target
-    if form == "claims":
-        return resolve_claims(configuration, paper)
-    return resolve_part(configuration, paper, f"{form} {number}")
+    if report.form == "claims":
+        return resolve_claims(configuration, report.paper)
+    return resolve_part(configuration, report.paper, report.part)
 
 
 def resolve_part(configuration: Configuration, paper: str, name: str) -> ResolvedPart:
@@ -215,9 +209,9 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
     for paper in papers:
         configuration.paper(paper)
     places = []
-    for target in targets(configuration):
-        made, *others = Report(configuration.run, *target).files
-        if (papers and target[0] not in papers) or not (configuration.root / made).exists():
+    for report in every(configuration):
+        made, *others = report.files
+        if (papers and report.paper not in papers) or not (configuration.root / made).exists():
             continue
         for path in (configuration.root / each for each in others if each.endswith(".md")):
             lines = list(read_lines(path))
@@ -225,7 +219,7 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             console.width = max(console.width, *rows, 0)  # lines of a wide table wrap whole
             console.print(Markdown("\n".join(lines)))
         stem = made.rpartition(".")[0]
-        places.append(f"{stem}.{{{','.join(FORMATS[target[1]])}}}")
+        places.append(f"{stem}.{{{','.join(FORMATS[report.form])}}}")
     if not places:
         folder = f"results/{configuration.run}/papers"
         folders = " or ".join(f"{folder}/{paper}" for paper in sorted(papers)) or folder

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nat.papers import judgements
 from nat.papers.reader import NOT_RUN
-from nat.papers.reports import Target, snakemake
+from nat.papers.reports import Report, snakemake
 from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
 from nat.report.results import Results, stand_ins
@@ -25,9 +25,9 @@ def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
     configuration = results.configuration
     lead = f"Scale {configuration.scale}: what was run, what it says, and what it cost."
     counted = "This counts those of all systems that tables, figures and claims show, each once."
-    rows = {target: _row(results, target) for target in results.cells if target[1] != "claims"}
-    there = [target for target in rows if _share(results, target)]
-    there.sort(key=lambda target: _share(results, target), reverse=True)
+    rows = {report: _row(results, report) for report in results.cells if report.form != "claims"}
+    there = [report for report in rows if _share(results, report)]
+    there.sort(key=lambda report: _share(results, report), reverse=True)
     text = "How many of the results of each exist at this scale."
     sections = [
         *_most_complete(results, of_papers),
@@ -35,7 +35,7 @@ def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
         Section(
             "reports", "Tables and figures", text, None, REPORTS, [rows[each] for each in there]
         ),
-        _not_run(results, [row for target, row in rows.items() if target not in there]),
+        _not_run(results, [row for report, row in rows.items() if report not in there]),
     ]
     return Page(
         OVERVIEW,
@@ -48,22 +48,21 @@ def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
     )
 
 
-def _share(results: Results, target: Target) -> float:
+def _share(results: Results, report: Report) -> float:
     """How much was run of a table or a figure, from 0 to 1; settings are not run."""
-    there, of = results.counted(target)
+    there, of = results.counted(report)
     return there / max(of, 1)
 
 
 def _most_complete(results: Results, of_papers: Mapping[str, Page]) -> list[Section]:
     """The complete tables and figures of the paper with the greatest share of complete ones."""
     complete: dict[str, list[Section]] = {}
-    for target in results.cells:
-        paper, kind, _ = target
-        if kind != "claims" and _share(results, target) == 1:
-            name = papers.section_name(target)
-            sections = (each for each in of_papers[paper].sections if each.name == name)
-            complete.setdefault(paper, []).extend(sections)
-    counts = Counter(paper for paper, *_ in results.cells)
+    for report in results.cells:
+        if report.form != "claims" and _share(results, report) == 1:
+            name = papers.section_name(report)
+            sections = (each for each in of_papers[report.paper].sections if each.name == name)
+            complete.setdefault(report.paper, []).extend(sections)
+    counts = Counter(report.paper for report in results.cells)
     chosen = max(complete, key=lambda paper: len(complete[paper]) / counts[paper], default="")
     title = results.configuration.paper(chosen).title if chosen else ""
     return [
@@ -76,7 +75,7 @@ def _papers(results: Results) -> Section:
     """Each paper of which something was run: how much, with which outcome, and its cost."""
     rows: list[Row] = []
     for paper in (*results.papers, *results.others):
-        states = [results.state(target).look for target in results.cells if target[0] == paper]
+        states = [results.state(each).look for each in results.cells if each.paper == paper]
         if not results.shown(paper):
             continue
         judged = [record for _, record in results.claims.get(paper, [])]
@@ -96,13 +95,12 @@ def _papers(results: Results) -> Section:
     return Section("papers", "Papers", columns=columns, rows=rows)
 
 
-def _row(results: Results, target: Target) -> Row:
-    paper, kind, number = target
-    described = results.configuration.paper(paper)
-    address = f"{of_paper(paper)}#{papers.section_name(target)}"
-    label = Entry(papers.label(kind, number), link=address, look="label")
-    title = papers.titled(described.parts[f"{kind} {number}"].title)
-    return [described.title, label, title, results.state(target)]
+def _row(results: Results, report: Report) -> Row:
+    described = results.configuration.paper(report.paper)
+    address = f"{of_paper(report.paper)}#{papers.section_name(report)}"
+    label = Entry(papers.label(report), link=address, look="label")
+    title = papers.titled(described.parts[report.part].title)
+    return [described.title, label, title, results.state(report)]
 
 
 def _not_run(results: Results, rows: list[Row]) -> Section:

@@ -17,7 +17,7 @@ from nat.papers import judgements, reports, table_formats, tables, values
 from nat.papers.cells import Cell, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
-from nat.papers.reports import Target, snakemake
+from nat.papers.reports import Report, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import TableText, given, heading
@@ -40,10 +40,9 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     configuration = results.configuration
     described = configuration.paper(paper)
     (folder / "downloads" / paper).mkdir(parents=True)
-    sections = [_claims(results, paper, folder)] if described.claims else []
-    sections += [_table(results, paper, number, folder) for number in described.tables]
-    figures_of = [number for of, kind, number in results.cells if (of, kind) == (paper, "figure")]
-    sections += [_figure(results, paper, number, folder) for number in figures_of]
+    own = (report for report in results.cells if report.paper == paper)
+    claims_first = sorted(own, key=lambda report: report.form != "claims")
+    sections = [SECTIONS[report.form](results, report, folder) for report in claims_first]
     if settings := deviations(configuration, paper):
         text = "Where the configuration at the scale of the papers differs from what is stated."
         title = "Deviations from the paper’s settings"
@@ -68,9 +67,9 @@ def cost_text(results: Results, papers: Collection[str]) -> str:
     return f"Trainings: {cost['trainings']}, {hours} device hours{devices}, {tokens} target tokens."
 
 
-def label(kind: str, number: str) -> str:
+def label(report: Report) -> str:
     """Name a table or figure; those that no paper prints have a name, no number."""
-    return f"{kind} {number}".capitalize() if number.isdigit() else kind.capitalize()
+    return (report.part if report.number.isdigit() else report.form).capitalize()
 
 
 def titled(title: str) -> str:
@@ -78,38 +77,37 @@ def titled(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def section_name(target: Target) -> str:
+def section_name(report: Report) -> str:
     """Name of the section of a table, figure or the claims on the page of its paper."""
-    return "-".join(filter(None, target[1:]))
+    return report.part.replace(" ", "-")
 
 
-def _section(results: Results, target: Target, title: str = "") -> Section:
-    paper, kind, number = target
-    state = results.state(target)
-    stem = f"downloads/{paper}/{kind}_{number}"
-    there = number and state.look != NOTHING
+def _section(results: Results, report: Report) -> Section:
+    state = results.state(report)
+    described = results.configuration.paper(report.paper).parts.get(report.part)
+    title = f": {titled(described.title)}" if described else ""
+    files = map(Path, report.files if described and state.look != NOTHING else ())
     return Section(
-        section_name(target),
-        f"{label(kind, number)}: {titled(title)}" if title else label(kind, ""),
-        state=replace(state, small=[OLDER] * bool(results.older(results.cells[target]))),
-        files={each.upper(): f"{stem}.{each}" for each in reports.FORMATS[kind] if there},
-        command=snakemake(results.configuration, reports.name(target)),
+        section_name(report),
+        f"{label(report)}{title}",
+        state=replace(state, small=[OLDER] * bool(results.older(results.cells[report]))),
+        files={each.suffix[1:].upper(): f"downloads/{report.paper}/{each.name}" for each in files},
+        command=snakemake(results.configuration, report.name),
     )
 
 
 # Tables
 
 
-def _table(results: Results, paper: str, number: str, folder: Path) -> Section:
-    described = results.configuration.paper(paper).tables[number]
-    section = _section(results, (paper, "table", number), described.title)
-    resolved = reports.resolve_part(results.configuration, paper, f"table {number}")
+def _table(results: Results, report: Report, folder: Path) -> Section:
+    section = _section(results, report)
+    resolved = reports.resolve_part(results.configuration, report.paper, report.part)
     made = reports.make_table(resolved, results.root)
     if section.files:
-        table_formats.write(made, folder / "downloads" / paper / f"table_{number}.csv")
+        table_formats.write(made, folder / section.files["CSV"])
     labels, notes = made.labels, made.notes
     numbers: Sequence[Row] = [row[labels:] for row in made.rows]
-    if described.kind == "grid":
+    if resolved.described.kind == "grid":
         numbers = _numbers(results, resolved, made)
         # a page shows the intervals of all columns
         ran = [each for each in made.records if each["status"] == "run" and given(each["low"])]
@@ -170,24 +168,23 @@ def _ours(results: Results, record: Record, text: str, cells: list[Cell]) -> Ent
 # Figures
 
 
-def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
-    described = results.configuration.paper(paper).figures[number]
-    section = _section(results, (paper, "figure", number), described.title)
+def _figure(results: Results, report: Report, folder: Path) -> Section:
+    section = _section(results, report)
     if not section.files:
         return section
-    resolved = reports.resolve_part(results.configuration, paper, f"figure {number}")
-    plot = points.make(resolved, results.root)
-    figures.write(plot, folder / "downloads" / paper / f"figure_{number}.pdf")
+    resolved = reports.resolve_part(results.configuration, report.paper, report.part)
+    figures.write(points.make(resolved, results.root), folder / section.files["PDF"])
     return replace(section, text=resolved.origin, picture=section.files["PNG"])
 
 
 # Claims
 
 
-def _claims(results: Results, paper: str, folder: Path) -> Section:
+def _claims(results: Results, report: Report, folder: Path) -> Section:
+    judged = results.claims[report.paper]
     columns = (*judgements.COLUMNS[:2], "corpus", *judgements.COLUMNS[2:])
     rows: list[list[Entry]] = []
-    for check, record in results.claims[paper]:
+    for check, record in judged:
         texts = judgements.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
         row = {name: Entry(text) for name, text in texts.items()}
         cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
@@ -199,12 +196,12 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
         if rows and rows[-1][0].text == row["claim"].text:
             row["claim"] = replace(row["claim"], look="again")
         rows.append([row[name] for name in columns])
-    records = [record for _, record in results.claims[paper]]
-    picture = f"downloads/{paper}/claims.svg"
-    if not forest(results.claims[paper], folder / picture):
+    records = [record for _, record in judged]
+    picture = f"downloads/{report.paper}/claims.svg"
+    if not forest(judged, folder / picture):
         picture = ""
     return replace(
-        _section(results, (paper, "claims", "")),
+        _section(results, report),
         text=f"{judgements.summary(records)}.",
         picture=picture,
         columns=columns,
@@ -212,6 +209,8 @@ def _claims(results: Results, paper: str, folder: Path) -> Section:
         notes=[*[OF_PICTURE] * bool(picture), *judgements.notes(records)],
     )
 
+
+SECTIONS = {"table": _table, "figure": _figure, "claims": _claims}
 
 # Origins of numbers
 

@@ -19,7 +19,7 @@ from nat.options import cached_method
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell, training_of
 from nat.papers.coordinates import heading
-from nat.papers.reports import Target
+from nat.papers.reports import Report
 from nat.papers.resolved import Check
 from nat.papers.values import Record
 from nat.report.page import COMPLETE, NOTHING, Entry, share
@@ -43,25 +43,24 @@ class Results:
         return [name for name in self.configuration.papers if name not in self.papers]
 
     @cached_property
-    def cells(self) -> dict[Target, list[Cell]]:
+    def cells(self) -> dict[Report, list[Cell]]:
         """Cells of every table, figure and set of claims, those of papers first."""
         order = [*self.papers, *self.others]
-        targets = sorted(reports.targets(self.configuration), key=lambda each: order.index(each[0]))
-        return {target: reports.cells(self.configuration, target) for target in targets}
+        every = sorted(reports.every(self.configuration), key=lambda each: order.index(each.paper))
+        return {report: reports.cells(self.configuration, report) for report in every}
 
     @cached_method
-    def counted(self, target: Target) -> tuple[int, int]:
+    def counted(self, report: Report) -> tuple[int, int]:
         """Count the results behind a report that exist, and all of them."""
-        paths = {cell.path for cell in self.cells[target]}
+        paths = {cell.path for cell in self.cells[report]}
         return sum((self.root / path).exists() for path in paths), len(paths)
 
-    def state(self, target: Target) -> Entry:
+    def state(self, report: Report) -> Entry:
         """Say how much exists of a table, a figure or the claims of a paper."""
-        paper, *part = target
-        there, of = self.counted(target)
+        there, of = self.counted(report)
         if of:
             return share(there, of)
-        described = self.configuration.paper(paper).parts.get(" ".join(part))
+        described = self.configuration.paper(report.paper).parts.get(report.part)
         if described is not None and described.kind == "settings":
             return Entry("configuration", look=COMPLETE)
         return Entry("no corpus", look=NOTHING)
@@ -70,20 +69,21 @@ class Results:
         """Cells that exist of tables, figures and claims, all or those of a paper."""
         return [
             cell
-            for (own, *_), cells in self.cells.items()
+            for report, cells in self.cells.items()
+            if report.paper == (paper or report.paper)
             for cell in cells
-            if own == (paper or own) and cell.source and (self.root / cell.path).exists()
+            if cell.source and (self.root / cell.path).exists()
         ]
 
     @cached_property
     def claims(self) -> dict[str, list[tuple[Check, Record]]]:
         """Claims of each paper that makes some, and the judgement of each."""
         claims = {}
-        for paper, kind, _ in self.cells:
-            if kind == "claims":
-                resolved = reports.resolve_claims(self.configuration, paper)
+        for report in self.cells:
+            if report.form == "claims":
+                resolved = reports.resolve_claims(self.configuration, report.paper)
                 judged = judgements.judge(resolved, self.root)
-                claims[paper] = list(zip(resolved.checks, judged, strict=True))
+                claims[report.paper] = list(zip(resolved.checks, judged, strict=True))
         return claims
 
     def training(self, corpus: str, system: str, seed: int) -> dict[str, Any] | None:
@@ -146,9 +146,9 @@ class Results:
         """Count what the trainings behind papers took."""
         models = {
             (cell.corpus, cell.model, cell.seed)
-            for target, cells in self.cells.items()
+            for report, cells in self.cells.items()
             for cell in cells
-            if target[0] in papers and training_of(cell)
+            if report.paper in papers and training_of(cell)
         }
         records = [record for key in sorted(models) if (record := self.training(*key))]
         seconds = sum(

@@ -64,7 +64,7 @@ def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
         decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
         return artifact.names, decodings, there.scale_settings.latency.model_dump()
     if isinstance(artifact, Report):
-        resolved = reports.resolve(configuration, artifact.target)
+        resolved = reports.resolve(configuration, artifact)
         return resolved.model_dump_json(), code_of_reports()
     if not isinstance(artifact, artifacts.Decoded | artifacts.TunedOptions):
         return []

@@ -24,9 +24,8 @@ from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports
-from nat.papers.cells import Cell
 from nat.papers.relation import PREFIX
-from nat.papers.reports import Report, Site
+from nat.papers.reports import Site
 from nat.workflow.dependence import code_of_reports
 from nat.workflow.together import Together, together
 
@@ -52,12 +51,8 @@ class Graph:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.site = Site(configuration.run).path
-        self.reports: dict[str, Report] = {}
-        self.cells: dict[str, list[Cell]] = {}
-        for target in reports.targets(configuration):
-            name = reports.name(target)
-            self.reports[name] = Report(configuration.run, *target)
-            self.cells[name] = reports.cells(configuration, target)
+        self.reports = {report.name: report for report in reports.every(configuration)}
+        self.cells = {name: reports.cells(configuration, own) for name, own in self.reports.items()}
         views = {configuration, *map(configuration.on, configuration.tasks.values())}
         both = [(view, name, view.system(name)) for view in views for name in configuration.systems]
         self.keeping = sorted({name for view, name, _ in both if view.recipe_of(name).keep})

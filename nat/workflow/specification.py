@@ -66,7 +66,7 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
     """The part of a configuration that says all about some results, or shows them."""
     first, shared = artifacts[0], _shared(configuration)
     if isinstance(first, Report):
-        report = resolve(configuration, first.target).as_written()
+        report = resolve(configuration, first).as_written()
         return shared.model_copy(update={"report": report})
     if isinstance(first, Site):
         return shared.model_copy(update={"whole": str(write_snapshot(configuration))})

@@ -11,9 +11,8 @@ from nat.data.corpus import Corpus
 from nat.figures.points import Plot
 from nat.files import write_json
 from nat.papers import reports
+from tests.made_up_run import FIGURE
 from tests.messages import told
-
-TARGET = ("paper", "figure", "2")
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +23,7 @@ def several_references(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write(plain: Configuration, *contents: dict[str, Any]) -> Path:
     """Write what the analyses of the test set found, in order; returns the first file."""
-    cells = reports.cells(plain, TARGET)
+    cells = reports.cells(plain, FIGURE)
     paths = list(dict.fromkeys(Path(plain.root) / cell.path for cell in cells))
     for path, content in zip(paths, contents, strict=False):
         numbers = {"test": content.pop("measures", {})}
@@ -131,7 +130,7 @@ def aligned(*second: Any) -> dict[str, Any]:
 def test_an_alignment_leads_from_position_to_position(tmp_path: Path) -> None:
     plain = configuration(tmp_path, ALIGNMENT)
     # one analysis, and no record of the training: the figure shows no number
-    assert len(reports.files(plain, TARGET)) == 1
+    assert len(FIGURE.inputs(plain).results) == 1
     assert Drawn(plot_of(plain)).texts.count("not run") == 2
     write(plain, aligned(0, 1, 2))
     plot = plot_of(plain)

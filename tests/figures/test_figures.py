@@ -50,7 +50,7 @@ def plot(
 ) -> Plot:
     """A figure, of whose latencies those on a GPU have not been measured."""
     plain = configuration(root, figure, **content)
-    timed = [each for each in reports.cells(plain, ("paper", "figure", "2")) if each.setting]
+    timed = [each for each in reports.cells(plain, made_up_run.FIGURE) if each.setting]
     repeats = {each: NO_GPU if "cuda" in each.setting else times[each.part] for each in timed}
     made_up_run.write_latencies(root, repeats)
     return plot_of(plain)
@@ -96,9 +96,9 @@ def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
     freeze.restore(tmp_path)
     found = read(RunChoice("micro"), root=tmp_path)
     kinds = set()
-    for paper, kind, number in reports.targets(found):
-        if kind == "figure":
-            shown = make(reports.resolve_part(found, paper, f"figure {number}"), tmp_path)
+    for report in reports.every(found):
+        if report.form == "figure":
+            shown = make(reports.resolve_part(found, report.paper, report.part), tmp_path)
             kinds.add(shown.figure.described.kind)
             if any(record["status"] in ("run", QUOTED) for record in shown.records):
                 Drawn(shown).assert_fits()

@@ -38,19 +38,19 @@ SHOWN = 40
 def cells(scale: str) -> Iterator[str]:
     """Every cell of every table, figure and claim: labels, address, files, published value."""
     configuration = read(RunChoice(scale))
-    for target in reports.targets(configuration):
-        paper, kind, number = target
+    for report in reports.every(configuration):
+        paper, kind = report.paper, report.form
         if kind == "claims":
             for check in claims.checks(configuration, paper):
                 said = (check.kind, check.relation, check.margin, check.share, check.number)
                 head = paper, kind, check.claim, check.case, *said, len(check.sides)
                 yield from (_line(*head, *_shown(*side)) for side in check.sides)
             continue
-        for own, over in relation(configuration, paper)[f"{kind} {number}"].numbers:
+        for own, over in relation(configuration, paper)[report.part].numbers:
             cell = own[0]
             derived = (cell.derived.operation, cell.derived.of) if cell.derived else ""
             at = cell.column, cell.group, cell.x, None, cell.category, cell.baseline
-            yield _line(paper, f"{kind} {number}", *_shown(own, over), *at, derived)
+            yield _line(paper, report.part, *_shown(own, over), *at, derived)
 
 
 def _shown(own: Sequence[Cell], over: Sequence[Cell]) -> tuple[Any, ...]:
@@ -103,20 +103,22 @@ def records(scale: str) -> Iterator[str]:
         (root / "config").symlink_to(Path("config").resolve())
         restore(root)
         configuration = read(RunChoice(scale), root=root)
-        for target in reports.targets(configuration):
-            paper, kind, number = target
+        for report in reports.every(configuration):
+            paper, kind = report.paper, report.form
             if kind == "claims":
                 found = judgements.judge(reports.resolve_claims(configuration, paper), root)
                 keys = "claim", "case", "ours", "low", "high", "detectable", "verdict", "seeds"
             elif kind == "table":
-                table = reports.resolve_part(configuration, paper, f"table {number}")
+                table = reports.resolve_part(configuration, paper, report.part)
                 found = reports.make_table(table, root).records
                 keys = "row", "column", "ours", "low", "high", "spread", "p_value", "status"
             else:
                 continue
             for record in found:
                 if _has_number(record):
-                    yield _line(*target, *(_number(record.get(key)) for key in keys))
+                    yield _line(
+                        paper, kind, report.number, *(_number(record.get(key)) for key in keys)
+                    )
 
 
 def restore(root: Path) -> None:

@@ -169,9 +169,9 @@ def marked(repository: Path) -> set[str]:
     results = Results(read("micro", repository))
     return {
         f"{cell.system}/{cell.decoding}"
-        for (paper, _, _), cells in results.cells.items()
+        for report, cells in results.cells.items()
         for cell in cells
-        if paper in TARGETS and results.older([cell])
+        if report.paper in TARGETS and results.older([cell])
     }
 
 

@@ -32,10 +32,9 @@ def test_every_table_figure_and_claim_is_there(run: tuple[Path, str]) -> None:
     repository, _ = run
     configuration = load("micro", repository)
     papers = set()
-    for target in reports.targets(configuration):
-        papers.add(target[0])
-        made = repository / reports.Report(configuration.run, *target).path
-        assert made.stat().st_size, target
+    for report in reports.every(configuration):
+        papers.add(report.paper)
+        assert (repository / report.path).stat().st_size, report
     pages = (repository / "results/micro/report/papers").glob("*.html")
     assert papers == set(configuration.papers) <= {path.stem for path in pages}
 

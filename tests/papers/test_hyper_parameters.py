@@ -9,11 +9,10 @@ import pytest
 import tests.made_up_run as made_up_run
 from nat.papers import reports
 from nat.workflow.graph import Graph
-from tests.made_up_run import CORPUS
+from tests.made_up_run import CORPUS, TABLE
 from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
-TARGET: reports.Target = ("paper", "table", "1")
 SYSTEMS = {"DiMS": {"system": "dims-cmlm-kd"}}
 RATE = {"label": "rate", "key": "recipe.learning_rate"}
 ROWS: list[dict[str, Any]] = [
@@ -50,15 +49,15 @@ def test_settings_come_from_the_configuration(tmp_path: Path) -> None:
     assert rows["masks"] == ["Uniform"] * 3
     assert rows["tokens"][1:] == ["32768", "8192 x 4"]
     assert rows["updates"][1:] == ["10 epochs", "–"]
-    assert reports.cells(plain, TARGET) == []
+    assert reports.cells(plain, TABLE) == []
 
 
 def test_settings_are_part_of_the_fingerprint(tmp_path: Path) -> None:
     changed = configuration(tmp_path, [RATE])
     changed.files["systems"]["dims-cmlm-kd"]["recipe"] = "mple-student"
     one, same = (configuration(tmp_path, [RATE]) for _ in range(2))
-    assert reports.resolve(one, TARGET) == reports.resolve(same, TARGET)
-    assert reports.resolve(one, TARGET) != reports.resolve(changed, TARGET)
+    assert reports.resolve(one, TABLE) == reports.resolve(same, TABLE)
+    assert reports.resolve(one, TABLE) != reports.resolve(changed, TABLE)
 
 
 @pytest.mark.parametrize(

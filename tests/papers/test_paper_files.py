@@ -30,20 +30,20 @@ PAPERS = sorted(path.stem for path in (REPOSITORY / "config/papers").glob("*.yam
 @pytest.mark.parametrize("paper", PAPERS)
 def test_reports_read_the_results_of_all_that_they_show(paper: str, scale: str) -> None:
     found = configured(scale)
-    for target in reports.targets(found):
-        if target[0] == paper:
-            files = {each.path for each in reports.files(found, target)}
-            assert {cell.path for cell in reports.cells(found, target)} <= files
+    for report in reports.every(found):
+        if report.paper == paper:
+            files = {each.path for each in report.inputs(found).results}
+            assert {cell.path for cell in reports.cells(found, report)} <= files
 
 
 def test_numbers_on_the_corpus_of_a_paper_are_those_of_another_training_at_another_scale() -> None:
-    cells = reports.all_cells(configured("gpu"), ("hints", "table", "2"))
+    cells = relation(configured("gpu"), "hints")["table 2"].cells
     (stand_in,) = {cell.stand_in for cell in cells if cell.source is not None}
     must_name(stand_in, "iwslt14-de-en", "scale gpu", "the training of scale paper")
 
 
 def test_what_needs_several_references_of_a_sentence_is_not_run_without_them() -> None:
-    cells = reports.all_cells(configured("gpu"), ("fully_nat", "figure", "6"))
+    cells = relation(configured("gpu"), "fully_nat")["figure 6"].cells
     assert {cell.reason for cell in cells} == {"multi30k-en-de has one reference per sentence"}
 
 

@@ -3,6 +3,7 @@
 The cells that the papers' files stand for are those of `tests/golden`.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 
 import tests.made_up_run as made_up_run
 from nat.artifacts import Latency
-from nat.papers import relation, reports
+from nat.papers import relation
 from nat.papers.cells import Cell
-from tests.made_up_run import CORPUS, OTHER_TASK, TASK, report
+from tests.made_up_run import CORPUS, OTHER_TASK, TABLE, TASK, report
 from tests.messages import told
 
 FILE = "config/papers/paper.yaml"
@@ -149,8 +150,8 @@ def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
     tables = {"1": SPEED, "2": {**SPEED, "rows": [AT]}}
     plain = made_up_run.paper(tmp_path, [1, 2], cells=cells, tables=tables)
     timed, of_a_part = (
-        {each.path: each for each in reports.files(plain, target) if isinstance(each, Latency)}
-        for target in (("paper", "table", "1"), ("paper", "table", "2"))
+        {each.path: each for each in table.inputs(plain).results if isinstance(each, Latency)}
+        for table in (TABLE, replace(TABLE, number="2"))
     )
     assert of_a_part == timed
     names = ("at-base/beam5", "nat-kd/one-pass")

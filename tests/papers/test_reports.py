@@ -10,11 +10,9 @@ from rich.console import Console
 import tests.made_up_run as made_up_run
 from nat.options import validated
 from nat.papers import judgements, reports, table_formats
-from tests.made_up_run import PAPER
+from tests.made_up_run import FIGURE, PAPER, TABLE
 from tests.messages import must_name, told
 
-TABLE: reports.Target = ("paper", "table", "1")
-FIGURE: reports.Target = ("paper", "figure", "2")
 CLAIM = {"claim": "A claim.", "from": "table 1", "compare": "DiMS > NAT"}
 
 
@@ -32,7 +30,7 @@ def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) ->
 def test_a_report_is_made_anew_when_a_printed_number_of_its_own_is_another(root: Path) -> None:
     def found(text: str) -> list[Any]:
         made_up_run.publish(root, text)
-        return [reports.resolve(configuration(root), target) for target in (TABLE, FIGURE)]
+        return [reports.resolve(configuration(root), each) for each in (TABLE, FIGURE)]
 
     (table, figure), (other, same) = (
         found(made_up_run.PUBLISHED.replace("20.5", number)) for number in ("20.5", "20.6")
@@ -42,8 +40,8 @@ def test_a_report_is_made_anew_when_a_printed_number_of_its_own_is_another(root:
 
 def test_what_a_job_is_handed_is_read_as_it_was_resolved(root: Path) -> None:
     plain = configuration(root, claims={"better": CLAIM})
-    for target in reports.targets(plain):
-        resolved = reports.resolve(plain, target)
+    for report in reports.every(plain):
+        resolved = reports.resolve(plain, report)
         assert validated(type(resolved), resolved.as_written()) == resolved
 
 
@@ -52,11 +50,8 @@ def test_what_was_made_is_shown_and_what_is_missing_is_named_with_its_command(ro
     plain = made_up_run.configuration(root, {"paper": PAPER, "other": paper})
     with told("results/demo/papers", "snakemake all --config scale=demo"):
         reports.show(plain, [], Console())
-    table, claims = (
-        reports.Report(plain.run, *target)
-        for target in reports.targets(plain)
-        if target[0] == "other" and target[1] != "figure"
-    )
+    other = (each for each in reports.every(plain) if each.paper == "other")
+    table, claims = (each for each in other if each.form != "figure")
     table_formats.write(made_up_run.make_table(plain, "other", "1"), root / table.path)
     resolved = reports.resolve_claims(plain, "other")
     judged = judgements.make(resolved, judgements.judge(resolved, root))

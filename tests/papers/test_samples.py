@@ -44,7 +44,7 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     (tmp_path / tokens / "test.xx").write_text("".join(sources))
     made_up_run.run(tmp_path, "cmlm-kd", "mask-predict-1-lb5", 0.4)
     made_up_run.run(tmp_path, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
-    files = {each.path for each in reports.files(plain, ("paper", "table", "1"))}
+    files = {each.path for each in made_up_run.TABLE.inputs(plain).results}
     assert len(files) == 5 and tokens in files
     made = made_up_run.make_table(plain, "paper", "1")
     gains = [each["gain"] for each in made.records]
@@ -61,6 +61,5 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     part = reports.resolve_part(plain, "paper", "table 1")
     assert all("unit" not in each for each in part.keys.values())
     keys = {row: {**each, "unit": "char"} for row, each in part.keys.items()}
-    table = reports.resolve(plain, ("paper", "table", "1")).model_copy(update={"keys": keys})
-    in_letters = reports.make_table(table, tmp_path).records[0]
+    in_letters = reports.make_table(part.model_copy(update={"keys": keys}), tmp_path).records[0]
     assert in_letters["reference"].split() == [*"".join(in_letters["reference"].split())]

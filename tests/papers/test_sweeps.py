@@ -11,7 +11,7 @@ from nat.configuration.checks import notes
 from nat.configuration.command_line import choice_of, hold_to_overrides
 from nat.options import EntryName, at, validated
 from nat.papers.relation import relation
-from nat.papers.reports import make_table, resolve_part, targets
+from nat.papers.reports import every, make_table, resolve_part
 from nat.report.papers import page
 from nat.report.results import Results
 from nat.workflow.graph import Graph
@@ -155,10 +155,10 @@ def test_what_a_target_of_a_sweep_makes_and_a_page_shows(folder: Folder) -> None
     folder.files["papers/own"]["tables"][2] = {**table, "rows": table["rows"][:1]}
     folder.files["scales/paper"] = folder.files["scales/tiny"]
     found = swept(folder, RATES)
-    shown = [("table", "1"), ("table", "2"), ("figure", "sweep_1")]
-    assert [target[1:] for target in targets(found)] == shown
+    shown = ["table 1", "table 2", "figure sweep_1"]
+    assert [report.part for report in every(found)] == shown
     sections = [each.name for each in page(Results(found), "own", folder.root).sections]
-    assert sections == ["-".join(each) for each in shown]
+    assert sections == [each.replace(" ", "-") for each in shown]
     made = {Path(path).stem for path in Graph(found).reports_of("own")}
     assert made == {"table_1", "figure_sweep_1"}
     unswept = swept(folder, "systems.dims.recipe.dropout=0,0.1")  # in no table

@@ -10,7 +10,6 @@ import pytest
 
 import tests.made_up_run as made_up_run
 from nat.artifacts import Analysis, Latency
-from nat.papers import reports
 from nat.papers.cells import Cell
 from nat.papers.relation import relation
 from nat.papers.table_formats import NOTHING, TableText, heading
@@ -324,7 +323,7 @@ def test_texts_stand_beside_those_of_the_paper(analysed: Path) -> None:
         ["tokens", "x y@@ z†", "–"],
         ["share", "12.3†", "–"],
     ]
-    files = [each.path for each in reports.files(plain, ("paper", "table", "1"))]
+    files = [each.path for each in made_up_run.TABLE.inputs(plain).results]
     assert files == [path_of("sat-mixed"), path_of("hrt")]
 
 

@@ -190,7 +190,7 @@ def test_latencies_stand_with_their_setting(root: Path) -> None:
     columns.append(TABLE["columns"][0] | {"label": "quality"})
     (root / "config/published/paper.csv").unlink()
     found = configuration(root, tables={"1": {**TABLE, "columns": columns}}, figures={})
-    cells = [each for each in reports.cells(found, ("paper", "table", "1")) if each.setting]
+    cells = [each for each in reports.cells(found, made_up.TABLE) if each.setting]
     write_latencies(root, {cell: [5.0] * 5 for cell in cells})
     page = Parsed(write(found) / OF_PAPER)
     must_name(page.text(), "of sacreBLEU: 95% bootstrap interval", "of latency: quartiles")
@@ -230,12 +230,12 @@ def test_claims_are_drawn_with_interval_bound_and_verdict(root: Path) -> None:
 def test_states_count_the_results_that_exist(root: Path) -> None:
     def states() -> dict[Any, Any]:
         results = Results(configuration(root))
-        return {target[1:]: results.state(target) for target in results.cells}
+        return {report.part: results.state(report) for report in results.cells}
 
-    kinds = {target: state.look for target, state in states().items()}
-    assert kinds == {("table", "1"): COMPLETE, ("figure", "2"): NOTHING}
+    kinds = {part: state.look for part, state in states().items()}
+    assert kinds == {"table 1": COMPLETE, "figure 2": NOTHING}
     run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
-    figure = states()["figure", "2"]
+    figure = states()["figure 2"]
     assert (figure.look, figure.text) == (PART, "1 of 2")
     # a figure is drawn from the points that exist
     folder = write(configuration(root))
@@ -274,9 +274,7 @@ def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
 def test_translations_of_an_earlier_model_are_marked(root: Path) -> None:
     found = configuration(root)
     path, score = write_record(found, "nat-kd"), root / SCORE
-    cell = next(
-        each for each in reports.cells(found, ("paper", "table", "1")) if each.path == SCORE
-    )
+    cell = next(each for each in reports.cells(found, made_up.TABLE) if each.path == SCORE)
     write_json(score, read_json(score) | {"model": {"fingerprint": "None"}})
     assert Results(found).older([cell]) == []
     write_json(path, read_json(path) | {"fingerprint": "another"})

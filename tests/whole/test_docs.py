@@ -34,7 +34,8 @@ def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in
     paper = yaml.safe_load("title: Masking" + page.split("title: Masking")[1].split("```")[0])
     demo = configured("demo")
     found = replace(demo, files={**demo.files, "papers": {"masking": paper}})
-    shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
+    table = reports.Report("demo", "masking", "table", "1")
+    shown = {cell.system for cell in reports.cells(found, table)}
     uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
     assert fixed.input != uniform.input
     but = {"input": None, "description": ""}
