@@ -70,7 +70,7 @@ def _intervals(axes: Axes, judged: Sequence[tuple[Check, Record]]) -> None:
         axes.plot(record["ours"], row, linestyle="none", label=record["verdict"], **look)
         relation = check.relation if check.kind == "correlation" else check.relations
         wanted = region(relation, check.margin)
-        for bound in (wanted.low, wanted.high):
+        for bound in (wanted.left, wanted.right):
             if isfinite(bound) and not check.share:
                 axes.plot(bound, row, marker="|", markersize=11, color="black")
         case = f" ({record['case']})" if record["case"] else ""

@@ -293,7 +293,7 @@ def _numbers(check: Check, differences: Sequence[Difference]) -> str:
     """Write the numbers behind the differences of a check, and which of them is shown."""
     if check.kind == MAJORITY:
         wanted = region(check.relation, check.margin)
-        held = sum(wanted.contains(each.value) for each in differences)
+        held = sum(each.value in wanted for each in differences)
         return f"{held} of {len(differences)} cases, mean"
     digits, _ = digits_of(check.sides[0].first.measure)
     numbers: dict[Shown | float, str] = {}

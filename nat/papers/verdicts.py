@@ -14,46 +14,27 @@ conjunction test of Benjamini and Heller (2008) it holds if u intervals of the l
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pandas as pd
 
 from nat.measures.significance import LEVEL, Interval
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
-
-
-@dataclass(frozen=True)
-class Region:
-    """The differences at which a claim is true."""
-
-    low: float
-    high: float
-    closed: bool
-
-    def contains(self, value: float) -> bool:
-        """Tell whether a difference lies inside."""
-        if self.closed:
-            return self.low <= value <= self.high
-        return self.low < value < self.high
-
-    def includes(self, interval: Interval) -> bool:
-        """Tell whether all of an interval lies inside."""
-        return self.contains(interval.low) and self.contains(interval.high)
-
-    def excludes(self, interval: Interval) -> bool:
-        """Tell whether all of an interval lies outside."""
-        if self.closed:
-            return interval.high < self.low or interval.low > self.high
-        return interval.high <= self.low or interval.low >= self.high
+Region: TypeAlias = "pd.Interval[Any]"
+"""The differences at which a claim is true."""
 
 
 def region(relation: str, margin: float) -> Region:
     """The differences left - right at which a relation is true."""
-    return {
-        "above": Region(margin, math.inf, closed=False),
-        "below": Region(-math.inf, -margin, closed=False),
-        "not_above": Region(-math.inf, margin, closed=True),
-        "not_below": Region(-margin, math.inf, closed=True),
-        "about": Region(-margin, margin, closed=True),
-    }[relation]
+    ends = {
+        "above": (margin, math.inf),
+        "below": (-math.inf, -margin),
+        "not_above": (-math.inf, margin),
+        "not_below": (-margin, math.inf),
+        "about": (-margin, margin),
+    }
+    return pd.Interval(*ends[relation], "neither" if relation in ("above", "below") else "both")
 
 
 def states_an_effect(relation: str, margin: float) -> bool:
@@ -75,15 +56,22 @@ class Judged:
     region: Region
     interval: Callable[[float], Interval | None]
 
+    def verdict(self, level: float) -> str:
+        """The verdict of its interval of a level on it alone."""
+        if (interval := self.interval(level)) is None:
+            return UNDECIDED
+        between: Region = pd.Interval(interval.low, interval.high, "both")
+        if between in self.region:
+            return HOLDS
+        return UNDECIDED if between.overlaps(self.region) else FAILS
+
 
 def verdict(judged: Sequence[Judged], needed: int) -> str:
     """The verdict on a claim of which `needed` differences must lie in their regions."""
     others = len(judged) - needed + 1
-    inside = [(each.region, each.interval(LEVEL / others)) for each in judged]
-    outside = [(each.region, each.interval(LEVEL / needed)) for each in judged]
-    if sum(at is not None and region_.includes(at) for region_, at in inside) >= needed:
+    if sum(each.verdict(LEVEL / others) == HOLDS for each in judged) >= needed:
         return HOLDS
-    if sum(at is not None and region_.excludes(at) for region_, at in outside) >= others:
+    if sum(each.verdict(LEVEL / needed) == FAILS for each in judged) >= others:
         return FAILS
     return UNDECIDED
 

@@ -39,7 +39,7 @@ def judged(value: float, relation: str, margin: float = 0.0, error: float = 1.0)
 )
 def test_regions(relation: str, margin: float, inside: list[float], outside: list[float]) -> None:
     found = region(relation, margin)
-    assert all(map(found.contains, inside)) and not any(map(found.contains, outside))
+    assert all(each in found for each in inside) and not any(each in found for each in outside)
 
 
 @pytest.mark.parametrize(
