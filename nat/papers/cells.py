@@ -116,15 +116,10 @@ class Shown(NamedTuple):
 
     def with_published(self, printed: Any) -> "Shown":
         """The same with the printed value of a line of a published file, or of another cell."""
-        return self._replace(own=tuple(with_published(cell, printed) for cell in self.own))
-
-
-def with_published(cell: Cell, printed: Any) -> Cell:
-    """The cell with the printed value of a line of a published file, or of another cell."""
-    if printed is None:
-        return cell
-    own = {key: getattr(printed, key) for key in ("published", "printed", "origin")}
-    return cell._replace(**own)
+        if printed is None:
+            return self
+        value = {key: getattr(printed, key) for key in ("published", "printed", "origin")}
+        return self._replace(own=tuple(cell._replace(**value) for cell in self.own))
 
 
 def identity(cell: Cell, called: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from nat.configuration import Configuration
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import Cell, Shown, identity, with_published
+from nat.papers.cells import Cell, Shown, identity
 from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
 from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
 from nat.papers.expansion import Expanded
@@ -203,8 +203,8 @@ class _Claim:
                 there = {**base, **chosen, **variables, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))
             cells, over = (list(map(source.timed, each)) for each in (cells, over))
-        printed = ((cell, source.printed.get(identity(cell, str(called)))) for cell in cells)
-        return Shown(tuple(with_published(*each) for each in printed), tuple(over))
+        printed = source.printed.get(identity(cells[0], str(called)))
+        return Shown(tuple(cells), tuple(over)).with_published(printed)
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""

@@ -28,6 +28,11 @@ from nat.papers.description import COORDINATES, Line, PrintedSystem
 
 Chosen = dict[str, Any]
 """Coordinates and variables of a cell by name, with one value each."""
+SOURCES: dict[str, type[Artifact]] = {
+    **{SCORE: Score, TRAINING: TrainingRecord},
+    **{LATENCY: Latency, PAIR: TotalCorrelation},
+}
+"""What has the numbers of a source of measures; those of all others are in an analysis."""
 _ABOVE_ZERO = re.compile(r"(?=.*[1-9])\d*\.?\d+")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
@@ -231,20 +236,13 @@ class Resolver:
         """A cell with the result that has its number; the group of a latency is yet unknown."""
         run, corpus = self.configuration.run, self.configuration.task(cell.task)
         model = self.configuration.canonical(corpus, cell.system)
-        names, part = (run, corpus, model, cell.seed), cell.split
         measure = MEASURES[cell.measure]
-        kind = measure.source
-        source: Artifact = Analysis(*names, kind)
-        if kind == SCORE:
-            source = Score(*names, cell.decoding, cell.split)
-        elif kind == TRAINING:
-            source, part = TrainingRecord(*names), TRAINING
-        elif kind == LATENCY:
-            part = f"{model}/{cell.decoding}"
-            source = Latency(run, corpus, "", cell.seed, cell.setting, ())
-        elif kind == PAIR:
-            partner = self.configuration.canonical(corpus, cell.partner)
-            source = TotalCorrelation(run, corpus, model, cell.seed, partner)
+        kind, own = measure.source, {"run": run, "corpus": corpus, "system": model}
+        names = {**cell._asdict(), **own, "analysis": measure.source, "group": "", "names": ()}
+        if cell.partner:
+            names["other"] = self.configuration.canonical(corpus, cell.partner)
+        part = {TRAINING: TRAINING, LATENCY: f"{model}/{cell.decoding}"}.get(kind, cell.split)
+        source = SOURCES.get(kind, Analysis).of(names)
         cell = cell._replace(corpus=corpus, model=model, source=source, part=part)
         # what stands in for the corpus or the training of the paper
         scale, task = self.configuration.scale, cell.task

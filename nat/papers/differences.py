@@ -112,12 +112,11 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
 
 def _of_seed(side: Shown, seed: int, reader: Reader) -> Shown:
     """The cells of one seed that have a number."""
-
-    def measured(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-        there = (cell for cell in cells if cell.seed == seed and reader.ran(cell))
-        return tuple(cell for cell in there if reader.number(cell).value is not None)
-
-    return Shown(measured(side.own), measured(side.over))
+    own, over = (
+        tuple(cell for cell in cells if cell.seed == seed and reader.number(cell).value is not None)
+        for cells in side
+    )
+    return Shown(own, over)
 
 
 def _numbers(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
