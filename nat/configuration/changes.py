@@ -13,7 +13,7 @@ from nat.configuration.files import FOLDERS
 from nat.configuration.json_values import WITH_TASKS, references, renamed
 from nat.configuration.merging import Content, changed_corpus, merged
 from nat.configuration.models import read_model
-from nat.configuration.overrides import SCALE, Change, Point, RunChoice
+from nat.configuration.overrides import SCALE, Change, RunChoice
 from nat.errors import UserError
 from nat.options import nested
 from nat.papers.description import Paper
@@ -85,12 +85,16 @@ def _renamed_task(its: Any, old: str, new: str) -> Any:
 
 
 def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Files) -> None:
-    """Add the copies of all points of a sweep.
+    """Add the copies of all points of a sweep, those of a key after those of the keys before it.
 
     Papers have a figure of them for each table of numbers, and no others, and no claims.
     """
-    for point in choice.points:
-        _add(choice, files, origins, overridden, point)
+    scale = files["scales"][choice.scale]
+    for place in range(len(choice.swept)):
+        values = {point.ends[place]: point.changes[place] for point in choice.points}
+        changed = {end: _with_copies(change, scale, files) for end, change in values.items()}
+        for end, of_value in changed.items():
+            _add(scale, files, origins, overridden, of_value, end)
     keys = ", ".join(choice.points[0].values) if choice.points else ""
     for name, paper in files["papers"].items() if keys else ():
         tables = read_model(Paper, paper, origins["papers"][name].place).tables
@@ -106,12 +110,26 @@ def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Fi
         paper.update(figures=figures, claims={})
 
 
-def _add(
-    choice: RunChoice, files: Files, origins: Origins, overridden: Files, point: Point
-) -> None:
-    scale, end = files["scales"][choice.scale], point.name
+def _with_copies(change: Change, scale: Content, files: Files) -> Files:
+    """A change of an entry, and of the copies that the keys before made of it."""
     changed: Files = {folder: {} for folder in (*WITH_TASKS, "sizes", "corpora")}
-    changed |= _by_name(point.changes, scale, files)
+    for folder, entries in _by_name([change], scale, files).items():
+        known = scale["sizes"] if folder == "sizes" else files[folder]
+        for name, own in entries.items():
+            copies = (each for each in known if each.startswith(f"{name}@"))
+            changed[folder] = dict.fromkeys([name, *copies], own)
+    return changed
+
+
+def _add(
+    scale: Content,
+    files: Files,
+    origins: Origins,
+    overridden: Files,
+    changed: Files,
+    end: str,
+) -> None:
+    """Add copies, whose names have this end, of what one value changes and of what refers to it."""
     for folder in WITH_TASKS:
         overridden.setdefault(folder, {})
     _add_heirs(changed, files, scale, overridden)

@@ -254,7 +254,7 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
     helpers = {name for _, folder, name in named if folder == "systems"}
     used |= _recipes_of(configuration, {(corpus, name) for corpus, _ in pairs for name in helpers})
     effective = {each for name in used for each in replacements(configuration, name)}
-    ends = tuple(point.name for point in configuration.choice.points)
+    ends = tuple(end for point in configuration.choice.points for end in point.ends)
     for recipe in (name for name in overridden.keys() - effective if not name.endswith(ends)):
         yield f"override: no system that reports show uses the recipe '{recipe}'"
 

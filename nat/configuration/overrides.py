@@ -46,10 +46,10 @@ class Point(NamedTuple):
     values: dict[str, str]
 
     @property
-    def name(self) -> str:
-        """The end of the names of what it changes."""
+    def ends(self) -> list[str]:
+        """For each key, the end of the names of what its value changes."""
         words = ("=".join(each) for each in self.values.items())
-        return "".join(f"@{re.sub(r'[^A-Za-z0-9=._-]+', '-', word)}" for word in words)
+        return [f"@{re.sub(r'[^A-Za-z0-9=._-]+', '-', word)}" for word in words]
 
 
 def _change(text: str, where: str, kinds: tuple[str, ...]) -> Change:

@@ -226,8 +226,12 @@ class Resolver:
         here = self.configuration
         names: dict[str, Collection[str]] = {"system": here.systems, "partner": here.systems}
         names |= {"decoding": here.files["decodings"], "task": here.tasks}
-        ends = {key: f"{getattr(cell, key)}{point.name}" for key in names}
-        moved: Chosen = {key: end for key, end in ends.items() if family_of(end, names[key])}
+        moved: Chosen = {}
+        for key, known in names.items():
+            name = getattr(cell, key)
+            for end in point.ends:  # of those keys that change what has this name
+                if family_of(name + end, known):
+                    name = moved[key] = name + end
         if cell.source is None or not moved:
             return cell
         return self._sourced(cell._replace(**moved, published=None, printed="", origin=""))

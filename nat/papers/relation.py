@@ -84,17 +84,16 @@ def latency(
 def _sweep(table: ExpandedTable) -> None:
     """Replace each row of numbers that the values of a sweep change by one for each value."""
     points = table.resolver.configuration.choice.points
-    moved = {point.name: _moved(table, point) for point in points}
+    moved = [_moved(table, point) for point in points]
     rows, numbers = table.rows, table.numbers
     table.rows, table.numbers = [], []
     for row in rows:
         own = [number for number in numbers if number.label == row.label]
-        if not any(row.label in labels for labels in moved.values()):
+        if not any(row.label in labels for labels in moved):
             table.rows.append(row)
             table.numbers += own
             continue
-        for point in points:
-            labels = moved[point.name]
+        for point, labels in zip(points, moved, strict=True):
             label = labels.get(row.label, f"{row.label}, {_words(point.values)}")
             table.swept[label] = row.label, point
             table.rows.append(row._replace(label=label))

@@ -150,6 +150,23 @@ def test_a_corpus_is_swept_by_tasks_of_its_own(folder: Folder) -> None:
     assert training.target.options["label_smoothing"] == 0.3
 
 
+def test_names_have_the_values_of_those_keys_that_change_something(folder: Folder) -> None:
+    keys = "corpora.own.preprocessing.bpe_merges=100,200", "recipes.student.updates=30,40"
+    found = swept(folder, *keys, "recipes.student.dropout=0,0.1")
+    cells = relation(found, "own")["table 1"].cells
+    shown = {cell.row: (cell.corpus, cell.system) for cell in cells}
+    end = "bpe_merges=200, updates=30, dropout=0.1"
+    assert shown[f"NAT, {end}"] == ("own@bpe_merges=200", "nat@updates=30@dropout=0.1")
+    assert shown[f"AT, {end}"] == ("own@bpe_merges=200", "at")
+    recipe = found.training("own@bpe_merges=200", "nat@updates=30@dropout=0.1").recipe
+    assert (recipe.updates, recipe.dropout) == (30, 0.1)
+    # each is prepared once
+    assert {corpus for corpus, _ in shown.values() if corpus} == {
+        "own@bpe_merges=100",
+        "own@bpe_merges=200",
+    }
+
+
 def test_what_a_target_of_a_sweep_makes_and_a_page_shows(folder: Folder) -> None:
     table = folder.files["papers/own"]["tables"][1]
     folder.files["papers/own"]["tables"][2] = {**table, "rows": table["rows"][:1]}
