@@ -106,16 +106,11 @@ def record_whole(folder: Path) -> None:
     """
     for each in sorted(folder.rglob("*"), key=lambda path: (-len(path.parts), path)):
         listed = manifest(each.parent) or {}
-        if each.is_file() and not is_record(each) and each.name not in listed:
+        if each.is_file() and each.name not in (OF_FOLDER, *listed):
             record(each.parent, each.name, sha256_of(each))
         elif (own := each / OF_FOLDER).is_file():
             record(each.parent, f"{each.name}/{OF_FOLDER}", sha256_of(own))
             forget_replaced(each.parent, f"{each.name}/{OF_FOLDER}")
-
-
-def is_record(path: Path) -> bool:
-    """Return True for the manifest of a folder."""
-    return path.name == OF_FOLDER
 
 
 def sha256_of(path: Path | str) -> str:
@@ -176,7 +171,7 @@ def verified_folder(folder: Path) -> Path:
         for name in manifest(listing.parent) or ():
             if not (path := listing.parent / name).is_file():
                 raise unreadable(path, FileNotFoundError())
-            if not is_record(path):
+            if path.name != OF_FOLDER:
                 verified(path)
     return folder
 
@@ -209,7 +204,7 @@ def remedy(path: Path | str) -> str:
         return f"remove the folder {path.parent} and train again"
     if making := command(path):
         return f"run '{making}' to make it again"
-    if is_record(path):
+    if path.name == OF_FOLDER:
         return f"make the files of {path.parent} again, and move those that are yours elsewhere"
     if _below_results(path) and not _is_packed(path):
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"

@@ -22,9 +22,9 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        name = Path(error.filename or path)
-        own = f".{path.name}." in f"{name} {error.filename2}" or checksums.is_record(name)
-        if not own and name not in (path, *path.parents):
+        file = Path(error.filename or path)
+        own = f".{path.name}." in f"{file} {error.filename2}" or file.name == checksums.OF_FOLDER
+        if not own and file not in (path, *path.parents):
             raise
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
 
@@ -104,7 +104,7 @@ def check_replaceable(path: Path) -> None:
     for each in sorted(path.rglob("*")) if path.is_dir() else ():
         listed = checksums.manifest(each.parent) or {}
         own = {*listed, checksums.TIMESTAMP}
-        made = each.name in own or (listed and checksums.is_record(each))
+        made = each.name in own or (listed and each.name == checksums.OF_FOLDER)
         if not made and (each.is_symlink() or not each.is_dir()):
             raise UserError(
                 f"{path} would be replaced, but it holds {each.relative_to(path)}, which was not "

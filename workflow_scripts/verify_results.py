@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from nat import program
+from nat.checksums import remedy
 from nat.errors import UserError
 from nat.workflow.verification import verify
 
@@ -14,12 +15,13 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=Path("results"), help="what to check (default: %(default)s)"
     )
-    found = verify(parser.parse_args().folder)
-    print(f"{found.intact} files are intact")
-    for path, fault in found.faults.items():
+    intact, faults = verify(parser.parse_args().folder)
+    print(f"{intact} files are intact")
+    for path, fault in faults.items():
         print(f"{fault}: {path}")
-    if found.faults:
-        raise UserError("; ".join([f"{len(found.faults)} files are not intact", *found.remedies]))
+    if faults:
+        remedies = dict.fromkeys(map(remedy, faults))
+        raise UserError("; ".join([f"{len(faults)} files are not intact", *remedies]))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,32 +13,20 @@ _WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard")
 """Names of folders whose files have no checksum: they say how a job runs."""
 
 
-@dataclass
-class Verification:
-    """Number of files that are what was written, and faults of others, or of manifests."""
-
-    intact: int = 0
-    faults: dict[Path, str] = field(default_factory=dict)
-
-    @property
-    def remedies(self) -> list[str]:
-        """What helps, each once."""
-        return list(dict.fromkeys(map(checksums.remedy, self.faults)))
-
-
-def verify(top: Path) -> Verification:
+def verify(top: Path) -> tuple[int, dict[Path, str]]:
     """Compare every file below a folder, also behind links, with its checksum.
 
-    What a run removes meanwhile is no fault: Snakemake itself sees that a file is missing, unless
-    it is in a folder that was made as one.
+    Returns the number of files that are what was written, and the faults of others, or of
+    manifests. What a run removes meanwhile is no fault: Snakemake itself sees that a file is
+    missing, unless it is in a folder that was made as one.
     """
     if not top.is_dir():
         raise UserError(f"{top} is not a folder; name results, or a folder in it")
-    done = Verification()
+    intact, faults = 0, dict[Path, str]()
 
     def refused(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            done.faults[Path(error.filename)] = f"cannot be read ({error.strerror})"
+            faults[Path(error.filename)] = f"cannot be read ({error.strerror})"
 
     walked: set[Path] = set()  # links may lead back to a folder, or twice to the same
     for where, folders, names in os.walk(top, onerror=refused, followlinks=True):
@@ -51,21 +37,30 @@ def verify(top: Path) -> Verification:
             continue
         walked.add(here.resolve())
         whole = any((each / TIMESTAMP).exists() for each in (here, *here.parents))
-        files = {here / name for name in names if not name.startswith(".")}
-        for path, expected in sorted(_expected(here, files, done)):
+        of_downloads = (RESULTS, DOWNLOADS) in pairwise(here.parts)
+        listed = checksums.manifest(here)
+        expected = {here / name: digest for name, digest in (listed or {}).items()}
+        for path in (here / name for name in names if not name.startswith(".")):
+            if of_downloads or path.is_symlink():
+                read = checksums.recorded_of_download if of_downloads else checksums.recorded
+                if (digest := read(path)) is not None:
+                    expected[path] = digest
+            elif path not in expected and (listed == {} or here.name != CHECKPOINTS):
+                faults[here / OF_FOLDER] = "missing, damaged or incomplete"
+        for path, digest in sorted(expected.items()):
             try:
-                if checksums.sha256_of(path) != expected:
-                    done.faults[path] = "damaged"
+                if checksums.sha256_of(path) != digest:
+                    faults[path] = "damaged"
                 elif "scores" in here.parts and (older := _made_again(path.resolve())):
-                    done.faults[path] = f"computed from an earlier {older}"
+                    faults[path] = f"computed from an earlier {older}"
                 else:
-                    done.intact += 1
+                    intact += 1
             except UserError as error:
                 if not isinstance(error.__cause__, FileNotFoundError):
-                    done.faults[path] = str(error)
+                    faults[path] = str(error)
                 elif whole:
-                    done.faults[path] = "missing"
-    return done
+                    faults[path] = "missing"
+    return intact, faults
 
 
 def _made_again(score: Path) -> Path | None:
@@ -81,24 +76,3 @@ def _made_again(score: Path) -> Path | None:
         if checksums.recorded(path) not in (None, "", read["sha256"]):
             return path
     return None
-
-
-def _expected(here: Path, files: set[Path], done: Verification) -> Iterator[tuple[Path, str]]:
-    """The SHA-256 of what is to be in a folder; faults of its manifest are added."""
-    if (RESULTS, DOWNLOADS) in pairwise(here.parts):
-        for path in files:
-            if digest := checksums.recorded_of_download(path):
-                yield path, digest
-        return
-    links = {path for path in files if path.is_symlink()}
-    for path in links:
-        if (digest := checksums.recorded(path)) is not None:
-            yield path, digest
-    listed = checksums.manifest(here)
-    for name, digest in (listed or {}).items():
-        yield here / name, digest
-    unlisted = {path.name for path in files - links} - {*(listed or ())}
-    if listed == {}:
-        done.faults[here / OF_FOLDER] = "damaged"
-    elif unlisted and here.name != CHECKPOINTS:
-        done.faults[here / OF_FOLDER] = "missing" if listed is None else "incomplete"

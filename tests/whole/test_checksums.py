@@ -28,7 +28,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.language_model.ngram import LanguageModel
 from nat.training.model_file import average, load_model, write_tensors
-from nat.workflow.verification import Verification, verify
+from nat.workflow.verification import verify
 from tests.messages import must_name, told
 from tests.repository import ROOT, python
 
@@ -101,9 +101,9 @@ def test_who_is_stopped_while_a_file_is_replaced_leaves_a_whole_one(
             with pytest.raises(KeyboardInterrupt):
                 write_json(path, 2)
         assert read_json(path) == expected
-        assert verify(tmp_path) == Verification(1)
+        assert verify(tmp_path) == (1, {})
     path.write_text("3")
-    assert verify(tmp_path) != Verification(1)
+    assert verify(tmp_path) != (1, {})
     write_json(path, 4)
     subprocess.run(["sha256sum", "--check", "--strict", OF_FOLDER], cwd=tmp_path, check=True)
 
@@ -112,7 +112,7 @@ def test_files_that_are_written_at_the_same_time_are_all_in_the_manifest(tmp_pat
     with ThreadPoolExecutor(8) as pool:
         paths = [tmp_path / f"{number % 20}.json" for number in range(60)]
         list(pool.map(lambda path: write_json(path, path.name), paths))
-    assert verify(tmp_path) == Verification(20)
+    assert verify(tmp_path) == (20, {})
 
 
 def test_what_is_damaged_or_not_whole_is_not_copied(tmp_path: Path) -> None:
@@ -199,25 +199,24 @@ def results(tmp_path: Path, text: Path) -> Path:
 
 
 def test_all_results_are_verified(results: Path, text: Path) -> None:
-    assert verify(results) == Verification(6)
+    assert verify(results) == (6, {})
     first, second = (results.parent / SCORE.format(seed) for seed in (1, 2))
     first.write_text('{"value": 2}')
     second.unlink()  # Snakemake sees this itself
     (text / "train.en").write_text("a\nB\n")
     (text / "given/codes").unlink()
-    found = verify(results)
     of_text = {text / "train.en": "damaged", text / "given/codes": "missing"}
-    assert (found.intact, found.faults) == (2, {**of_text, first: "damaged"})
-    assert len(found.remedies) == 2
-    must_name("; ".join(found.remedies), AGAIN, SCORE_AGAIN)
-    assert verify(text / "given").faults == {text / "given/codes": "missing"}
+    assert verify(results) == (2, {**of_text, first: "damaged"})
+    assert {*map(remedy, of_text)} == {f"run '{AGAIN}' to make it again"}
+    must_name(remedy(first), SCORE_AGAIN)
+    assert verify(text / "given") == (1, {text / "given/codes": "missing"})
     with told("typo"):
         verify(results / "typo")
 
 
 def test_a_folder_that_disappears_from_another_is_missing(text: Path) -> None:
     shutil.rmtree(text / "given")
-    assert verify(text).faults == {text / "given" / OF_FOLDER: "missing"}
+    assert verify(text)[1] == {text / "given" / OF_FOLDER: "missing"}
     with told(text / "given", AGAIN):
         verified_folder(text)
 
@@ -229,7 +228,6 @@ def test_a_manifest_that_is_damaged_or_missing_is_told(
     results: Path, text: Path, caplog: pytest.LogCaptureFixture, content: str | None
 ) -> None:
     score = results.parent / SCORE.format(1)
-    told_of = "missing" if content is None else "incomplete" if "other" in content else "damaged"
     for file, again in ((text / "train.en", AGAIN), (score, score.parent)):
         listing = file.with_name(OF_FOLDER)
         before = listing.read_text()
@@ -241,9 +239,8 @@ def test_a_manifest_that_is_damaged_or_missing_is_told(
             listing.write_text(content, encoding="latin-1")
             with told(file, "damaged", "manifest"):
                 verified(file)
-        found = verify(results)
-        assert found.faults[listing] == told_of
-        must_name(*found.remedies, again)
+        assert listing in verify(results)[1]
+        must_name(remedy(listing), again)
         listing.write_text(before)
 
 
@@ -258,7 +255,7 @@ def test_a_file_in_the_place_of_another_is_told_also_with_its_manifest(tmp_path:
     for path in (own / "test.json", own / "valid.json"):
         with told(path, f"snakemake --force {path.relative_to(tmp_path)}"):
             read_json(path)
-    assert verify(tmp_path / "results").faults.keys() == {own / "test.json", own / "valid.json"}
+    assert verify(tmp_path / "results")[1].keys() == {own / "test.json", own / "valid.json"}
     moved = run.rename(run.with_name("of-june"))  # a run may get another name
     assert read_json(moved / other.relative_to(run) / "test.json") == {"value": 1}
     write_json(moved / own.relative_to(run) / "test.json", {"value": 2})
@@ -279,15 +276,15 @@ def test_a_score_of_an_earlier_translation_is_told_though_nothing_is_damaged(
         for (name, path), text in zip(read.items(), (b"a", b"b", b"c"), strict=True)
     }
     write_json(score, {"files": origin})
-    assert verify(results) == Verification(3)
+    assert verify(results) == (3, {})
     moved = run.rename(run.with_name("of-june"))
-    assert verify(results) == Verification(3)
+    assert verify(results) == (3, {})
     files.atomic_write_text(moved / translations.relative_to(run), "B")
     told_of = moved / score.relative_to(run)
-    (fault,) = (done := verify(results)).faults.values()
-    assert [*done.faults] == [told_of] and done.intact == 2
-    must_name(fault, "earlier", "of-june/translations/c/s/seed1/d/test.jsonl")
-    must_name("".join(done.remedies), f"snakemake --force {told_of.relative_to(tmp_path)}")
+    intact, faults = verify(results)
+    assert [*faults] == [told_of] and intact == 2
+    must_name(faults[told_of], "earlier", "of-june/translations/c/s/seed1/d/test.jsonl")
+    must_name(remedy(told_of), f"snakemake --force {told_of.relative_to(tmp_path)}")
 
 
 def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
@@ -304,14 +301,14 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
     write_json(override, {"config": {"threads": 2}})
     write_tensors(weights, {})
     (weights.parent / "checkpoint_1_10.pt").touch()  # of fairseq
-    assert verify(results) == Verification(4)
+    assert verify(results) == (4, {})
     for path in (downloads / "train.en", override, weights):
         path.write_text("")
-    found = verify(results)
-    assert set(found.faults) == {downloads / "train.en", override, weights} and found.intact == 1
-    assert len(found.remedies) == 3
-    must_name("\n".join(found.remedies), downloads / "train.en", override, weights.parent)
-    assert [*verify(downloads).faults] == [downloads / "train.en"]
+    intact, faults = verify(results)
+    assert set(faults) == {downloads / "train.en", override, weights} and intact == 1
+    remedies = "\n".join(map(remedy, faults))
+    must_name(remedies, downloads / "train.en", override, weights.parent)
+    assert [*verify(downloads)[1]] == [downloads / "train.en"]
 
 
 def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
@@ -321,9 +318,9 @@ def test_a_link_to_a_result_is_held_against_the_manifest_of_what_it_points_to(
     link.parent.mkdir(parents=True)
     link.symlink_to(results.parent / SCORE.format(1))
     (results / "demo/scores/c/s/all").symlink_to(results / "demo/scores/c")  # in a circle
-    assert verify(results) == Verification(7) and verified(link) == link and not caplog.text
+    assert verify(results) == (7, {}) and verified(link) == link and not caplog.text
     link.resolve().write_text("{}")
-    assert set(verify(results).faults) == {link, link.resolve()}
+    assert set(verify(results)[1]) == {link, link.resolve()}
 
 
 def test_the_program_that_verifies_names_what_is_damaged(results: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from nat.checksums import OF_FOLDER, TIMESTAMP, is_record
+from nat.checksums import OF_FOLDER, TIMESTAMP
 from nat.files import (
     atomic_directory,
     atomic_path,
@@ -29,7 +29,7 @@ from tests.repository import ROOT
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if not is_record(path))
+    return sorted(path.name for path in folder.iterdir() if path.name != OF_FOLDER)
 
 
 def test_file_appears_whole(tmp_path: Path) -> None:
