@@ -56,11 +56,6 @@ class JobDecoding(StrictModel):
         traits: DecodingMethod = describe("decoding", self.method)
         return traits
 
-    @property
-    def is_only_on_gpus(self) -> bool:
-        """True if it cannot run on a processor."""
-        return bool(self.method.options.get("precision") == "float16")
-
 
 class JobConfiguration(StrictModel):
     """The part of a configuration that a job depends on: what it needs, by name.

@@ -61,7 +61,9 @@ def check(configuration: Configuration) -> None:
         for name in view.systems:
             where = f"{view.place('systems', name)}: key 'recipe'"
             _check_recipe(view, view.recipe_of(name), where)
-            _check_kept(view, name)
+            if (start := view.system(name).init_from) is not None and start.kept is not None:
+                kept, where = view.recipe_of(start.system).keep or {}, view.file_of("systems", name)
+                require(start.kept, kept, "checkpoint", f"{where}: key 'init_from.kept'")
             check_system(view, name)
 
 
@@ -135,14 +137,6 @@ def _check_decoding(view: Configuration, family: str, name: str) -> None:
                 raise UserError(f"the name '{family}' says its value, so it is not tuned")
             for value in values:
                 registry.describe("decoding", view.decoding(name).with_options({option: value}))
-
-
-def _check_kept(view: Configuration, name: str) -> None:
-    start = view.system(name).init_from
-    if start is not None and start.kept is not None:
-        known = view.recipe_of(start.system).keep or {}
-        where = f"{view.file_of('systems', name)}: key 'init_from.kept'"
-        require(start.kept, known, "checkpoint", where)
 
 
 def check_corpus(name: str, corpus: Corpus) -> None:

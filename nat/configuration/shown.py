@@ -1,6 +1,5 @@
 """The effective configuration of systems as text: of one, or what differs between two."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -11,7 +10,6 @@ from nat.configuration.json_values import differences
 from nat.configuration.merging import LENGTHS
 from nat.configuration.runnable import cannot_train
 from nat.errors import UserError
-from nat.options import leaves
 
 
 def effective(configuration: Configuration, corpus: str, system: str) -> str:
@@ -28,26 +26,17 @@ def effective(configuration: Configuration, corpus: str, system: str) -> str:
     if different:
         lines.append(f"# differs on {', '.join(different)}: see --corpus")
     lines += _lengths(configuration.on(corpus), system)
-    return "\n".join([*lines, _yaml(here)])
+    text = yaml.safe_dump(
+        here, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
+    )
+    return "\n".join([*lines, text])
 
 
 def compared(configuration: Configuration, corpus: str, system: str, other: str) -> str:
-    """The settings of two systems that differ, each by system, as YAML.
-
-    A setting that only one of them has is shown for that one alone.
-    """
-    settings = {
-        name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)
-    }
-    keys = dict.fromkeys(key for each in settings.values() for key in each)
-    groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
-    different = {}
-    for key in sorted(keys, key=lambda key: groups.index(key.partition(".")[0])):
-        values = {name: each[key] for name, each in settings.items() if key in each}
-        if len(values) == 1 or differences(*values.values()):
-            different[key] = values
-    headings = [_heading(configuration, corpus, name) for name in settings]
-    return "\n".join([*headings, _yaml(different) if different else "# no setting differs\n"])
+    """The settings of two systems that differ, from the first one to the other."""
+    headings = [_heading(configuration, corpus, name) for name in (system, other)]
+    one, second = (_settings(configuration, corpus, name) for name in (system, other))
+    return "\n".join([*headings, *(differences(one, second) or ["# no setting differs"]), ""])
 
 
 def _settings(configuration: Configuration, corpus: str, system: str) -> dict[str, Any]:
@@ -70,9 +59,3 @@ def _lengths(view: Configuration, system: str) -> list[str]:
 def _heading(configuration: Configuration, corpus: str, system: str) -> str:
     file = configuration.file_of("systems", system)
     return f"# {system} on {corpus}, scale {configuration.scale}: {file}"
-
-
-def _yaml(content: Mapping[str, Any]) -> str:
-    return yaml.safe_dump(
-        dict(content), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
-    )

@@ -5,6 +5,7 @@ The files of `nat/export/templates` are for `string.Template`; the programs ther
 
 import json
 from collections.abc import Sequence
+from importlib.metadata import distribution
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -17,6 +18,7 @@ from nat.data import raw_text
 from nat.decoding.options import LeftToRight
 from nat.export.flat import requirements
 from nat.export.package import Opened, PackagedScore
+from nat.extras import DISTRIBUTION
 from nat.registry import Method
 from nat.training.model_file import TrainedModel
 from nat.traits import KINDS, Order
@@ -24,7 +26,7 @@ from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.model import Transformer
 
 TEMPLATES = Path(__file__).with_name("templates")
-LICENCE = Path(__file__).resolve().parents[1] / "LICENSE"
+CLONE = Path(__file__).resolve().parents[2]
 PROGRAMS = {
     "ctranslate2": "CTranslate2",
     "onnx": "ONNX Runtime",
@@ -72,7 +74,7 @@ def write_guide(
     files = {
         "README.md": Template(text).substitute(names),
         "example.py": example,
-        LICENCE.name: LICENCE.read_text(encoding="utf-8"),
+        "LICENSE": _licence(),
     }
     if to != "huggingface":
         files["raw_text.py"] = Path(raw_text.__file__).read_text(encoding="utf-8")
@@ -81,6 +83,13 @@ def write_guide(
     code = (path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py")))
     needed = requirements(code, set(OF_TEXT) - _of_text(opened))
     (folder / "requirements.txt").write_text("".join(f"{each}\n" for each in needed))
+
+
+def _licence() -> str:
+    """The licence of this project, which lies in the clone, or in the metadata of the package."""
+    if (CLONE / "pyproject.toml").exists():
+        return (CLONE / "LICENSE").read_text(encoding="utf-8")
+    return str(distribution(DISTRIBUTION).read_text("licenses/LICENSE"))
 
 
 def _of_text(opened: Opened) -> set[str]:

@@ -114,13 +114,13 @@ class _Timed:
 
     def __init__(self, job: Job[Decoded], sizes: VocabularySizes, setting: Setting) -> None:
         self._job, self._sizes, self._setting = job, sizes, setting
-        self._described = job.configuration.decodings[job.artifact.decoding]
+        self._options = job.configuration.decodings[job.artifact.decoding].method.options
         self._converted = job.inputs.converted
         engine = self._converted and self._converted.engine
         self.package = PACKAGES[engine]
         self.why_not: str | None = None
         if setting.device == "cpu":
-            self.why_not = ONLY_GPUS if self._described.is_only_on_gpus else None
+            self.why_not = ONLY_GPUS if self._options.get("precision") == "float16" else None
         elif engine == "onnx":
             self.why_not = ONLY_PROCESSORS
         elif engine == "ctranslate2":
@@ -131,7 +131,7 @@ class _Timed:
         """Bytes of the files of the model that the engine opens."""
         if self._converted is None:
             return Path(self._job.inputs.model.path).stat().st_size
-        precision = self._described.method.options["precision"].replace("float16", "float32")
+        precision = self._options["precision"].replace("float16", "float32")
         return sum(
             path.stat().st_size
             for files in WEIGHT_FILES[self._converted.engine]
@@ -149,7 +149,7 @@ class _Timed:
                 model,
                 self._opened,
                 engine=f"{self.package} {importlib.metadata.version(self.package)}",
-                precision=self._described.method.options.get("precision", precision),
+                precision=self._options.get("precision", precision),
                 threads=threads,
             )
             for threads in counts

@@ -32,7 +32,6 @@ from nat.files import atomic_directory, atomic_write_text, make_folder, read_jso
 from nat.job import Job, read_jobs
 from nat.jobs.finished import are_intact, link_all
 from nat.jobs.launch import leads, process_group, threads, wait_for_all, world_size
-from nat.jobs.tune_gamma import tuned_gamma
 from nat.locks import alone
 from nat.machine import processor_name
 from nat.measures.training_curve import with_measures
@@ -120,7 +119,7 @@ def describe(job: Job[Model]) -> Run:
     valid = (f"{raw}/valid.{source}", f"{raw}/valid.{target}")
     start, teacher = (each and each.weights for each in (inputs.start, inputs.teacher))
     pairwise_bleu = inputs.comparison and inputs.comparison.path
-    tuned = [] if inputs.gamma is None else [tuned_gamma(Path(inputs.gamma.path))]
+    tuned = [] if inputs.gamma is None else [read_json(inputs.gamma.path)["gamma"]]
     read = [*dict.fromkeys(vocabulary_files(Path(raw)))]
     read += [file for text in (*train, *valid) for file in files_of(text)]
     read += filter(None, (pairwise_bleu, start, teacher))

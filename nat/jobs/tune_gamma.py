@@ -13,11 +13,10 @@ from nat.data.candidates import RAW
 from nat.data.lines import read_lines
 from nat.data.references import read_weighted, references_path
 from nat.data.translations import read_in_order
-from nat.files import read_json, write_json
+from nat.files import write_json
 from nat.job import Job
 from nat.measures.distortion import chosen, pairwise_bleu, tune
 from nat.measures.results import DIGITS
-from nat.options import validated
 
 
 def tune_gamma(job: Job[TunedGamma]) -> None:
@@ -52,8 +51,3 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
         "mean_bleu": {name: round(value, DIGITS) for name, value in means.items()},
     }
     write_json(job.path, report)
-
-
-def tuned_gamma(path: Path) -> list[float]:
-    """Read the weights that `tune_gamma` has written."""
-    return validated(list[float], read_json(path).get("gamma"), f"{path}: key 'gamma'")

@@ -8,7 +8,7 @@ import pytest
 from nat.artifacts import TunedGamma
 from nat.configuration.reading import read
 from nat.files import read_json
-from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
+from nat.jobs.tune_gamma import tune_gamma
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY, write_lines
 from tests.messages import told
@@ -55,7 +55,7 @@ def test_the_teacher_that_is_right_is_chosen(
     assert found["chosen"] == dict(zip(TEXTS, (0, 0, 9, 0, 0), strict=True))
     # references count by their probabilities
     assert found["mean_bleu"]["chosen"] == found["mean_bleu"]["at-base.beam5"] > 70
-    assert found["gamma"] == tuned_gamma(Path(GAMMA.path)) and len(found["gamma"]) == 5
+    assert len(found["gamma"]) == 5
 
 
 def test_translations_of_another_text_are_refused(

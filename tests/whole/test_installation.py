@@ -136,3 +136,4 @@ def test_a_wheel_with_what_it_requires_translates_and_names_missing_extras(
         must_name(errors, "error", f"pip install '{DISTRIBUTION}[{extra}]'")
     status, _, errors = nat("export", "package", "made", "--to", "fairseq")
     assert status == 0, errors
+    assert Path("made/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
