@@ -34,9 +34,7 @@ class Glancing(GlancingOptions):
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]."""
         first = FirstPass(context)
-        number, order = self._number(context, first), self._order(context, first)
-        upsampled = context.model.decoder.upsample is not None
-        return reveal(first.canvas, first.labels, number, order, upsampled)
+        return reveal(first, self._number(context, first), self._order(context, first))
 
     def _number(self, context: BatchContext, first: FirstPass) -> Tensor:
         """Number of labels to reveal in each sentence, [B]."""
@@ -44,7 +42,7 @@ class Glancing(GlancingOptions):
         if self.distance == "hamming":
             distance = (predicted.ne(labels) & ~first.canvas.padding).sum(1)
         else:
-            if context.model.decoder.upsample is not None:
+            if first.upsampled:
                 predicted = collapse(predicted, first.canvas.padding)
             distance = edit_distance(predicted, context.batch.target)
         final = self.ratio if self.final_ratio is None else self.final_ratio

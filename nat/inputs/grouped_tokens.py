@@ -3,7 +3,7 @@
 import torch
 
 from nat.data.vocabulary import BOS, PAD
-from nat.inputs.chunks import with_ends
+from nat.inputs.masks import with_ends
 from nat.inputs.options import GroupedTokensOptions
 from nat.objective.context import BatchContext, DecoderInput
 

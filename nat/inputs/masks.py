@@ -1,11 +1,12 @@
-"""Masking and revealing, as several proxy inputs do it."""
+"""Masking, revealing and chunks, as several proxy inputs have them."""
 
 import torch
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident, most_confident
-from nat.data.vocabulary import MASK, PAD
+from nat.data.vocabulary import EOS, MASK, PAD
 from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.first_pass import FirstPass
 
 
 def mask_at_random(context: BatchContext, masks: Tensor) -> DecoderInput:
@@ -21,25 +22,36 @@ def mask_at_random(context: BatchContext, masks: Tensor) -> DecoderInput:
     return DecoderInput(torch.where(masked, MASK, target), ~real, target, masked)
 
 
-def reveal(
-    canvas: DecoderInput, labels: Tensor, number: Tensor, order: Tensor, upsampled: bool
-) -> DecoderInput:
-    """Reveal labels on a canvas of masks [B, T].
+def reveal(first: FirstPass, number: Tensor, order: Tensor) -> DecoderInput:
+    """Reveal labels on the canvas of a first pass [B, T].
 
     If the canvas is as long as the target, at least one position stays hidden, and only hidden
     positions carry loss. An upsampled canvas may be revealed completely, and all of its positions
     carry loss.
 
     Args:
-        labels: of the positions, MASK where there is none, [B, T].
         number: of labels to reveal in each sentence, [B]; at most as many as there are.
         order: values of which the highest mark the labels to reveal, [B, T].
     """
-    known = ~canvas.padding & labels.ne(MASK)
-    most = known.sum(1)
-    if not upsampled:
+    canvas, most = first.canvas, first.known.sum(1)
+    if not first.upsampled:
         most = (most - 1).clamp(min=0)
-    revealed = most_confident(order.masked_fill(~known, -torch.inf), number.minimum(most))
-    loss_mask = ~canvas.padding if upsampled else ~canvas.padding & ~revealed
-    tokens = torch.where(revealed, labels, canvas.tokens)
-    return DecoderInput(tokens, canvas.padding, labels, loss_mask)
+    revealed = most_confident(order.masked_fill(~first.known, -torch.inf), number.minimum(most))
+    loss_mask = ~canvas.padding if first.upsampled else ~canvas.padding & ~revealed
+    tokens = torch.where(revealed, first.labels, canvas.tokens)
+    return DecoderInput(tokens, canvas.padding, first.labels, loss_mask)
+
+
+def with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Tensor]:
+    """Targets padded with EOS to a multiple of the chunk, and where these are no padding, [B, T].
+
+    HRT and SAT learn a chunk of tokens at a time. T is a multiple of it, and larger than the
+    longest target. PAD follows the last EOS.
+    """
+    wholes = (lengths // chunk + 1) * chunk
+    width = int(wholes.max()) if len(wholes) else 0
+    places = torch.arange(width, device=target.device)
+    ended = torch.full((len(target), width), EOS, device=target.device)
+    ended[:, : target.size(1)] = torch.where(target.eq(PAD), EOS, target)[:, :width]
+    real = places < wholes[:, None]
+    return torch.where(real, ended, PAD), real

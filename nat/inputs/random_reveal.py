@@ -1,6 +1,5 @@
 """Revealing a random number of labels: "RND" of Gu and Kong (2021), table 4."""
 
-from nat.data.vocabulary import MASK
 from nat.inputs.masks import reveal
 from nat.inputs.options import RandomRevealOptions
 from nat.objective.context import BatchContext, DecoderInput
@@ -17,17 +16,9 @@ class RandomReveal(RandomRevealOptions):
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]; uses streams 1 and 2 of the random numbers."""
-        upsampled = context.model.decoder.upsample is not None
-        if upsampled:
-            first = FirstPass(context)
-            canvas, labels = first.canvas, first.labels
-        else:
-            canvas = context.fully_masked_input()
-            labels = canvas.target
-        known = ~canvas.padding & labels.ne(MASK)
-        number = (context.uniform(1, stream=2)[:, 0] * (known.sum(1) + 1)).long()
-        order = context.uniform(labels.size(1), stream=1)
-        return reveal(canvas, labels, number, order, upsampled)
+        first = FirstPass(context)
+        number = (context.uniform(1, stream=2)[:, 0] * (first.known.sum(1) + 1)).long()
+        return reveal(first, number, context.uniform(first.known.size(1), stream=1))
 
 
 METHOD = RandomReveal

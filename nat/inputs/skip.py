@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nat.alignment.reveal import least_confident
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, MASK, PAD
-from nat.inputs.chunks import with_ends
+from nat.inputs.masks import with_ends
 from nat.inputs.options import SkipOptions
 from nat.objective.context import BatchContext, DecoderInput
 

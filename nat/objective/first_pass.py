@@ -5,11 +5,13 @@ that of the model's best alignment of the target with the canvas.
 """
 
 from dataclasses import replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from nat.alignment.ctc import best_alignment, own_symbols
+from nat.data.vocabulary import MASK
 from nat.objective.context import BatchContext, DecoderInput
 from nat.transformer.model import Transformer
 
@@ -21,21 +23,28 @@ class FirstPass:
         canvas: the decoder input of masks, [B, T].
         labels: label of each position, PAD at padding; MASK in a sentence without an alignment,
             [B, T].
+        known: positions with a label, [B, T].
+        upsampled: whether the canvas is.
     """
 
     @torch.no_grad()
     def __init__(self, context: BatchContext, model: Transformer | None = None) -> None:
         if model is not None:
             context = replace(context, model=model, encoded=model.encode(context.batch.source))
-        self._output = context.output
+        self._context, self._output = context, context.output
         self.canvas: DecoderInput = context.fully_masked_input()
-        self._states = context.decode(self.canvas)
-        if context.model.decoder.upsample is None:
-            self.labels = self.canvas.target
-            return
+        self.labels = self.canvas.target
+        self.upsampled = context.model.decoder.upsample is not None
         real, targets = ~self.canvas.padding, context.batch.target
-        own = self._output.own_log_probabilities(self._states, real, own_symbols(targets))
-        self.labels = best_alignment(own, targets, self.canvas.padding)
+        if self.upsampled:
+            own = self._output.own_log_probabilities(self._states, real, own_symbols(targets))
+            self.labels = best_alignment(own, targets, self.canvas.padding)
+        self.known = real & self.labels.ne(MASK)
+
+    @cached_property
+    def _states(self) -> Tensor:
+        """The last decoder states, only where they are needed, [B, T, D]."""
+        return self._context.decode(self.canvas)
 
     @torch.no_grad()
     def predicted(self) -> Tensor:
