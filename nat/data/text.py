@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from nat.checksums import sha256_of
-from nat.data.clean import DIGEST, Seen, usable_digest
+from nat.data.clean import Seen, usable_digest
 from nat.data.corpus import Corpus
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
-from nat.data.lines import read_lines, read_pairs, unpacked, write_lines, writing_pairs
+from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
 from nat.data.origins import FurtherReferences, PairSource
 from nat.data.references import references_path, write_references
 from nat.data.sources import FetchedSource, Place, fetch
@@ -30,7 +30,6 @@ from nat.files import atomic_directory, write_json
 
 REPEATED = "pairs that equal one that is cut out"
 _REMEDY = "they are left out, unless its split has 'keep_repeated: true'"
-_LEFT = ".left"  # split that takes the place of the training text
 
 
 def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPORA) -> None:
@@ -125,7 +124,7 @@ def _write(
     flags: TextFlags,
 ) -> list[int]:
     """Write a split and what is cut out of it, and count their pairs; return those of each part."""
-    split, cutter, of_parts = splits[0], _Cutter(corpus, splits), []
+    split, cutter, of_parts, repeated = splits[0], _Cutter(corpus, splits), [], 0
     one, other = corpus.preparations(split)
     segmented, in_pieces = corpus.is_segmented(split), corpus.in_pieces
 
@@ -147,10 +146,15 @@ def _write(
                         source, target = joined(source, in_pieces), joined(target, in_pieces)
                     pair = one.changed(source), other.changed(target)
                     chosen = cutter.split_of(*pair)
-                    pairs[chosen] += 1
-                    write[chosen](*pair)
+                    pairs[chosen or split] += 1
+                    if chosen is not None:
+                        write[chosen](*pair)
+                        continue
+                    repeated += 1
+                    where = f"pair {pairs[split]} of the rest"
+                    flags.add(REPEATED, split, _REMEDY, where, *pair)
             of_parts.append(sum(pairs.values()) - before)
-    pairs[split] -= cutter.remove_repeated(folder, flags)
+    pairs[split] -= repeated
     return of_parts
 
 
@@ -164,45 +168,28 @@ class _Cutter:
     """
 
     def __init__(self, corpus: Corpus, splits: Sequence[str]) -> None:
-        self._sides, (self._rest, *cut) = corpus.sides, splits
+        self._rest, *cut = splits
         in_order = sorted(cut, key=lambda split: (split != VALID, split))
         self._nth = {name: every for name in in_order if (every := corpus.splits[name].every)}
         self._alone = {name for name in cut if not corpus.splits[name].keep_repeated}
         self._counts = dict.fromkeys(self._nth, 0)
         self._digest = usable_digest(corpus) if cut else None
-        self._seen, self._chosen, self._left = Seen(), Seen(), bytearray()
+        self._seen, self._chosen = Seen(), Seen()
 
-    def split_of(self, source: str, target: str) -> str:
-        """The split of the next pair."""
-        if self._digest is None:
+    def split_of(self, source: str, target: str) -> str | None:
+        """The split of the next pair; None if it equals one that was cut out."""
+        digest = self._digest and self._digest(source, target)
+        if digest is None:
             return self._rest
-        digest = self._digest(source, target)
-        if digest is not None and not (self._alone and self._seen.add(digest)):
-            for split, every in self._nth.items():
-                self._counts[split] += 1
-                if self._counts[split] % every == 0:
-                    if split in self._alone:
-                        self._chosen.add(digest)
-                    return split
-        self._left += digest or bytes(DIGEST)
+        if self._alone and self._seen.add(digest):
+            return None if digest in self._chosen else self._rest
+        for split, every in self._nth.items():
+            self._counts[split] += 1
+            if self._counts[split] % every == 0:
+                if split in self._alone:
+                    self._chosen.add(digest)
+                return split
         return self._rest
-
-    def remove_repeated(self, folder: Path, flags: TextFlags) -> int:
-        """Take pairs that are chosen out of what is left, and count them."""
-        starts = range(0, len(self._left), DIGEST)
-        repeated = [bytes(self._left[at : at + DIGEST]) in self._chosen for at in starts]
-        if any(repeated):
-            pairs = zip(repeated, read_pairs(folder, self._rest, self._sides), strict=True)
-            with writing_pairs(folder, _LEFT, self._sides) as write:
-                for number, (is_repeated, pair) in enumerate(pairs, start=1):
-                    if is_repeated:
-                        where = f"pair {number} of the rest"
-                        flags.add(REPEATED, self._rest, _REMEDY, where, *pair)
-                    else:
-                        write(*pair)
-            for side in self._sides:
-                (folder / f"{_LEFT}.{side}").replace(folder / f"{self._rest}.{side}")
-        return sum(repeated)
 
 
 def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
