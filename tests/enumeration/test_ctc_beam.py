@@ -16,7 +16,6 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, UNK
 from nat.decoding.ctc_beam import CtcBeam
 from nat.language_model.ngram import LanguageModel, estimate
-from nat.language_model.options import LanguageModelOptions
 from tests.scripted import Scripted
 
 SYMBOLS = 8
@@ -38,8 +37,8 @@ def language_model() -> LanguageModel:
     return estimate(tokens, lengths, SYMBOLS, 3)
 
 
-def options(weight: float | None) -> LanguageModelOptions | None:
-    return None if weight is None else LanguageModelOptions("at-base", "beam5", 3, weight)
+def options(weight: float | None) -> Any:
+    return weight and {"system": "at-base", "decoding": "beam5", "order": 3, "weight": weight}
 
 
 def score_of(model: LanguageModel, words: Sequence[int]) -> float:

@@ -22,7 +22,6 @@ from nat.files import read_json, write_json
 from nat.jobs.translate import chosen_options, translate_shard
 from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import LanguageModel, estimate
-from nat.language_model.options import LanguageModelOptions
 from nat.measures import bleu
 from nat.training.model_file import load_model
 from nat.workflow.specification import job
@@ -79,7 +78,8 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]
     scores = []
     for point in found["points"]:
-        options = LanguageModelOptions("at-base", "beam5", 2, point["language_model.weight"])
+        options = {"system": "at-base", "decoding": "beam5", "order": 2}
+        options["weight"] = point["language_model.weight"]
         search = CtcBeam(beam=5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
         translations = translate(model, method, text, range(number), 50)
