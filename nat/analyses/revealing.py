@@ -16,7 +16,7 @@ P is given as the list of all targets of a source, so conditional laws are exact
 over y_A are sums over all prefixes that occur, of which improbable ones are sampled (`prune`).
 """
 
-import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -137,7 +137,7 @@ def split(
     decoding: Decoding,
     smallest: float = SMALLEST,
     seed: int = 0,
-    batch_tokens: float = math.inf,
+    batch_tokens: int = sys.maxsize,
 ) -> dict[int, Errors]:
     """Learning and factorisation error of each source, sums over its roots by weight.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -18,18 +19,13 @@ def batches(lengths: Mapping[int, int], batch_tokens: int) -> Iterator[list[int]
     return batches_in_order({number: lengths[number] for number in in_order}, batch_tokens)
 
 
-def batches_in_order(lengths: Mapping[int, int], batch_tokens: float) -> Iterator[list[int]]:
+def batches_in_order(lengths: Mapping[int, int], batch_tokens: int) -> Iterator[list[int]]:
     """The same in the given order; a sentence has one more token, and is padded in its batch."""
-    batch: list[int] = []
-    width = 0
-    for number, length in lengths.items():
-        width = max(width, length + 1)
-        if batch and (len(batch) + 1) * width > batch_tokens:
-            yield batch
-            batch, width = [], length + 1
-        batch.append(number)
-    if batch:
-        yield batch
+    numbers = [*lengths]
+    # one that is longer than a batch is alone in it
+    tokens = np.minimum([length + 1 for length in lengths.values()], batch_tokens)
+    for start, end in pairwise((0, *batch_ends(tokens, batch_tokens).tolist())):
+        yield numbers[start:end]
 
 
 def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
