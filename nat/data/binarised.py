@@ -15,7 +15,7 @@ from nat.checksums import remedy
 from nat.data.arrays import mapped_array
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
-from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary
+from nat.data.vocabulary import Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
 
@@ -82,8 +82,7 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
     vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
         for split in corpus.split_names:
-            for side, language in zip(SIDES, corpus.sides, strict=True):
+            for vocabulary, language in zip(vocabularies, corpus.sides, strict=True):
                 name = f"{split}.{language}"
-                vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)
         vocabularies.save(folder)

@@ -67,13 +67,10 @@ def distil(
     name = f"{TRAIN}.{corpus.target}"
     reference = bpe / name
     replaced: defaultdict[str, list[int]] = defaultdict(list)
-    reference_tokens = 0
 
     def chosen() -> Iterator[str]:
-        nonlocal reference_tokens
         pairs = zip(read_lines(reference), translations, strict=True)
         for number, (line, (subwords, reason)) in enumerate(pairs):
-            reference_tokens += len(line.split())
             if reason is None and not subwords.strip():
                 reason = EMPTY_TRANSLATION
             if reason is not None:
@@ -95,6 +92,7 @@ def distil(
         vocabularies.save(folder)
         ids = BinarisedText(folder / name).tokens
         tokens, unknown = len(ids), int(np.count_nonzero(ids == UNK))
+    reference_tokens = sum(len(line.split()) for line in read_lines(reference))
     files = [bpe / f"{TRAIN}.{corpus.source}", output / "text" / name]
     flags = TextFlags()
     if made_by is None:

@@ -118,8 +118,7 @@ def look_at(
         if numbers and len(numbers) >= share * len(lines):
             add(kind, remedy, len(numbers), numbers[0], lines)
 
-    both = vocabularies.source, vocabularies.target
-    for side, (language, vocabulary) in enumerate(zip(corpus.sides, both, strict=True)):
+    for side, (language, vocabulary) in enumerate(zip(corpus.sides, vocabularies, strict=True)):
         own, lines, of_lines = subwords[side], sentences[side], f"lines of '{language}'"
         unknown = [sum(each not in vocabulary.ids for each in line.split()) for line in own]
         share = sum(unknown) / max(1, sum(len(line.split()) for line in own))

@@ -74,9 +74,9 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         if (perfect := own / "tokens" / PERFECT).exists():
             splits[split]["perfect"] = read_json(perfect)
     vocabularies, of_sides = Vocabularies.load(folder / "binarised"), {}
-    for side in SIDES:
+    for side, vocabulary in zip(SIDES, vocabularies, strict=True):
         path = subwords_file(folder / "bpe", side)
-        sizes = {"size": len(getattr(vocabularies, side)), "special": len(SPECIALS)}
+        sizes = {"size": len(vocabulary), "special": len(SPECIALS)}
         bpe = {"kind": "bpe", "merges": count_lines(path) - 1}
         of_sides[side] = sizes | ({"kind": "sentencepiece"} if path.name == PIECES else bpe)
     summary = {

@@ -6,7 +6,6 @@ Special symbols have the same ids in all of them.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -101,8 +100,7 @@ class VocabularySizes(NamedTuple):
         return f"{self.source} symbols of the source and {self.target} of the target"
 
 
-@dataclass(frozen=True)
-class Vocabularies:
+class Vocabularies(NamedTuple):
     """The vocabularies of source and target: one and the same object if it is a joint one."""
 
     source: Vocabulary
@@ -134,7 +132,7 @@ class Vocabularies:
         """Each of them by the name of its file."""
         if self.is_joint:
             return {VOCABULARY: self.target}
-        return dict(zip(SEPARATE_VOCABULARIES, (self.source, self.target), strict=True))
+        return dict(zip(SEPARATE_VOCABULARIES, self, strict=True))
 
     def save(self, folder: Path) -> None:
         """Write their files to a folder, for `load`."""

@@ -48,11 +48,6 @@ class Entropies(NamedTuple):
     marginals: tuple[float, ...]
     words: float
 
-    @property
-    def total_correlation(self) -> float:
-        """C(X) = sum_i H(y_i|X) - H(Y|X)."""
-        return math.fsum(self.marginals) - self.joint
-
 
 class SubwordEntropies(NamedTuple):
     """Entropies of the subwords of the target of one source sentence, in nats."""
@@ -176,7 +171,7 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
     sums = {
         "joint_entropy": math.fsum(row.joint for row in rows),
         "marginal_entropies": math.fsum(math.fsum(row.marginals) for row in rows),
-        "total_correlation": math.fsum(row.total_correlation for row in rows),
+        "total_correlation": math.fsum(math.fsum(row.marginals) - row.joint for row in rows),
     }
 
     def means(divisor: float) -> dict[str, dict[str, float]]:
