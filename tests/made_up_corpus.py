@@ -8,7 +8,6 @@ from nat.data.binarised import binarise_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
 from nat.data.sources import Place
-from nat.data.splits import GIVEN
 from nat.data.subwords import bpe_folder
 from nat.data.text import make_text
 from nat.jobs.prepare import prepare_split
@@ -63,7 +62,7 @@ def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     part = corpus.training_part
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")
-    bpe_folder(part, folder / "tokens", folder / "bpe", given=folder / "text" / GIVEN)
+    bpe_folder(part, folder / "tokens", folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")
     prepare_split(corpus, "test", folder / "tests/test", folder / "bpe")
     return folder

@@ -31,7 +31,6 @@ PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
 BUSY = requests.codes.too_many_requests
-MOST_FOLDERS = 100  # of an address; each becomes a folder here
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class _Published:
         parts = urlsplit(self.url)
         query = f"?{parts.query}" if parts.query else ""
         address = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
-        if not 1 < len(address.parts) <= MOST_FOLDERS or ".." in address.parts:
+        if len(address.parts) < 2 or ".." in address.parts:
             raise UserError(f"{self.key} is '{self.url}', which is not the address of a file")
         return address
 
@@ -157,8 +156,6 @@ def _fetch(published: _Published, part: Path) -> None:
 
     Raises a `UserError` for it, if the server refuses, or if `ATTEMPTS` in a row bring nothing new.
     """
-    if part.is_symlink():  # nothing is written through a link
-        part.unlink()
     is_resumed = part.exists()
     best = failures = 0
     while fault := _attempt(published, part):

@@ -27,7 +27,7 @@ from nat.data.corpus import Corpus, Corruption
 from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
 from nat.data.lines import count_lines, in_order, read_lines, write_lines
 from nat.data.raw_text import CODES, NO_CODES, PIECES, SPACE, Splitter, marked, merge, splitter_of
-from nat.data.splits import TRAIN
+from nat.data.splits import GIVEN, TRAIN
 from nat.data.vocabulary import SIDES, SPECIALS, Side, Vocabularies, Vocabulary
 from nat.errors import UserError, told_of
 from nat.files import atomic_directory, copy
@@ -122,13 +122,11 @@ def splitter_at(path: Path) -> Splitter:
         raise UserError(f"{path} does not hold {kind} ({reason}); {remedy(path)}") from error
 
 
-def bpe_folder(
-    corpus: Corpus, tokens: Path, output: Path, threads: int = 1, given: Path | None = None
-) -> None:
+def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> None:
     """Learn subwords on both sides of the training text and apply them to all splits.
 
-    Those that the corpus has from elsewhere (key `subwords`) are not learned, but in the folder
-    `given` (`nat.data.text`). Writes `{split}.{lang}`, what splits them, and the vocabularies of
+    Those that the corpus has from elsewhere (key `subwords`) are not learned, but lie in the text
+    beside the folder `tokens`. Writes `{split}.{lang}`, what splits them, and the vocabularies of
     the training text to the folder `output`. Raises a `UserError` if nothing can be learned, or if
     the vocabulary has not the expected size.
     """
@@ -142,7 +140,7 @@ def bpe_folder(
             _apply(corpus, tokens, folder, folder, threads)
             own = [Vocabulary.from_lines(_training(folder, each)) for each in shared.values()]
         else:
-            assert given is not None
+            given = tokens.with_name("text") / GIVEN
             name = PIECES if corpus.in_pieces else CODES
             with told_of("the files of the key 'subwords' of the corpus: "):
                 splitter_at(given / name)

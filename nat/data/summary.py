@@ -39,7 +39,7 @@ _REMEDIES = {
 }
 
 
-def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
+def summarise(corpus: Corpus, folder: Path) -> dict[str, Any]:
     """Summarise a prepared corpus, with the exact entropies of a generated one.
 
     Those of subwords are only of held-out splits. Raises a `UserError` if a step is missing.
@@ -80,7 +80,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         bpe = {"kind": "bpe", "merges": count_lines(path) - 1}
         of_sides[side] = sizes | ({"kind": "sentencepiece"} if path.name == PIECES else bpe)
     summary = {
-        "corpus": name,
+        "corpus": folder.name,
         "source": corpus.source,
         "target": corpus.target,
         "origin": " and ".join(origins),

@@ -39,8 +39,7 @@ def filter_text(job: Step) -> None:
 
 def apply_bpe(job: Step) -> None:
     """Learn and apply subwords."""
-    given = Path(CorpusStep(job.artifact.corpus, "text").path) / GIVEN
-    bpe_folder(job.corpus.training_part, _before(job), job.path, job.processes, given)
+    bpe_folder(job.corpus.training_part, _before(job), job.path, job.processes)
     _tell_flags(job.artifact.corpus, job.path / REPORT)
 
 
@@ -77,7 +76,7 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
 def summarise_corpus(job: Step) -> None:
     """Summarise a corpus, and say what a reader should know about it."""
     name = job.artifact.corpus
-    summary = summarise(name, job.corpus, job.path.parent)
+    summary = summarise(job.corpus, job.path.parent)
     write_json(job.path, summary)
     for line in told(summary):
         Progress(name, 0, "lines").say(line)
@@ -123,5 +122,5 @@ def merge_compared(job: Job[Comparison]) -> None:
 
 def estimate_ngrams(job: Job[Ngrams]) -> None:
     """Estimate an n-gram language model of a distilled training text."""
-    text, report = Path(job.inputs.text.path), job.path.with_suffix(".json")
-    estimate_from(text, job.corpus.target, job.artifact.order, job.path, report)
+    text = Path(job.inputs.text.path)
+    estimate_from(text, job.corpus.target, job.artifact.order, job.path)

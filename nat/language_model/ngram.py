@@ -245,7 +245,7 @@ def _discounts(counts: np.ndarray) -> tuple[float, ...]:
     return discounts if fits else FALLBACK
 
 
-def estimate_from(text: Path, language: str, order: int, output: Path, report: Path) -> None:
+def estimate_from(text: Path, language: str, order: int, output: Path) -> None:
     """Estimate a model of the target side of a training text, and report the numbers of n-grams.
 
     The folder `text` has `train.{language}` as ids, and the vocabularies. Raises a `UserError` if a
@@ -259,4 +259,4 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
     model.save(output)
     counted = {"sentences": len(sentences), "tokens": len(sentences.tokens)}
     ngrams = np.diff(model.levels, prepend=0).tolist()
-    write_json(report, {"text": str(text), **counted, "ngrams": ngrams})
+    write_json(output.with_suffix(".json"), {"text": str(text), **counted, "ngrams": ngrams})

@@ -36,7 +36,7 @@ def corpus_of(root: Path, source: str = "en", target: str = "de", **keys: Any) -
 
 def report(root: Path, content: dict[str, Any]) -> dict[str, Any]:
     corpus = as_corpus(content)
-    return summarise("own", corpus, prepare_corpus("own", corpus, root))
+    return summarise(corpus, prepare_corpus("own", corpus, root))
 
 
 def flags(summary: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:

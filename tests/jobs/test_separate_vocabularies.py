@@ -89,7 +89,7 @@ def test_systems_are_trained_distilled_and_scored() -> None:
     assert sizes.source is not None and sizes.source > sizes.target
     assert int(BinarisedText(f"{distilled.path}/train.de").tokens.max()) < sizes.target
     ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, "beam5", 2).path)
-    estimate_from(Path(distilled.path), "de", 2, ngrams, ngrams.with_suffix(".json"))
+    estimate_from(Path(distilled.path), "de", 2, ngrams)
     assert LanguageModel.load(ngrams, sizes.target)
     train_system(job(configuration, Model("micro", CORPUS, "nat-kd", 1)))
     for system, decoding in (("at-base", "beam5"), ("nat-kd", "one-pass")):

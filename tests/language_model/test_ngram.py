@@ -154,17 +154,17 @@ def test_a_model_is_made_from_a_distilled_text(tmp_path: Path) -> None:
     lines = [" ".join(vocabulary.symbols[word] for word in sentence) for sentence in sentences]
     write_binarised(lines, vocabulary, tmp_path / "train.de")
     vocabulary.save(tmp_path / "vocabulary.txt")
-    estimate_from(tmp_path, "de", 3, tmp_path / "order3.npz", tmp_path / "report.json")
+    estimate_from(tmp_path, "de", 3, tmp_path / "order3.npz")
     found, expected = (
         LanguageModel.load(tmp_path / "order3.npz", VOCABULARY),
         model_of(sentences, 3),
     )
     assert np.array_equal(found.keys, expected.keys)
-    report = read_json(tmp_path / "report.json")
+    report = read_json(tmp_path / "order3.json")
     assert report["sentences"] == 60 and report["tokens"] == sum(map(len, sentences))
     whole = [[BOS, *sentence, EOS] for sentence in sentences]
     different = {pair for each in whole for pair in itertools.pairwise(each)}
     assert len(report["ngrams"]) == 3 and report["ngrams"][1] == len(different)
     with told("train.fr"):
-        estimate_from(tmp_path, "fr", 3, tmp_path / "x.npz", tmp_path / "x.json")
+        estimate_from(tmp_path, "fr", 3, tmp_path / "x.npz")
     assert not (tmp_path / "x.npz").exists()
