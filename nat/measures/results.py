@@ -14,9 +14,9 @@ job.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import TypeAdapter
 
 from nat.checksums import remedy
 from nat.errors import UserError
@@ -31,14 +31,6 @@ Measures = dict[str, dict[str, Any]]
 """The numbers of a part as they are written, by measure."""
 
 
-def _by_number(terms: Any) -> Any:
-    """Terms of sentences by their numbers, of which files have three lists."""
-    if isinstance(terms, dict) and {"numbers", "sums", "tokens"} <= terms.keys():
-        pairs = zip(terms["sums"], terms["tokens"], strict=True)
-        return dict(zip(terms["numbers"], pairs, strict=True))
-    return terms
-
-
 @dataclass(frozen=True)
 class Number:
     """A number from a file.
@@ -49,7 +41,8 @@ class Number:
         high: the upper end, or the third quartile.
         signature: of BLEU and chrF.
         reason: why there is no value.
-        by_sentence: of a ratio of sums over sentences, both terms of each by its number.
+        by_sentence: of a ratio of sums over sentences, lists of the `numbers` of the sentences, and
+            of both terms of each, `sums` and `tokens`.
         repeats: of a latency, the time a sentence of each turn, milliseconds.
         flags: what makes the translations or their model suspicious.
         not_decoded: sentences of the file that could not be decoded.
@@ -61,9 +54,7 @@ class Number:
     high: float | None = None
     signature: str = ""
     reason: str = ""
-    by_sentence: Annotated[dict[int, tuple[float, float]], BeforeValidator(_by_number)] = field(
-        default_factory=dict
-    )
+    by_sentence: dict[str, tuple[float, ...]] = field(default_factory=dict)
     repeats: tuple[float, ...] = ()
     flags: tuple[str, ...] = ()
     not_decoded: int = 0

@@ -187,11 +187,13 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
     """Each cell on the same resamples; none if they cannot be resampled together."""
     numbers = [reader.number(cell) for cell in cells]
     texts = [(cell.corpus, cell.split) for cell in cells]
-    sums = [each.by_sentence for each in numbers]
+    terms = [each.by_sentence for each in numbers]
+    sentences = {(text, each.get("numbers")) for text, each in zip(texts, terms, strict=True)}
     # ratios of sums over sentences, such as L_NAT and C, if systems leave out no other sentences
-    if all(sums) and len({*zip(texts, map(tuple, sums), strict=True)}) == len({*texts}):
+    if all(terms) and len(sentences) == len({*texts}):
         known = list(dict.fromkeys(texts))
-        ratios = [resample(np.array([*each.values()]), statistics.ratio) for each in sums]
+        rows = (np.array([each["sums"], each["tokens"]]).T for each in terms)
+        ratios = [resample(each, statistics.ratio) for each in rows]
         # so that the draws of different texts are independent, as in `combined`
         return [
             replace(each, samples=np.roll(each.samples, known.index(text)))
