@@ -79,8 +79,8 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
         for name, each in timed.items()
         if device == "cpu" and each.why_not is None
     }
-    systems = {name: each.systems(counts) for name, each in timed.items() if not each.why_not}
-    limits = (way.model.longest_source for ways in systems.values() for way in ways)
+    systems = {name: each.system(counts) for name, each in timed.items() if not each.why_not}
+    limits = (each.model.longest_source for each in systems.values())
     limit = min(limits, default=max(sentences.lengths))
     ids = np.flatnonzero((sentences.lengths > 0) & (sentences.lengths <= limit)).tolist()
     left_out = len(sentences) - len(ids)
@@ -138,22 +138,19 @@ class _Timed:
             for path in Path(self._converted.path).glob(files.format(precision=precision))
         )
 
-    def systems(self, counts: Sequence[int]) -> list[System]:
-        """Load the model; the decoding with each number of threads."""
+    def system(self, threads: Sequence[int]) -> System:
+        """Load the model; the fastest of these numbers of threads is measured."""
         job, mapped = self._job, self._converted is not None
         model = matching_model(job.inputs.model, job.configuration, self._sizes, mapped=mapped)
         model.to(self._setting.device)
         precision = str(next(model.parameters()).dtype).removeprefix("torch.")
-        return [
-            System(
-                model,
-                self._opened,
-                engine=f"{self.package} {importlib.metadata.version(self.package)}",
-                precision=self._options.get("precision", precision),
-                threads=threads,
-            )
-            for threads in counts
-        ]
+        return System(
+            model,
+            self._opened,
+            engine=f"{self.package} {importlib.metadata.version(self.package)}",
+            precision=self._options.get("precision", precision),
+            threads=threads,
+        )
 
     def _opened(self) -> Decode:
         alone = self._setting.batch == 1
@@ -162,8 +159,8 @@ class _Timed:
     def translate_first(self, sentences: BinarisedText) -> None:
         """Load all and translate the first sentence that fits, in a process of its own."""
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
-        (system,) = self.systems([self._setting.threads])
-        torch.set_num_threads(system.threads)
+        system = self.system([self._setting.threads])
+        torch.set_num_threads(self._setting.threads)
         longest = system.model.longest_source
         number = next(n for n, length in enumerate(sentences.lengths) if 0 < length <= longest)
         system.opened()(system.model, source_tensor([sentences[number]]))

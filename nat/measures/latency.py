@@ -28,33 +28,32 @@ from nat.measures.latency_setting import LARGEST, OUT_OF_MEMORY, STEADY, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2  # batches that a system translates before each of its turns
-SAMPLED = 16  # batches, at most, by which the fastest way to run a system is chosen
+SAMPLED = 16  # batches, at most, by which the fastest number of threads is chosen
 
 
 @dataclass(frozen=True)
 class System:
-    """A way to run a system, whose model is on the device of the setting, in evaluation mode.
+    """What is timed; its model is on the device of the setting, in evaluation mode.
 
-    `opened` gives the method of decoding with its engine, which has PyTorch's number of threads.
+    `opened` gives the method of decoding with its engine, which has PyTorch's number of threads. Of
+    several numbers of `threads`, the fastest is measured.
     """
 
     model: Transformer
     opened: Callable[[], Decode]
     engine: str
     precision: str
-    threads: int
+    threads: Sequence[int]
 
 
 def measure(
-    systems: Mapping[str, Sequence[System]],
+    systems: Mapping[str, System],
     sentences: Sentences,
     ids: Sequence[int],
     setting: Setting,
     clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[dict[str, Any], dict[str, list[float] | str]]:
     """Time the translation of sentences, `ids`, which are not empty and fit every model.
-
-    A system has several ways to run it, of which the fastest is measured.
 
     Returns:
         What was done, JSON-able: the setting, the device, what was translated and how. And for each
@@ -63,7 +62,7 @@ def measure(
     """
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     ordered = [sentences[number] for number in order]
-    timings = {name: _Timing(ways, ordered, setting, clock) for name, ways in systems.items()}
+    timings = {name: _Timing(each, ordered, setting, clock) for name, each in systems.items()}
     by_turns = deque(timings.values())
     for timing in by_turns:
         timing.attempt(timing.prepare)
@@ -107,12 +106,13 @@ def largest_batch(fits: Callable[[int], bool], most: int) -> int:
 class _Timing:
     """The batches and the turns of a system, and the state why it cannot be measured, if so."""
 
-    ways: Sequence[System]
+    system: System
     sentences: Sequence[np.ndarray]  # the longest first
     setting: Setting
     clock: Callable[[], float]
     state: str = ""
     size: int = 0  # sentences of a batch
+    threads: int = 0
     batches: list[Tensor] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)  # of a sentence, in each turn
 
@@ -129,18 +129,19 @@ class _Timing:
             torch.cuda.empty_cache()
 
     def prepare(self) -> None:
-        """Make the batches, and keep the fastest way to run the system."""
+        """Make the batches, and choose the number of threads."""
         count, batch = len(self.sentences), self.setting.batch
         self.size = batch if isinstance(batch, int) else largest_batch(self._fits, count)
         starts = range(0, count, self.size)
         self.batches = [source_tensor(self.sentences[at : at + self.size]) for at in starts]
-        if len(self.ways) > 1:
+        self.threads, *others = self.system.threads
+        if others:
             sample = self.batches[:: math.ceil(len(self.batches) / SAMPLED)]
-            self.ways = [min(self.ways, key=lambda way: self._time(way, sample))]
+            self.threads = min(self.system.threads, key=lambda count: self._time(sample, count))
 
     def turn(self) -> None:
         """Translate all sentences once."""
-        self.seconds.append(self._time(self.ways[0], self.batches) / len(self.sentences))
+        self.seconds.append(self._time(self.batches, self.threads) / len(self.sentences))
 
     @property
     def steady(self) -> bool:
@@ -151,8 +152,8 @@ class _Timing:
     @property
     def described(self) -> dict[str, Any]:
         """How the system was run, JSON-able."""
-        way = self.ways[0]
-        how = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
+        named = {"engine": self.system.engine, "precision": self.system.precision}
+        how = {**named, "threads": self.threads}
         return how if self.state else {**how, "batch_sentences": self.size}
 
     @property
@@ -162,22 +163,22 @@ class _Timing:
 
     def _fits(self, size: int) -> bool:
         """Return True if a batch of so many of the longest sentences fits the memory."""
-        way, batch = self.ways[0], source_tensor(self.sentences[:size])
+        batch = source_tensor(self.sentences[:size])
         try:
-            way.opened()(way.model, batch.to(self.setting.device))
+            self.system.opened()(self.system.model, batch.to(self.setting.device))
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             return False
         return True
 
-    def _time(self, way: System, batches: Sequence[Tensor]) -> float:
+    def _time(self, batches: Sequence[Tensor], threads: int) -> float:
         """Seconds that batches take, after some that are not counted."""
-        torch.set_num_threads(way.threads)
-        method = way.opened()
+        torch.set_num_threads(threads)
+        method = self.system.opened()
 
         def translate(some: Sequence[Tensor]) -> None:
             for batch in some:
-                method(way.model, batch.to(self.setting.device))
+                method(self.system.model, batch.to(self.setting.device))
 
         translate(batches[:WARM_UP])
         started = self._now()

@@ -24,27 +24,28 @@ from nat.workflow.specification import jobs
 class Counting:
     """Decodings that note their batches in a common list.
 
-    Each batch takes as many seconds as it has rows, times the factor of the decoding.
+    Each batch takes as many seconds as it has rows, times the factor of the decoding, and times
+    `threads` for a number of threads that is named there.
     """
 
     def __init__(self) -> None:
         self.batches: list[tuple[str, int, int]] = []
-        self.now = 0.0
+        self.now, self.threads = 0.0, dict[int, float]()
 
-    def system(self, name: str, factor: float, threads: int = 1) -> list[System]:
+    def system(self, name: str, factor: float, *threads: int) -> System:
         def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
             self.batches.append((name, source.size(0), source.size(1) - 1))
-            self.now += factor * source.size(0)
+            self.now += factor * source.size(0) * self.threads.get(torch.get_num_threads(), 1.0)
             return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
 
-        return run_by(translate, threads)
+        return run_by(translate, *threads)
 
-    def measured(self, setting: Setting, **systems: list[System]) -> Any:
+    def measured(self, setting: Setting, **systems: System) -> Any:
         return measure(systems, SENTENCES, range(7), setting, lambda: self.now)
 
 
-def run_by(translate: Any, threads: int = 1) -> list[System]:
-    return [System(Any, lambda: translate, "torch 0", "float32", threads)]
+def run_by(translate: Any, *threads: int) -> System:
+    return System(Any, lambda: translate, "torch 0", "float32", threads or [1])
 
 
 SENTENCES = [np.full(length, 7) for length in (3, 9, 1, 4, 4, 2, 8)]
@@ -83,9 +84,9 @@ def test_systems_are_measured_by_turns() -> None:
 @pytest.mark.parametrize(("factor", "fastest"), [(0.5, 4), (3.0, 1)])
 def test_the_fastest_number_of_threads_is_measured(factor: float, fastest: int) -> None:
     counting = Counting()
-    ways = [*counting.system("one", 1.0, 1), *counting.system("four", factor, 4)]
-    other = counting.system("other", 1.0, 2)
-    found, times = counting.measured(Setting("cpu", 1, 4), nat=ways, other=other)
+    counting.threads[4] = factor
+    nat, other = counting.system("nat", 1.0, 1, 4), counting.system("other", 1.0, 2)
+    found, times = counting.measured(Setting("cpu", 1, 4), nat=nat, other=other)
     assert found["systems"]["nat"]["threads"] == fastest
     assert times["nat"] == [1000.0 * min(1.0, factor)] * 5
 

@@ -218,8 +218,8 @@ def test_latency(device: torch.device) -> None:
     for batch in (3, latency.LARGEST) if device == CUDA else (3,):
         setting = latency.Setting(device.type, batch, torch.get_num_threads())
         model = make_model(**OFFSET).to(device)
-        system = latency.System(model, OnePass, "torch", "float64", setting.threads)
-        found, times = latency.measure({"nat": [system]}, SOURCES, range(4), setting)
+        system = latency.System(model, OnePass, "torch", "float64", [setting.threads])
+        found, times = latency.measure({"nat": system}, SOURCES, range(4), setting)
         assert found["sentences"] == 4 and len(times["nat"]) == setting.repeats
 
 
