@@ -28,10 +28,16 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
     answer = fork.SimpleQueue()
 
     def measure() -> None:
+        libc = ctypes.CDLL(None)
         for package in packages:
             importlib.import_module(package)
-        _map_libraries()
-        _give_back()
+        _map_libraries(libc)
+        # memory that nothing uses goes back to the system, so that work that takes it again counts
+        gc.collect()
+        if hasattr(libc, "malloc_trim"):  # of the GNU C library
+            libc.malloc_trim(0)
+        with suppress(OSError):  # where it is refused, the peak is at least that so far
+            _CLEAR.write_text("5")  # the peak counts from here
         before = largest()
         work()
         answer.put(max(largest() - before, 0))
@@ -42,28 +48,17 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
     return None if answer.empty() else int(answer.get())
 
 
-def _map_libraries() -> None:
+def _map_libraries(libc: ctypes.CDLL) -> None:
     """Map all pages of loaded shared libraries, which a copy of a process maps as it uses them.
 
     That is some tens of megabytes for a product of matrices, depending on the system.
     """
-    libc = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
         library = re.match(r"(\w+)-(\w+) r.*/[^/]*\.so[^/]*$", line)
         if library is not None:
             start, end = (int(each, 16) for each in library.groups())
             # refused before Linux 5.14, where they count
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _POPULATE_READ)
-
-
-def _give_back() -> None:
-    """Return memory that nothing uses to the system, so that work that takes it again counts."""
-    gc.collect()
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "malloc_trim"):  # of the GNU C library
-        libc.malloc_trim(0)
-    with suppress(OSError):  # where it is refused, the peak is at least that of this process so far
-        _CLEAR.write_text("5")  # the peak counts from here
 
 
 def largest() -> int:
