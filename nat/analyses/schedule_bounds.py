@@ -183,17 +183,13 @@ def _choices(classes: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _classes(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Symbols of one position of each class, numbered from 0, [K, C], and its positions, [C]."""
-    sizes: Counter[bytes] = Counter()
-    members = []
-    for column in tokens.T:
-        _, first, numbers = np.unique(column, return_index=True, return_inverse=True)
-        numbers = np.argsort(np.argsort(first))[numbers]  # in order of occurrence
-        if len(first) > 1:
-            sizes[numbers.tobytes()] += 1
-            if sizes[numbers.tobytes()] == 1:
-                members.append(numbers)
-    shape = len(tokens), len(members)
-    return np.array(members, dtype=np.int64).T.reshape(shape), np.array(list(sizes.values()))
+    sizes: Counter[tuple[int, ...]] = Counter()
+    for column in tokens.T.tolist():
+        numbers = {symbol: number for number, symbol in enumerate(dict.fromkeys(column))}
+        if len(numbers) > 1:
+            sizes[tuple(numbers[symbol] for symbol in column)] += 1
+    members = np.array(list(sizes), dtype=np.int64).reshape(len(sizes), len(tokens))
+    return members.T, np.array(list(sizes.values()))
 
 
 def _entropies(members: np.ndarray, weights: np.ndarray) -> np.ndarray:
