@@ -12,9 +12,6 @@ from nat.data.candidates import RAW, Text
 from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
 
-LENGTH = "length"
-"""Part of the length predictor."""
-
 
 @analysis.of_splits
 def analyse(subject: Subject, pairs: Pairs) -> Found:
@@ -70,7 +67,7 @@ def losses(objective: Objective, pairs: Pairs) -> LossSums:
         nats = torch.zeros_like(loss.value, dtype=torch.float64)
         for name, part in loss.parts.items():
             sums.by_position[name] += float(part.sum())
-            if name == LENGTH:
+            if name == "length":  # weighted by the positions
                 part = part / loss.positions.clamp(min=1)
             if name in PARTS:
                 nats += part.double()

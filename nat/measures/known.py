@@ -30,9 +30,6 @@ The setting of a latency is a device and a batch, as in `cpu-1` or `cuda-largest
 total correlation is an autoregressive system.
 """
 
-VALIDATION = "valid"
-"""The split of L_NAT and L_input in L_MPLE, as in the paper (Huang et al. 2022, section 4)."""
-
 _VARIABLE = re.compile(r"\{(\w+)=([^}]*)\}")
 
 

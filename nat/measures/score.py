@@ -107,9 +107,8 @@ def score(
         if not isinstance(known.counts, str) and (counted := known.counts(text)) is not None
     }
     arrays = {name: each.sentences for name, each in counts.items()}
-    source = None
-    if "source_tokens" in files:
-        source = _lines(files["source_tokens"], hypotheses, len(text.rows))
+    of_source = files.get("source_tokens")
+    source = None if of_source is None else _lines(of_source, hypotheses, len(text.rows))
     parts = statistics.sentences_by_length(text.tokens, source)
     arrays |= {PART + name: np.array(chosen) for name, chosen in parts.items()}
     numbers: dict[str, dict[str, Any]] = {}
@@ -153,20 +152,16 @@ def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> 
         return bleu.split(tokens, corpus.unit)
 
     rows = list(read_in_order(hypotheses))
-    several: dict[int, list[str]] = {}
-    several_tokens: dict[int, list[str]] = {}
-    if "references" in files:
-        several = dict(sorted(read_references(files["references"], len(rows)).items()))
-        tokenise = corpus.preparation(corpus.target).prepared
-        several_tokens = {number: split(map(tokenise, own)) for number, own in several.items()}
+    several = read_references(files["references"], len(rows)) if "references" in files else {}
+    tokenise = corpus.preparation(corpus.target).prepared
     return TranslatedText(
         corpus=corpus,
         rows=rows,
         words=split(merge(row["tokens"]) for row in rows),
         reference=_lines(files["reference"], hypotheses, len(rows)),
         tokens=split(_lines(files["tokens"], hypotheses, len(rows))),
-        several=several,
-        several_tokens=several_tokens,
+        several=dict(sorted(several.items())),
+        several_tokens={n: split(map(tokenise, own)) for n, own in sorted(several.items())},
     )
 
 

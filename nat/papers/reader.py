@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nat.data.splits import VALID
 from nat.errors import told_of
 from nat.measures import results
-from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
+from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING
 from nat.measures.results import Number
 from nat.options import cached_method, require_at
 from nat.papers.cells import Cell, training_of
@@ -50,10 +51,11 @@ class Reader:
         known, name = MEASURES[cell.measure], cell.measure
         numbers = self.numbers(cell.path, cell.part)
         if name in ("l_target", "l_mple") and "target_bleu" in numbers:
-            # Huang et al. 2022, equation 10, of which beta is the setting of the cell
+            # Huang et al. 2022, equation 10, of which beta is the setting of the cell; the other
+            # two losses are those of the validation set, as in section 4
             value = -float(cell.setting) * (numbers["target_bleu"].value or 0.0)
             if name == "l_mple":
-                held_out = self.numbers(cell.path, VALIDATION)
+                held_out = self.numbers(cell.path, VALID)
                 value += sum(held_out[each].value or 0.0 for each in ("l_nat", "l_input"))
             return Number(value)
         if known.relative:
