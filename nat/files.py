@@ -69,8 +69,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     if path.is_symlink():  # a folder cannot take the place of a link
         path = path.resolve()
     temporary, replaced = (path.parent / f".{path.name}.{part}" for part in ("partial", "replaced"))
-    check_replaceable(path)
     with writing(path):
+        check_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone(temporary, f"writing {path}"):
             discard(replaced)

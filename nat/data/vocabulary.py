@@ -109,11 +109,7 @@ class Vocabularies(NamedTuple):
     @classmethod
     def load(cls, folder: Path) -> "Vocabularies":
         """Read the files of a folder `bpe` or `binarised`, or of a package."""
-        return cls.read(*vocabulary_files(folder))
-
-    @classmethod
-    def read(cls, source: Path, target: Path) -> "Vocabularies":
-        """Read two files, or one that is given twice."""
+        source, target = vocabulary_files(folder)
         of_target = Vocabulary.load(target)
         return cls(of_target if source == target else Vocabulary.load(source), of_target)
 

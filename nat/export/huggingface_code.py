@@ -1,6 +1,5 @@
 """Classes of Hugging Face's transformers, which travel with an exported model."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from transformers.utils import cached_file
 
 from nat import registry
 from nat.data.batch import pad, padded_right
-from nat.data.raw_text import RawText, splitter_of
+from nat.data.raw_text import RawText
 from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabularies
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
@@ -153,15 +152,10 @@ class NatTokenizer(PreTrainedTokenizer):
     model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012
 
     def __init__(self, corpus_file: str, **others: Any) -> None:
-        files = {name: others.pop(name, None) for name in self.vocab_files_names}
-        subwords = files["source_codes_file"] or files["codes_file"] or files["pieces_file"]
-        source = files["source_vocabulary_file"] or files["vocabulary_file"]
-        target = files["target_vocabulary_file"] or files["vocabulary_file"]
-        self._files = [*map(Path, dict.fromkeys((corpus_file, source, target, subwords)))]
-        self.vocabularies = Vocabularies.read(Path(source), Path(target))
-        corpus = json.loads(Path(corpus_file).read_text(encoding="utf-8"))
-        content = Path(subwords).read_bytes()
-        self.raw_text = RawText(corpus, splitter_of(Path(subwords).name, content))
+        given = [corpus_file, *(others.pop(name, None) for name in self.vocab_files_names)]
+        self._files = [Path(file) for file in given if file is not None]
+        folder = self._files[0].parent
+        self.vocabularies, self.raw_text = Vocabularies.load(folder), RawText.of_folder(folder)
         # not UNK, which is a word of translations like any other: special symbols are left out
         for name, token in {"pad": PAD, "bos": BOS, "eos": EOS, "mask": MASK}.items():
             others.setdefault(f"{name}_token", SPECIALS[token])

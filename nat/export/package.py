@@ -25,7 +25,7 @@ from nat.data.splits import TRAIN
 from nat.data.subwords import subwords_file
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
-from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json, writing
+from nat.files import atomic_directory, copy, read_json, write_json
 from nat.jobs.translate import chosen_options
 from nat.measures.results import check_names, read_file
 from nat.options import Count, EntryName, Number, OrAbsent, StrictModel, hint, validated
@@ -217,9 +217,6 @@ def _order(training: Training) -> Order:
 
 
 def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
-    for path in folder.rglob("*"):  # reading a pipe or a device might never end
-        if not (path.is_file() or path.is_dir()):
-            raise UserError(f"{path} is neither a file nor a folder; {remedy(path)}")
     content = read_json(folder / PACKAGE)
     with told_of(f"{folder / PACKAGE}: "):
         package = validated(Package, content)
@@ -383,11 +380,11 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
 
 
 def check_output(opened: Opened, output: Path) -> None:
-    """Refuse a folder to make that holds files of others, or what it is made from.
+    """Refuse a folder to make that holds what it is made from.
 
     Raises:
-        UserError: as `check_replaceable`, and if it lies in the folder of the model, or a file of
-            the model lies in it, also by another path.
+        UserError: if it lies in the folder of the model, or a file of the model lies in it, also by
+            another path.
     """
     made, folder = output.resolve(), opened.folder.resolve()
     read = (folder, *(path.resolve() for path in opened.files.values()))
@@ -397,5 +394,3 @@ def check_output(opened: Opened, output: Path) -> None:
             f"{output} would replace or change {inside or folder}, which it is made from; name "
             "another folder"
         )
-    with writing(output):
-        check_replaceable(output)

@@ -715,14 +715,6 @@ def test_sizes_are_compared_before_a_network_is_built(key: str, value: int, pack
         load(package)
 
 
-@pytest.mark.parametrize("name", [MODEL, PACKAGE, OF_FOLDER, "codes", "vocabulary.txt"])
-def test_what_is_no_file_is_not_read(name: str, package: Path) -> None:
-    (package / name).unlink(missing_ok=True)
-    os.mkfifo(package / name)
-    with told(name):
-        load(package)
-
-
 def test_a_model_of_another_folder_is_refused(refused: Refused, own_run: None) -> None:
     own, other = model("nat-kd"), model("cmlm-kd")
     commands = ["translate", own], ["pack", own, "made"], ["export", own, "made", "--to", "onnx"]
