@@ -142,8 +142,7 @@ def trace(model: Transformer, batch: Batch, causal: bool) -> TracedBatch:
     states = context.decode(shown, kept)
     real, labels = ~shown.padding, shown.target
     if not causal:
-        never = torch.tensor([PAD, MASK], device=states.device)
-        best = model.output.best(states[real], never)
+        best = model.output.best(states[real], (PAD, MASK))
         labels = torch.full_like(labels, PAD).masked_scatter(real, best.symbols)
     last = F.normalize(kept.states[-1], dim=2)
     layer = min(ATTENTION_LAYER, len(kept.attention)) - 1

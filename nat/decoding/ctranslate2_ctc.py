@@ -36,7 +36,7 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
         places = repeated_places(lengths, frames, padding.size(1))
         states = engine.states(source.gather(1, places), frames)[~padding]
         output = Output(engine.projection, engine.projection.dtype == torch.bfloat16)
-        best = output.best(states, *choice(model, self.blank_penalty, source.device))
+        best = output.best(states, *choice(model, self.blank_penalty))
         labels = source.new_full(padding.shape, PAD)
         labels[~padding] = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         scores = [each.mean() for each in best.log_probabilities.split(frames.tolist())]

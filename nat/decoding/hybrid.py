@@ -110,7 +110,7 @@ def complete(
     positions = torch.arange(1, tokens.size(1) + 1, device=device).expand_as(tokens)
     positions = positions.masked_fill(padding, 0)
     states = model.decode(tokens, padding, encoded, causal=False, positions=positions)
-    best = model.output.best(states[masked], torch.tensor(NEVER_FILLED, device=device))
+    best = model.output.best(states[masked], NEVER_FILLED)
     tokens = tokens.masked_scatter(masked, best.symbols)
     filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
     return tokens, masked, filled

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN
@@ -41,15 +40,12 @@ def silent(network: Network) -> list[int]:
     return [BLANK, EOS] if network.predicts_end else [BLANK]
 
 
-def choice(
-    network: Network, blank_penalty: float, device: torch.device
-) -> tuple[Tensor, dict[int, float]]:
+def choice(network: Network, blank_penalty: float) -> tuple[list[int], dict[int, float]]:
     """How `Output.best` chooses in a parallel decoding: what is forbidden, and penalties in nats.
 
     The `blank_penalty` is that of the `silent` symbols.
     """
-    penalties = dict.fromkeys(silent(network), blank_penalty)
-    return torch.tensor(never_chosen(network), device=device), penalties
+    return never_chosen(network), dict.fromkeys(silent(network), blank_penalty)
 
 
 def predict(
@@ -78,4 +74,4 @@ def predict(
         best: Best = network.predict(tokens, encoded, chosen, blank_penalty)
         return best
     states = network.decode(tokens, padding, encoded, causal=False)[chosen]
-    return (output or network.output).best(states, *choice(network, blank_penalty, states.device))
+    return (output or network.output).best(states, *choice(network, blank_penalty))

@@ -90,8 +90,7 @@ class Cmlmc(CmlmcOptions):
         chosen = least_confident(order, count) & visible
         blank = replace(decoder_input, tokens=tokens.masked_fill(~padding, MASK))
         states = context.decode(blank)[chosen]
-        never = torch.tensor(NEVER_WRITTEN, device=tokens.device)
-        predicted = context.output.best(states, never)
+        predicted = context.output.best(states, NEVER_WRITTEN)
         return replace(
             decoder_input,
             tokens=tokens.masked_scatter(chosen, predicted.symbols),

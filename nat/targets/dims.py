@@ -76,11 +76,10 @@ class Dims(DimsOptions):
         encoded = teacher.encode(context.batch.source)
         tokens, masked = decoder_input.tokens, decoder_input.loss_mask
         total = masked.sum(1)
-        never = torch.tensor(NEVER_WRITTEN, device=tokens.device)
         labels = encoded.states.new_zeros(*tokens.shape, encoded.states.size(2))
         for number in range(1, self.teacher_steps):
             states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-            best = context.output_of(teacher).best(states[masked], never)
+            best = context.output_of(teacher).best(states[masked], NEVER_WRITTEN)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
             confidence = states.new_full(masked.shape, -torch.inf)

@@ -6,7 +6,7 @@ loss are left out. Losses whose labels are known in advance compute their gradie
 sweep. All values are in nats.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import torch
@@ -177,12 +177,12 @@ class Output(NamedTuple):
     def best(
         self,
         states: Tensor,
-        forbidden: Tensor | None = None,
+        forbidden: Iterable[int] = (),
         penalties: Mapping[int, float] | None = None,
     ) -> Best:
         """Most probable symbol of each row [N, D] and its log-probability under the full softmax.
 
-        Forbidden ids [F] are never chosen, but keep their probability mass; a penalty lowers the
+        Forbidden ids are never chosen, but keep their probability mass; a penalty lowers the
         log-probability of an id by so many nats for the choice alone.
         """
         symbols, scores = [states.new_empty(0).long()], [states.new_empty(0)]
@@ -190,8 +190,8 @@ class Output(NamedTuple):
         for rounded in self.logits(states):
             logits = rounded.to(states.dtype)
             _, normaliser = softmax(logits)
-            if forbidden is not None:
-                logits[:, forbidden] = -torch.inf
+            for id_ in forbidden:
+                logits[:, id_] = -torch.inf
             for id_, nats in penalties.items():
                 logits[:, id_] -= nats
             top, ids = largest(logits)

@@ -93,7 +93,7 @@ def test_symbols_are_chosen_as_by_the_projection(
     states = torch.randn(400, model.architecture.model_dim, dtype=torch.float64)
     given = None if penalty is None else torch.tensor(penalty, dtype=torch.float64)
     symbols, log_probabilities = onnx.ChoiceGraph(model)(states, given)
-    expected = model.output.best(states, *choice(model, penalty or 0.0, states.device))
+    expected = model.output.best(states, *choice(model, penalty or 0.0))
     assert torch.equal(symbols[:, 0], expected.symbols)
     torch.testing.assert_close(log_probabilities[:, 0], expected.log_probabilities)
     assert len(symbols.unique()) > min(words, 9)

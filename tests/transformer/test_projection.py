@@ -253,7 +253,7 @@ def test_best_symbols(rows: int, changed: str) -> None:
     given: dict[str, Any] = {}
     merit = whole.clone()
     if changed == "forbidden":
-        given, merit = {"forbidden": first}, whole.index_fill(1, first, -torch.inf)
+        given, merit = {"forbidden": first.tolist()}, whole.index_fill(1, first, -torch.inf)
     elif changed == "penalties":
         penalties = dict.fromkeys(first.tolist(), 0.7) | {0: -0.4, 1: 0.0}
         given = {"penalties": penalties}

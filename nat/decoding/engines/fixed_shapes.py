@@ -58,9 +58,6 @@ class FixedPass:
             self.model = copy.deepcopy(model).to(getattr(torch, options.precision))
             if isinstance(model.length_predictor, ConstantLength):  # a mean, which is rounded once
                 self.model.length_predictor = model.length_predictor
-        # made here, since a graph cannot wait for numbers of the processor
-        device = next(self.model.parameters()).device
-        self._choice = choice(model, options.blank_penalty, device)
 
     def __call__(self, source: Tensor) -> Passed:
         """Translate sources (tokens, EOS, padding on the right)."""
@@ -99,7 +96,7 @@ class FixedPass:
         tokens = torch.where(padding, PAD, MASK)
         states = self.model.decode(tokens, padding, encoded, causal=False).flatten(0, 1)
         states = states.float() if states.itemsize < torch.float32.itemsize else states
-        best = self.model.output.best(states, *self._choice)
+        best = self.model.output.best(states, *choice(self.model, self.options.blank_penalty))
         return Best(*(each.view(padding.shape) for each in best))
 
 
