@@ -1,5 +1,6 @@
 """Batched left-to-right search: its open and ended hypotheses."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -105,7 +106,7 @@ class Beams:
         the hypothesis that each one that is now open extends.
         """
         beam = self.beam
-        values, symbols, ends = best_continuations(states, output, beam)
+        values, symbols, ends, _ = best_continuations(states, output, beam)
         width = values.size(1)
         # totals of the candidates that continue, [n, K * width], and of those that end, [n, K]
         totals = (self._scores[:, :, None] + values.view(-1, beam, width)).flatten(1)
@@ -169,23 +170,21 @@ class Beams:
 
 
 def best_continuations(
-    states: Tensor, output: Output, number: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The `number` (K) most probable next tokens of hypotheses, and the probability that they end.
-
-    `states` are those of N hypotheses, [N, D].
+    states: Tensor, output: Output, number: int, others: Sequence[int] = (EOS,)
+) -> tuple[Tensor, ...]:
+    """The `number` (K) most probable next tokens of N states [N, D], and what else may come.
 
     Returns:
         Log-probabilities of the K most probable tokens (or of all, in a small vocabulary), best
-        first, [N, K]; their ids, [N, K]; log-probability of EOS, [N].
+        first, [N, K]; their ids, [N, K]; log-probability of the `others` together, [N]; logarithm
+        of the sum of exponentials of the logits, [N].
     """
-    values, symbols, ends = [], [], []
-    never = torch.tensor(NEVER_WRITTEN, device=states.device)
+    parts = []
     for logits in output.logits(states):
         normaliser = log_sums(logits)
-        ends.append(logits[:, EOS] - normaliser)
-        logits[:, never] = -torch.inf
-        largest, its_symbols = largest_symbols(logits, number)
-        values.append(largest - normaliser[:, None])
-        symbols.append(its_symbols)
-    return torch.cat(values), torch.cat(symbols), torch.cat(ends)
+        other = torch.stack([logits[:, each] for each in others]).logsumexp(0) - normaliser
+        for symbol in NEVER_WRITTEN:
+            logits[:, symbol] = -torch.inf
+        values, symbols = largest_symbols(logits, number)
+        parts.append((values - normaliser[:, None], symbols, other, normaliser))
+    return tuple(map(torch.cat, zip(*parts, strict=True)))

@@ -7,14 +7,13 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import MASK, NEVER_WRITTEN, PAD
+from nat.decoding.beams import best_continuations
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import silent
 from nat.decoding.options import CtcBeamDecodingOptions
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.ngram import LanguageModel
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.output import Output
-from nat.transformer.projection import largest_symbols, log_sums
 
 
 class CtcBeam(CtcBeamDecodingOptions):
@@ -71,10 +70,11 @@ class CtcBeam(CtcBeamDecodingOptions):
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
         frames = states[~padding]  # of all sentences, one after the other
-        distributions = self._frames(frames, model.output, silent(model))
+        number = min(self.symbols, len(model.output.weight) - len(NEVER_WRITTEN))
+        _, *found = best_continuations(frames, model.output, number, silent(model))
         lengths = (~padding).sum(1).tolist()
-        parts = zip(*(each.split(lengths) for each in (frames, *distributions)), strict=True)
-        for rows, normaliser, blank, symbols in parts:
+        parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
+        for rows, symbols, blank, normaliser in parts:
             chosen = symbols.cpu().numpy()
             words, places = np.unique(chosen, return_inverse=True)
             logits = rows @ model.output.weight[torch.from_numpy(words).to(rows.device)].T
@@ -82,26 +82,8 @@ class CtcBeam(CtcBeamDecodingOptions):
                 words,
                 places.reshape(chosen.shape),
                 (logits - normaliser[:, None]).double().cpu().numpy(),
-                (blank - normaliser).double().cpu().numpy(),
+                blank.double().cpu().numpy(),
             )
-
-    def _frames(
-        self, states: Tensor, output: Output, silent: list[int]
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Distributions of n frames [n, D] over the symbols; the `silent` ones count as BLANK.
-
-        Returns:
-            Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].
-        """
-        never = torch.tensor(NEVER_WRITTEN, device=states.device)
-        number = min(self.symbols, len(output.weight) - len(NEVER_WRITTEN))
-        parts = []
-        for logits in output.logits(states):
-            normaliser, blank = log_sums(logits), logits[:, silent].logsumexp(1)
-            logits[:, never] = -torch.inf
-            parts.append((normaliser, blank, largest_symbols(logits, number)[1]))
-        normaliser, blank, symbols = map(torch.cat, zip(*parts, strict=True))
-        return normaliser, blank, symbols
 
 
 METHOD = CtcBeam
