@@ -25,7 +25,8 @@ from nat.decoding.options import LanguageModelOptions
 from nat.errors import told_of
 from nat.options import Count, LocalPath, OrAbsent, StrictModel, Text, Unique, validated
 from nat.papers.description import Paper
-from nat.registry import Method
+from nat.registry import Method, describe
+from nat.traits import Order
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 
@@ -195,6 +196,12 @@ class Training(StrictModel):
     validation_decoding: Method | None  # with all options; None: validation measures the loss
     precision: Precision
     imported: Imported | None = None
+
+    @property
+    def order(self) -> Order:
+        """The order in which the system predicts tokens."""
+        order: Order = describe("inputs", self.input).decoding_order
+        return order
 
     @classmethod
     def of(cls, value: Any) -> "Training":

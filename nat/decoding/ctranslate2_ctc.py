@@ -9,7 +9,7 @@ from nat.decoding.engines.ctranslate2 import EncoderEngine
 from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import choice
 from nat.decoding.options import Ctranslate2CtcDecodingOptions
-from nat.transformer.copying import repeated_places
+from nat.transformer.copying import places_of
 from nat.transformer.model import Transformer
 from nat.transformer.output import Output
 
@@ -33,7 +33,7 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
         lengths = model.copied_lengths(source)
         padding = model.upsampled_padding_of(lengths)
         frames = (~padding).sum(1)
-        places = repeated_places(lengths, frames, padding.size(1))
+        places = places_of("repeated", lengths, frames, padding.size(1))
         states = engine.states(source.gather(1, places), frames)[~padding]
         output = Output(engine.projection, engine.projection.dtype == torch.bfloat16)
         best = output.best(states, *choice(model, self.blank_penalty))

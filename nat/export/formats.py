@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat import registry
 from nat.artifacts import Converted
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, Vocabularies
 from nat.decoding.network import never_chosen
@@ -148,7 +147,7 @@ def _check_order(folder: Path, trained: TrainedModel) -> None:
 
     Its weights do not show what it was trained for.
     """
-    order = registry.describe("inputs", trained.training.input).decoding_order
+    order = trained.training.order
     if order != "autoregressive" and trained.model.decoder_layers:
         other = "onnx" if order == "parallel" else "huggingface"
         raise UserError(

@@ -21,7 +21,7 @@ from nat.export.package import Opened, PackagedScore
 from nat.extras import DISTRIBUTION
 from nat.registry import Method
 from nat.training.model_file import TrainedModel
-from nat.traits import KINDS, Order
+from nat.traits import KINDS
 from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.model import Transformer
 
@@ -136,7 +136,6 @@ def _scores(scores: Sequence[PackagedScore]) -> str:
 def _header(to: str, training: Training, opened: Opened) -> str:
     """The metadata of the model card, as the Hub of Hugging Face reads them."""
     package = opened.package
-    order: Order = registry.describe("inputs", training.input).decoding_order
     dataset = package.text.dataset or package.corpus
     results = [
         {
@@ -159,7 +158,7 @@ def _header(to: str, training: Training, opened: Opened) -> str:
         **({"license": package.text.licence} if package.text.licence else {}),
         "datasets": [dataset],
         "metrics": ["sacrebleu"],
-        "tags": ["translation", KINDS[order]],
+        "tags": ["translation", KINDS[training.order]],
         **({"model-index": [{"name": training.system, "results": results}]} if results else {}),
     }
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n"

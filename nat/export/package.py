@@ -32,7 +32,6 @@ from nat.options import Count, EntryName, Number, OrAbsent, StrictModel, hint, v
 from nat.registry import Method
 from nat.training.model_file import WEIGHTS, check_weights, read_training
 from nat.training.run import REPORT
-from nat.traits import Order
 
 MODEL = "model.pt"
 SCORES = "scores.json"
@@ -197,23 +196,18 @@ def _check_suits(decoding: PackagedDecoding, own: Training, its: Training | None
     upsampled = own.decoder.upsample is not None
     language_model = decoding.method.options.get("language_model")
     suits = {
-        "method": _order(own) == traits.decoding_order
+        "method": own.order == traits.decoding_order
         and traits.upsampled in (None, upsampled)
         and traits.part in (None, *own.parts)
         and (own.architecture.decoder_layers == 0 or not traits.encoder_only),
         "assistant": (traits.assistant is None or traits.assistant_optional)
         if its is None
-        else (_order(its), its.decoder.chunk) == (traits.assistant, own.decoder.chunk),
+        else (its.order, its.decoder.chunk) == (traits.assistant, own.decoder.chunk),
         "language_model": (decoding.language_model is None) == (language_model is None),
         "converted": decoding.converted == traits.converted,
     }
     for key in (key for key, holds in suits.items() if not holds):
         raise UserError(f"'{key}' does not suit the model or the method; pack the model again")
-
-
-def _order(training: Training) -> Order:
-    order: Order = registry.describe("inputs", training.input).decoding_order
-    return order
 
 
 def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:

@@ -31,31 +31,31 @@ SMALLEST_TEMPERATURE = 0.05
 """Lower bound of the learned temperature; the copy is hard there already."""
 
 
-def uniform_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
-    """The source token at the same relative position, round(t S / T), at most S - 1, [B, T].
+HARD = ("uniform", "repeated")
+"""Kinds that show the vector of a single source token."""
 
-    Gu et al. (2018), section 3.2, and hint-nart; halves are rounded to the even number.
+
+def places_of(kind: str, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
+    """The source token that each position shows in a copy of a `HARD` kind, at most S - 1, [B, T].
+
+    `uniform` is the one at the same relative position, round(t S / T), halves to the even number
+    (Gu et al. 2018, section 3.2, and hint-nart). `repeated` is that of number floor(t S / T): on a
+    canvas of k S positions every token is shown k times.
     """
     places = torch.arange(width, device=lengths.device) * lengths[:, None]
-    places = (places.double() / canvas_lengths[:, None].clamp(min=1)).round().long()
+    positions = canvas_lengths[:, None].clamp(min=1)
+    if kind == "uniform":
+        places = (places.double() / positions).round().long()
+    else:
+        places = places // positions
     return places.minimum((lengths[:, None] - 1).clamp(min=0))
 
 
-def repeated_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
-    """Each source token several times in a row, that of number floor(t S / T), [B, T].
-
-    With a canvas of k S positions every token is shown k times.
-    """
-    places = torch.arange(width, device=lengths.device) * lengths[:, None]
-    places = places // canvas_lengths[:, None].clamp(min=1)
-    return places.minimum((lengths[:, None] - 1).clamp(min=0))
-
-
-PLACES = {"uniform": uniform_places, "repeated": repeated_places}
-
-
-def hard_copy(vectors: Tensor, places: Tensor) -> Tensor:
-    """The vectors [B, S, D] at these places [B, T], [B, T, D]."""
+def hard_copy(
+    kind: str, vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int
+) -> Tensor:
+    """The vectors [B, S, D] at the places of a `HARD` kind, [B, T, D]."""
+    places = places_of(kind, lengths, canvas_lengths, width)
     return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
 
 

@@ -288,11 +288,11 @@ class Transformer(nn.Module):
         kind, copied = self.decoder.copy, encoded.copied
         sizes = self.copied_lengths(encoded.source), (~padding).sum(1), padding.size(1)
         states = encoded.states if copied is None else copied
-        if kind in copying.PLACES:
+        if kind in copying.HARD:
             # without decoder layers the states are the embeddings
             if self.decoder_layers:
                 states = self.scaled_source_embedding(encoded.source)
-            return copying.hard_copy(states, copying.PLACES[kind](*sizes))
+            return copying.hard_copy(kind, states, *sizes)
         scale = self.decoder.upsample if kind == "soft_upsampled" else self.copy_temperature
         return copying.soft_copy(kind, states, *sizes, scale)
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
-from nat.transformer.copying import PLACES, SMALLEST_TEMPERATURE, TEMPERATURE, hard_copy, soft_copy
+from nat.transformer.copying import HARD, SMALLEST_TEMPERATURE, TEMPERATURE, hard_copy, soft_copy
 from nat.transformer.decoder_options import DecoderOptions
 from tests.messages import told
 from tests.tiny import make_batch, make_model
@@ -28,8 +28,8 @@ def numbered(tokens: int, sentences: int = 1) -> Tensor:
 def copied(
     kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int, tau: Tensor = TAU
 ) -> Tensor:
-    if kind in PLACES:
-        return hard_copy(vectors, PLACES[kind](lengths, canvas, width))
+    if kind in HARD:
+        return hard_copy(kind, vectors, lengths, canvas, width)
     scale = UPSAMPLE if kind == "soft_upsampled" else tau
     return soft_copy(kind, vectors, lengths, canvas, width, scale)
 
