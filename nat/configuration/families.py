@@ -154,8 +154,8 @@ def example(family: str, content: Mapping[str, Any]) -> str:
     return _PLACEHOLDER.sub(lambda match: given.get(match[1], "3"), family)
 
 
-def require(name: str, known: Collection[str], what: str, where: str) -> str:
-    """The known name that a name is, or the family that it belongs to."""
+def require(name: str, known: Collection[str], what: str, where: str = "") -> str:
+    """The known name that a name is, or the family that it belongs to; else a UserError."""
     family = family_of(name, known)
     if family is not None:
         return family
@@ -165,4 +165,5 @@ def require(name: str, known: Collection[str], what: str, where: str) -> str:
         left = iter(numbers)
         return _PLACEHOLDER.sub(lambda match: next(left, match[0]), each)
 
-    raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, map(shown, known))}")
+    place = f"{where}: " if where else ""
+    raise UserError(f"{place}unknown {what} '{name}'; {hint(name, map(shown, known))}")

@@ -10,21 +10,18 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.families import require
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
 from nat.papers.cells import Cell, Shown, identity
-from nat.papers.coordinates import Chosen, Resolver, filled, known, missing, product
+from nat.papers.coordinates import Chosen, Resolver, filled, missing, product
 from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
 from nat.papers.resolved import MAJORITY, Check
 from nat.papers.verdicts import states_an_effect
 
-CLAIMS = "claims"
-"""The report that the cells of claims belong to."""
-NOWHERE = "no table or figure (key 'in')"
-"""The source of a claim that names none, which has no rows."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _STEPS = re.compile(r"(.+), ([0-9]+) steps?")
 _PARTS = re.compile(r"\b(table|figure)s? (\w+)")
@@ -70,7 +67,7 @@ class _Claim:
         self, resolver: Resolver, name: str, claim: Claim, parts: Mapping[str, Expanded]
     ) -> None:
         self.resolver, self.name, self.claim, self.parts = resolver, name, claim, parts
-        self.nowhere = Expanded(resolver, NOWHERE)
+        self.nowhere = Expanded(resolver, "no table or figure (key 'in')")
         self.place = claim.source
         if "source" not in claim.model_fields_set:
             named = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
@@ -94,7 +91,7 @@ class _Claim:
         name = next((each.source for each in given if each.source), self.place)
         if name is None:
             return self.nowhere
-        return self.parts[known("table or figure in 'in':", name, self.parts)]
+        return self.parts[require(name, self.parts, "table or figure in 'in':")]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:
         claim, kind = self.claim, self.claim.choice
@@ -114,7 +111,7 @@ class _Claim:
         size = float(margin.rstrip("%"))
         labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
         if kind in ("largest", "gains"):
-            known(f"label in '{kind}':", relation_, labels)
+            require(relation_, labels, f"label in '{kind}':")
         if kind in ("trend", "largest", "gains") and len(labels) < 2:
             raise UserError(f"'{kind}' compares two or more, found {', '.join(labels)}")
         counted = all(MEASURES[side.first.measure].counted for side in sides)
@@ -187,7 +184,7 @@ class _Claim:
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         row = self._row(called, source, chosen | own) if called is not None else {}
         base = {"system": resolver.defaults.get("system")} | source.shared
-        labels = {"report": CLAIMS, "row": label, "column": self.name}
+        labels = {"report": "claims", "row": label, "column": self.name}
         over: list[Cell] = []
         with told_of(f"'{label}': "):
             cells = resolver.numbers({**base, **row, **chosen, **own}, **labels)
@@ -221,4 +218,4 @@ class _Claim:
             return {"system": called}
         if steps := _STEPS.fullmatch(called):
             return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
-        return {"system": known("name", called, [*rows, *paper.systems])}
+        return {"system": require(called, [*rows, *paper.systems], "name")}

@@ -14,14 +14,14 @@ from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, 
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.configuration.entries import all_tasks
-from nat.configuration.families import family_of
+from nat.configuration.families import family_of, require
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Point
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
-from nat.options import cached_method, hint
+from nat.options import cached_method
 from nat.papers import published
 from nat.papers.cells import QUOTED, Cell
 from nat.papers.description import COORDINATES, Line, PrintedSystem
@@ -69,16 +69,6 @@ def heading(task: str) -> str:
     return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
 
 
-def known(what: str, name: str, names: Collection[str]) -> str:
-    """A name that must be known; else the error hints at the nearest that is."""
-    if name not in names:
-        near = hint(name, names)
-        if what.startswith("measure") and near.startswith("known"):
-            near = "docs/measures.md lists the measures"
-        raise UserError(f"unknown {what} '{name}'; {near}")
-    return name
-
-
 def missing(key: str) -> UserError:
     """The error of a coordinate that nothing gives."""
     return UserError(f"no '{key}' is given; write the key '{key}' there")
@@ -94,7 +84,7 @@ def no_repetition(labels: Iterable[str]) -> None:
 def filled(template: str, values: Mapping[str, Any]) -> str:
     """Replace the variables of a template."""
     for name in re.findall(r"\{(\w+)\}", template):
-        known(f"variable of '{template}'", name, values)
+        require(name, values, f"variable of '{template}'")
     return re.sub(r"\{(\w+)\}", lambda match: _text(values[match[1]]), template)
 
 
@@ -139,7 +129,8 @@ class Resolver:
         with told_of(f"{key}: "):
             for line in given:
                 if isinstance(line, str):
-                    known("measure or task", line, [*MEASURES, *all_tasks(self.configuration)])
+                    names = [*MEASURES, *all_tasks(self.configuration)]
+                    require(line, names, "measure (docs/measures.md) or task")
                     line = Line(**{"measure" if line in MEASURES else "task": line})
                 coordinates = {key: each for key, each in line.given().items() if key != along}
                 for chosen, varied in product(coordinates):
@@ -159,7 +150,7 @@ class Resolver:
         if own.like is not None:
             above = itertools.takewhile(lambda each: each != name, self.paper.systems)
             with told_of(f"systems.{name}.like: "):
-                known("system above it:", own.like, [*above])
+                require(own.like, [*above], "system above it:")
         keys = dict(self.system(own.like, task) or {})
         for change in (own, own.tasks.get(str(task))):
             keys |= {} if change is None else change.model_dump(exclude_unset=True)
@@ -172,7 +163,7 @@ class Resolver:
             raise missing(f"systems.{name}.system")
         system = filled(str(printed.system) if printed else name, chosen)
         if system not in self.configuration.systems:
-            known("system", system, [*self.paper.systems, *self.configuration.systems])
+            require(system, [*self.paper.systems, *self.configuration.systems], "system")
         return system
 
     def _decodings(self, chosen: Chosen, printed: PrintedSystem) -> list[str]:
@@ -198,7 +189,7 @@ class Resolver:
         for key in ("measure", "task", "system"):
             if key not in here:
                 raise missing(key)
-        name = known("measure", filled(here["measure"], here), MEASURES)
+        name = require(filled(here["measure"], here), MEASURES, "measure (docs/measures.md)")
         measure, cell = MEASURES[name], Cell(measure=name, task=here["task"], **labels)
         if here["system"] is None:
             return [cell._replace(reason=QUOTED)]
@@ -273,11 +264,9 @@ class Resolver:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
         known = configuration.corpus(corpus).held_out
-        if cell.split and not measure.any_corpus and cell.split not in known:
+        if cell.split and not measure.any_corpus:
             where = configuration.file_of("corpora", corpus)
-            raise UserError(
-                f"'{cell.split}' is no held-out split of {where}; {hint(cell.split, known)}"
-            )
+            require(cell.split, known, f"held-out split of {where}:")
         there = configuration.on(corpus)
         model = configuration.canonical(corpus, cell.system)
         cannot = cannot_train(there, model) or cannot_prepare(there, corpus)

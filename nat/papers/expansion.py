@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from nat.artifacts import Latency, step_of
+from nat.configuration.families import require
 from nat.configuration.overrides import Point
 from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
@@ -30,7 +31,6 @@ from nat.papers.coordinates import (
     Heading,
     Resolver,
     filled,
-    known,
     missing,
     no_repetition,
     product,
@@ -190,7 +190,7 @@ class ExpandedTable(Expanded):
         }
         for key, (labels, there) in named.items():
             for label in filter(None, labels):
-                known(f"name in '{key}':", label, there)
+                require(label, there, f"name in '{key}':")
 
     def _group(self, row: Heading) -> str:
         """The group of a row: its own, its system if the steps vary, or the printed one."""
@@ -215,7 +215,7 @@ class ExpandedTable(Expanded):
         labels = [label for label, its in others.items() if its == alike]
         labels += [label for label in others if label == wanted]
         if given is not None and not labels:
-            known("baseline in 'rows':", given, [*self.named])
+            require(given, [*self.named], "baseline in 'rows':")
         return next(iter(labels), "")
 
     def _cells(self) -> None:
@@ -249,7 +249,7 @@ class ExpandedTable(Expanded):
         if over is None:
             return self.number(here, **labels, baseline=self._baseline(row))
         rows = {each.label: each.chosen for each in self.rows if each.is_run}
-        name = known("row in 'over':", self.filled(over, here), rows)
+        name = require(self.filled(over, here), rows, "row in 'over':")
         same = {"measure": here["measure"]} if of_row else {}
         other = self.levels | column.chosen | rows[name] | same
         return self.number(here, other, **labels)
@@ -300,10 +300,9 @@ class ExpandedTable(Expanded):
             if cell.source is not None:
                 stem = f"{step_of(cell.corpus, cell.split, 'tokens').path}/{cell.split}"
                 corpus = resolver.configuration.corpus(cell.corpus)
-                names = zip(("source", "reference"), corpus.sides, strict=True)
-                self.keys[cell.row] = {name: f"{stem}.{side}" for name, side in names}
-                if corpus.unit != "none":  # units are named where tokens are none
-                    self.keys[cell.row] |= {"unit": corpus.unit}
+                source, reference = (f"{stem}.{side}" for side in corpus.sides)
+                own = {"source": source, "reference": reference, "unit": corpus.unit}
+                self.keys[cell.row] = own
 
 
 class ExpandedFigure(Expanded):
@@ -313,7 +312,7 @@ class ExpandedFigure(Expanded):
         super().__init__(resolver, f"figure {number}")
         described = self.described
         with told_of(f"{resolver.file}: figures.{number}: "):
-            quotes = [known("table in 'quotes':", str(each), tables) for each in described.quotes]
+            quotes = [require(str(e), tables, "table in 'quotes':") for e in described.quotes]
             self.quoted = [cell for each in quotes for cell in tables[each].cells if cell.printed]
             self.columns = resolver.headings(described.panels, "panels")
             if described.analysis:
@@ -411,7 +410,7 @@ class ExpandedFigure(Expanded):
             for label, (key, axis) in itertools.product(quoted, axes.items()):
                 printed = [cell for cell in self.quoted if cell.column == axis.column]
                 values = {cell.row: cell for cell in reversed(printed)}
-                known("quoted row", label, values)
+                require(label, values, "quoted row")
                 here = self.levels | panel.chosen | axis.given() | {"system": None}
                 where: Chosen = {"row": series.label or label, "column": panel.label}
                 shown = self.number(here, **where, category=label, axis=key)

@@ -33,10 +33,7 @@ from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, Judged, detectable, reg
 
 UNJUDGED = "cannot be judged here"
 """The verdict on a claim that has no number although no result is missing."""
-WITHOUT_NUMBER = (UNJUDGED, NOT_RUN)
 COUNTED, NO_INTERVAL = "counted", "none"
-LEAST = "least difference"
-"""The name of the difference that is shown of several of which each must hold."""
 BOUNDS = {
     "above": "above ",
     "below": "below ",
@@ -45,8 +42,6 @@ BOUNDS = {
     "about": "within ±",
 }
 """Relations in words, before a number."""
-
-
 DEVIATION = "A setting at the scale of the papers that differs from the one stated"
 VERDICTS = {
     **{HOLDS: "hold", UNDECIDED: UNDECIDED, FAILS: "do not hold"},
@@ -306,7 +301,8 @@ def _numbers(check: Check, differences: Sequence[Difference]) -> str:
     named = [f"{getattr(each, 'label', '')} {numbers[each]}".strip() for each in order]
     if check.kind == "compare":
         return " against ".join(named)
-    return f"{', '.join(named)}; {'from first to last' if check.kind == 'trend' else LEAST}"
+    shown = "from first to last" if check.kind == "trend" else "least difference"
+    return f"{', '.join(named)}; {shown}"
 
 
 # As they are read
@@ -345,7 +341,7 @@ def lines(record: Record) -> dict[str, str]:
         if record["measure"] != record["own_measure"]:
             unit = f"multi-ref. {unit}"
     ours, interval = str(record["reason"]), NOTHING
-    if record["verdict"] not in WITHOUT_NUMBER:
+    if record["verdict"] not in (UNJUDGED, NOT_RUN):
         ours = f"{record['numbers']}: {signed(record['ours'], digits)} {unit}".strip()
         interval = _interval(record, "", of_ends) or str(record["interval"])
     own = NOTHING

@@ -10,9 +10,8 @@ from typing import Any
 
 from nat.artifacts import Latency
 from nat.configuration import Configuration
+from nat.configuration.families import require
 from nat.configuration.overrides import Point
-from nat.errors import UserError
-from nat.options import hint
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Heading, Resolver
 from nat.papers.description import Line
@@ -64,18 +63,14 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     return parts
 
 
-def latency(
-    configuration: Configuration, corpus: str, group: str, seed: int, setting: str
-) -> Latency:
+def latency(configuration: Configuration, names: Mapping[str, Any]) -> Latency:
     """Find the latencies of a group by the names in their path; no other is a UserError."""
-    known: dict[str, Latency] = {}
-    for name in configuration.papers:
-        for part in relation(configuration, name).values():
-            known |= {each.path: each for each in part.latencies.values()}
-    path = Latency(configuration.run, corpus, group, seed, setting, ()).path
-    if path not in known:
-        raise UserError(f"no table or figure shows latencies of {path}; {hint(path, known)}")
-    return known[path]
+    parts = (
+        part for name in configuration.papers for part in relation(configuration, name).values()
+    )
+    known = {each.path: each for part in parts for each in part.latencies.values()}
+    path = Latency.of({**names, "run": configuration.run, "names": ()}).path
+    return known[require(path, known, "latencies")]
 
 
 # Sweeps: rows of tables for their values, and the figures that show them

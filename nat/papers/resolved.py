@@ -32,9 +32,8 @@ class ResolvedPart(Resolved):
         columns: the same of columns or panels.
         numbers: their cells, with published values.
         keys: by row: of a table of texts the key of the `text` in the file of its analysis, of
-            samples the files with the `source` and the `reference`, and the `unit` of BLEU where
-            tokens are none. By panel of a figure: the keys
-            in the file of its analysis, by what they stand for.
+            samples the files with the `source` and the `reference`, and the `unit` of BLEU. By
+            panel of a figure: the keys in the file of its analysis, by what they stand for.
         settings: the records of a table of settings, which needs no results.
     """
 

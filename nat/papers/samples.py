@@ -99,10 +99,9 @@ def _sentences(
             break
     else:
         return []
-    unit, paths_of = texts.get("unit", bleu.NOTHING), {**texts}
-    paths_of.pop("unit", None)
-    columns: Record = {name: list(read_lines(root / path)) for name, path in paths_of.items()}
-    columns["reference"] = bleu.split(columns["reference"], unit)
+    unit = texts["unit"]
+    columns: Record = {"source": list(read_lines(root / texts["source"]))}
+    columns["reference"] = bleu.split(read_lines(root / texts["reference"]), unit)
     for side, path in zip((TEACHER, STUDENT), paths, strict=True):
         columns[side] = bleu.split([merge(row["tokens"]) for row in read_in_order(path)], unit)
     references = [[line] for line in columns["reference"]]

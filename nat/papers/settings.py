@@ -7,7 +7,7 @@ as their splits; with `among cells.` the stated one is one of them.
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import filter as matching
 from functools import cache
@@ -109,9 +109,6 @@ class SettingsMap(StrictModel):
 
 
 NOTHING = AboutRows()
-LISTS = ("code", "outside", "systems", "decodings", "values", "deviations")
-
-
 Ours = dict[tuple[str, str], Any]
 """Effective values by task and system or decoding, those of cells by number."""
 
@@ -146,14 +143,15 @@ class StatedSettings:
             self.map = read_model(SettingsMap, written, f"{MAP} or {DEVIATIONS}")
         self.idle: list[str] = []
         self.entries: dict[str, dict[int, AboutRows]] = {}
-        for key in LISTS:
-            self.entries[key] = self._first(key)
+        for key, entries in self.map:
+            if isinstance(entries, list):
+                self.entries[key] = self._first(key, entries)
 
-    def _first(self, key: str) -> dict[int, AboutRows]:
+    def _first(self, key: str, entries: Sequence[AboutRows]) -> dict[int, AboutRows]:
         """The first entry of a list that is about each row."""
         first: dict[int, AboutRows] = {}
         known = {field: {getattr(row, field) for row in self.rows} for field in FIELDS}
-        for number, entry in enumerate(getattr(self.map, key)):
+        for number, entry in enumerate(entries):
             where = f"{DEVIATIONS if key == 'deviations' else MAP}: key '{key}.{number}'"
             rows = self.rows
             if key == "deviations":

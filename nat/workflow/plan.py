@@ -78,8 +78,7 @@ class Estimates:
             return work + self.of_models.batch * tokens / min(most or share, share)
         works = [(names.get("system", ""), each) for each in _decodings(job)]
         if "latency" in STAGES[job.rule]:
-            address = names["corpus"], names["group"], int(names["seed"]), names["setting"]
-            works = [(each.system, each.decoding) for each in latency(there, *address).timed]
+            works = [(each.system, each.decoding) for each in latency(there, names).timed]
             shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
             pairs = min(pairs, shown.sentences or pairs) * shown.repeats

@@ -149,8 +149,7 @@ class Wiring:
         if isinstance(kind, Together):
             return kind.scores(self.configuration.run, int(wildcards.seed))
         if kind is Latency:
-            place = wildcards.corpus, wildcards.group, int(wildcards.seed), wildcards.setting
-            return [latency(self.configuration, *place)]
+            return [latency(self.configuration, dict(wildcards.items()))]
         return [kind.of({"run": self.configuration.run, **dict(wildcards.items()), **names})]
 
 

@@ -161,7 +161,6 @@ def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
         for setting in ("cpu-1", "cuda-1")
     }
     for each in timed.values():
-        again = relation.latency(plain, CORPUS, "paper_table_1", each.seed, each.setting)
-        assert again == each
+        assert relation.latency(plain, vars(each)) == each
     with told("paper_tabel_1", "paper_table_1"):
-        relation.latency(plain, CORPUS, "paper_tabel_1", 1, "cpu-1")
+        relation.latency(plain, vars(each) | {"group": "paper_tabel_1"})

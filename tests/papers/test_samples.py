@@ -59,7 +59,7 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     ]
     # in the units of a text without spaces, these words are letters
     part = reports.resolve_part(plain, "paper", "table 1")
-    assert all("unit" not in each for each in part.keys.values())
+    assert {each["unit"] for each in part.keys.values()} == {"none"}
     keys = {row: {**each, "unit": "char"} for row, each in part.keys.items()}
     in_letters = reports.make_table(part.model_copy(update={"keys": keys}), tmp_path).records[0]
     assert in_letters["reference"].split() == [*"".join(in_letters["reference"].split())]
