@@ -1,6 +1,6 @@
 """Where the text of a corpus comes from, as its file says; docs/corpora.md explains the keys."""
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -21,13 +21,6 @@ class Minimum(StrictModel):
     value: float
 
 
-class Checksum(NamedTuple):
-    """The checksum of a published file; the digest is None if none is published."""
-
-    algorithm: Literal["sha256", "md5"] = "sha256"
-    digest: str | None = None
-
-
 class Source(StrictModel):
     """Files of text, and where they come from: local `files`, `urls`, or `members` of an archive.
 
@@ -42,12 +35,10 @@ class Source(StrictModel):
     sha256: dict[str, Sha256 | None] | Sha256 | None = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
 
-    def checksum_of(self, label: str) -> Checksum:
-        """The checksum of a download by its label, or of the archive."""
-        if self.md5:
-            return Checksum("md5", self.md5)
+    def checksum_of(self, label: str) -> str | None:
+        """The SHA-256 or MD5 of a download by its label, or of the archive; None: unpublished."""
         sums = self.sha256
-        return Checksum(digest=sums[label] if isinstance(sums, dict) else sums)
+        return self.md5 or (sums[label] if isinstance(sums, dict) else sums)
 
     @property
     def origins(self) -> list[str]:

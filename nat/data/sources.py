@@ -20,7 +20,7 @@ from nat.checksums import record_of_download, recorded_of_download, sha256_of
 from nat.data.archive import is_whole, unpack
 from nat.data.corpus import Corpus
 from nat.data.formats import PAIRS
-from nat.data.origins import Checksum, Source, with_archive
+from nat.data.origins import Source, with_archive
 from nat.errors import UserError, told_of, without_passwords
 from nat.files import to_disk, writing
 from nat.locks import in_turn
@@ -30,6 +30,7 @@ ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
+MD5_DIGITS = 32  # of a checksum; others are SHA-256
 BUSY = requests.codes.too_many_requests
 
 
@@ -52,7 +53,7 @@ class _Published:
     """A file that is published, and the file and key of the configuration that name it."""
 
     url: str
-    checksum: Checksum
+    checksum: str | None  # SHA-256 or MD5; None if none is published
     place: Place
     key: str
 
@@ -84,12 +85,12 @@ class _Published:
         It must have the checksum of the configuration, else that of the first download. Without
         either, a compressed file must at least be whole, for it has its own.
         """
-        algorithm, expected = self.checksum
-        expected = expected or recorded_of_download(self.place.downloads / self.address)
+        expected = self.checksum or recorded_of_download(self.place.downloads / self.address)
         if expected is None:
             ending = self.address.suffix
             return None if is_whole(path, ending) else f"that are not a complete {ending} file"
         with path.open("rb") as file:
+            algorithm = "md5" if len(expected) == MD5_DIGITS else "sha256"
             digest = hashlib.file_digest(file, algorithm).hexdigest()
         is_right = digest == expected.lower()
         return None if is_right else f"with the checksum {digest} instead of {expected}"
@@ -101,7 +102,7 @@ class _Published:
             self.record.write_text(f"{sha256_of(path)}\n", encoding="utf-8")
 
 
-def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
+def download(url: str, checksum: str | None, place: Place, key: str) -> Path:
     """Return a local copy of the file at `url`, with verified checksum, or raise a `UserError`.
 
     Searched in this order: `MIRROR/HOST/PATH`, `DOWNLOADS/HOST/PATH` from an earlier download, the
@@ -120,7 +121,7 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
                 f"the mirror's copy {mirrored} of {url} has bytes {fault} ({key}); put the right "
                 "file there, or remove it to use the network"
             )
-        if checksum.digest is None:
+        if checksum is None:
             published.write_down(mirrored)
         return mirrored
     with writing(path):
@@ -142,7 +143,7 @@ def download(url: str, checksum: Checksum, place: Place, key: str) -> Path:
                 record.unlink(missing_ok=True)
                 part.replace(path)
                 to_disk(path.parent)
-        elif checksum.digest is None and not record.exists():
+        elif checksum is None and not record.exists():
             logging.getLogger(__name__).warning(
                 "%s was there before, and no checksum of it is known: it is used as it is", path
             )

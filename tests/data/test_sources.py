@@ -16,7 +16,6 @@ from unittest.mock import Mock
 import pytest
 
 import nat.data.sources as module
-from nat.data.origins import Checksum
 from nat.data.sources import Place, download, probe
 from nat.workflow.verification import verify
 from tests.messages import must_name, told
@@ -92,10 +91,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 URL = "https://data.example/a/train.en"
 
 
-def get(
-    folder: Path, url: str = URL, checksum: str | Checksum | None = SHA256, owner: str = "toy"
-) -> Path:
-    checksum = checksum if isinstance(checksum, Checksum) else Checksum(digest=checksum)
+def get(folder: Path, url: str = URL, checksum: str | None = SHA256, owner: str = "toy") -> Path:
     place = Place(owner, folder, folder / "mirror", folder / "downloads")
     return download(url, checksum, place, "config/corpora/toy.yaml, splits.train.urls.en")
 
@@ -293,7 +289,7 @@ def test_a_published_checksum_takes_the_place_of_that_of_the_first_download(
     with told(server.address):
         get(results, server.address, 64 * "0")
     assert path.read_bytes() == CONTENT  # a user may have put it there by hand
-    published = Checksum(algorithm, hashlib.new(algorithm, server.content).hexdigest())
+    published = hashlib.new(algorithm, server.content).hexdigest()
     get(results, server.address, published)
     assert path.read_bytes() == server.content
     assert verify(results) == (1, {})
