@@ -147,21 +147,17 @@ def _look(corpus: Corpus, folders: Mapping[str, Path], flags: TextFlags) -> None
             both, alone = (digest_of(source, each, lowercase) for each in (target, ""))
             yield number, (source, target), both, alone
 
-    elsewhere: set[bytes] = set()
-    for split in corpus.held_out:
-        for *_, both, alone in clean(split):
-            elsewhere |= {both, alone}
-    shared, seen = set(), Seen()
+    seen, sources = Seen(), Seen()
     for split in (TRAIN, *corpus.held_out):
         others = corpus.is_segmented(split)
         for number, pair, both, alone in clean(split):
             kinds = []
             if split == TRAIN:
-                shared |= elsewhere & {both, alone}
+                sources.add(alone)
                 kinds += [REPEATED] if seen.add(both) else []
-            elif both in shared:
+            elif both in seen:
                 kinds.append(IN_TRAINING)
-            elif alone in shared:
+            elif alone in sources:
                 kinds.append(SOURCE_IN_TRAINING)
             # escapes in the subwords of others are flagged where these are read
             if not others and any("&" in side and _ENTITY.search(side) for side in pair):
