@@ -17,7 +17,7 @@ from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
-from nat.data.candidates import Candidate, joined_names
+from nat.data.candidates import Candidate
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError
 
@@ -55,8 +55,8 @@ class OfTraining(OfSystem):
         text, start, teacher = training.text, training.init_from, training.teacher
         comparison = None
         if text.compared:
-            seed = next(each.seed for each in text.compared if each.seed is not None)
-            comparison = Comparison(self.run, self.corpus, joined_names(text.compared), seed)
+            seed = next(each.seed for each in text.candidates if each.seed is not None)
+            comparison = Comparison(self.run, self.corpus, text.compared, seed)
         kind = KeptModel if start and start.kept else Model
         return Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
@@ -189,9 +189,9 @@ class OfTexts(Artifact):
         """These texts, as a system that chooses among them has them."""
         there = configuration.on(self.corpus)
         for system in there.systems:
-            texts = there.system(system).text.with_seed(self.seed).compared
-            if joined_names(texts) == self.candidates:
-                return texts
+            text = there.system(system).text.with_seed(self.seed)
+            if text.compared == self.candidates:
+                return text.candidates
         raise UserError(f"no system compares the texts '{self.candidates}'")
 
     def _read(self, configuration: Configuration) -> Inputs:

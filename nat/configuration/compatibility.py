@@ -122,8 +122,8 @@ def check_system(configuration: Configuration, name: str) -> None:
         if not (target.distils and own_start):
             writer = configuration.methods(str(each.system))
             rules = {"input": writer.order == "autoregressive"}
-            _require(writer, rules, f"{own.file}: key '{each.key}.system': ")
-        decodings.append((f"{each.key}.decoding", str(each.system), each.decoding))
+            _require(writer, rules, f"{own.file}: key '{text.key}.system': ")
+        decodings.append((f"{text.key}.decoding", str(each.system), each.decoding))
     for key, other, decoding in decodings:
         with told_of(f"{own.file}: key '{key}': "):
             if decoding is not None:

@@ -7,7 +7,7 @@ raw                                                     the references
                                                         one of several: `nat.distillation.dynamic`
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +21,9 @@ _LIST = "candidates"
 class Candidate:
     """A target side of the training text: translations of a system, or the references (None).
 
-    `key` names it in the configuration; the seed is None until it is known.
+    The seed is None until it is known.
     """
 
-    key: str
     system: str | None = None
     decoding: str | None = None
     seed: int | None = None
@@ -36,10 +35,7 @@ class Candidate:
 
     def as_json(self) -> str | dict[str, Any]:
         """As the configuration names it."""
-        if self.system is None:
-            return RAW
-        seed = {} if self.seed is None else {"seed": self.seed}
-        return {"system": self.system, "decoding": self.decoding, **seed}
+        return {name: each for name, each in vars(self).items() if each is not None} or RAW
 
 
 @dataclass(frozen=True)
@@ -49,31 +45,28 @@ class Text:
     kind: str  # `raw`, `distilled`, or the method of the choice
     candidates: tuple[Candidate, ...]
     choice: Method | None = None
+    key: str = "text"  # that names the translations, such as `text.distilled`
 
     @classmethod
     def of(cls, value: str | Mapping[str, Any]) -> "Text":
         """Read a value that the configuration has validated."""
         if isinstance(value, str):
-            return cls(RAW, (Candidate("text"),))
+            return cls(RAW, (Candidate(),))
         [(kind, content)] = value.items()
-        key = f"text.{kind}"
         if kind == DISTILLED:
-            return cls(kind, (Candidate(key, **content),))
-        options = {name: content[name] for name in content if name not in (DISTILLED, _LIST)}
-        choice = Method(method=kind, **options)
-        if _LIST not in content:
-            both = Candidate(key), Candidate(f"{key}.{DISTILLED}", **content[DISTILLED])
-            return cls(kind, both, choice)
-        named = ({} if each == RAW else each for each in content[_LIST])
-        return cls(kind, tuple(Candidate(f"{key}.{_LIST}", **each) for each in named), choice)
+            return cls(kind, (Candidate(**content),), key=f"text.{kind}")
+        key = _LIST if _LIST in content else DISTILLED
+        texts: Iterable[Any] = content[_LIST] if key == _LIST else (RAW, content[DISTILLED])
+        candidates = tuple(Candidate(**({} if each == RAW else each)) for each in texts)
+        options = {name: each for name, each in content.items() if name != key}
+        return cls(kind, candidates, Method(method=kind, **options), f"text.{kind}.{key}")
 
     def as_json(self) -> str | dict[str, Any]:
         """As the configuration has it."""
         texts = [text.as_json() for text in self.candidates]
         if self.choice is None:
             return RAW if self.kind == RAW else {self.kind: texts[0]}
-        is_listed = self.candidates[-1].key.endswith(_LIST)
-        named = {_LIST: texts} if is_listed else {DISTILLED: texts[-1]}
+        named = {_LIST: texts} if self.key.endswith(_LIST) else {DISTILLED: texts[-1]}
         return {self.kind: {**named, **self.choice.options}}
 
     def with_seed(self, seed: int) -> "Text":
@@ -87,16 +80,11 @@ class Text:
         return (self.choice and self.choice.options.get("regulariser")) or {}
 
     @property
-    def compared(self) -> tuple[Candidate, ...]:
-        """The texts whose pairwise sentence BLEU the choice needs: all of them or none."""
-        return self.candidates if self.regulariser else ()
+    def compared(self) -> str:
+        """Names of the texts whose pairwise sentence BLEU the choice needs: all of them or none."""
+        return "+".join(each.name for each in self.candidates) if self.regulariser else ""
 
     @property
     def is_tuned(self) -> bool:
         """True if the weights of the regulariser are tuned on several references."""
         return self.regulariser.get("gamma") == TUNED
-
-
-def joined_names(texts: tuple[Candidate, ...]) -> str:
-    """Name of the folder of their pairwise sentence BLEU."""
-    return "+".join(each.name for each in texts)
