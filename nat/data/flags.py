@@ -3,11 +3,9 @@
 The steps of a corpus store theirs under the key `flags` of their JSON files, where there are any.
 """
 
-import unicodedata
 from pathlib import Path
 from typing import Any
 
-from nat.data.raw_text import UNSEEN
 from nat.files import read_json
 
 Flag = dict[str, Any]
@@ -52,11 +50,7 @@ def read_flags(report: Path) -> list[Flag]:
 def shown(line: str) -> str:
     """A line as an example: cut, in quotes, with escapes for characters that cannot be seen."""
     cut = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
-    return "'" + "".join(ascii(each)[1:-1] if _is_hidden(each) else each for each in cut) + "'"
-
-
-def _is_hidden(character: str) -> bool:
-    return character != " " and unicodedata.category(character) in UNSEEN
+    return "'" + "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut) + "'"
 
 
 def sentence(flag: Flag) -> str:

@@ -135,7 +135,7 @@ def _jieba() -> Any:
     return tokeniser
 
 
-UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))  # categories of characters without ink
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))  # categories of characters without ink
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without ink
 
 Splitter = Callable[[str], str]  # splits a line of tokens into subwords, joined by spaces
@@ -148,7 +148,7 @@ def single_line(text: str) -> str:
 
 def is_blank(line: str) -> bool:
     """Return True for a line without any character that can be seen."""
-    return all(unicodedata.category(each) in UNSEEN or each in _FILLERS for each in line)
+    return all(unicodedata.category(each) in _UNSEEN or each in _FILLERS for each in line)
 
 
 @dataclass(frozen=True)
