@@ -40,7 +40,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found | None:
         return None
     path = references_path(Path(folder.path), pairs.name, job.corpus.target)
     several = read_references(path, len(pairs.sources))
-    chosen = {number: both for number, texts in several.items() if (both := most_apart(texts))}
+    chosen = {number: both for number, (texts, _) in several.items() if (both := most_apart(texts))}
     how = job.corpus.preparation(job.corpus.target)
     split = splitter_at(subwords_file(Path(job.inputs.subwords.path), "target"))
     encoded = {

@@ -36,7 +36,7 @@ from nat.analyses.analysis import Found, Pairs, Subject
 from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
-from nat.data.references import read_weighted, references_path
+from nat.data.references import read_references, references_path
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
@@ -119,7 +119,7 @@ def _references(job: Job[Analysis], pairs: Pairs) -> dict[int, tuple[list[str], 
     truth = truth_of(job.corpus, job.artifact.corpus, pairs.name)
     folder, target = Path(truth.path), job.corpus.target
     if truth.step == "references":
-        return read_weighted(references_path(folder, pairs.name, target), len(pairs.sources))
+        return read_references(references_path(folder, pairs.name, target), len(pairs.sources))
     lines = read_lines(folder / f"{pairs.name}.{target}")
     return {number: ([line], [1.0]) for number, line in enumerate(lines)}
 

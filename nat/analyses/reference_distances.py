@@ -18,7 +18,7 @@ from nat.analyses.analysis import Found
 from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
-from nat.data.references import read_weighted, references_path
+from nat.data.references import read_references, references_path
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
@@ -34,7 +34,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     for number, split in enumerate(with_references(job.corpus, job.artifact.corpus)):
         learned = list(read_lines(Path(inputs.texts[number].path) / f"{split}.{target}"))
         path = references_path(Path(inputs.references[number].path), split, target)
-        truth = read_weighted(path, len(learned))
+        truth = read_references(path, len(learned))
         if inputs.translations:
             translations = Path(inputs.translations[number].path)
             rows = read_in_order(translations, sentences=len(learned))

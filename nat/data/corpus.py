@@ -50,11 +50,6 @@ class SizeAbout(StrictModel):
     tolerance: float = Field(gt=0, le=1)
 
 
-def number_of(size: SizeAbout | int) -> int:
-    """A number that is expected, exactly or about."""
-    return size.about if isinstance(size, SizeAbout) else size
-
-
 Step = Literal["text", "clean", "tokens", "vocabulary"]
 Expected = dict[Step, dict[str, SizeAbout | Count]]
 """Sizes after each step, by split; of the vocabulary `size`, or `source` and `target`."""
@@ -200,21 +195,14 @@ class Corpus(StrictModel):
     def part(self, splits: Iterable[str]) -> "Corpus":
         """The corpus, restricted to some of its splits."""
         kept, generator, derived = set(splits), self.generator, self.derived
-        changes: dict[str, Any] = {
-            "expected": {
-                step: sizes if step == "vocabulary" else _only(sizes, kept)
-                for step, sizes in self.expected.items()
-            }
-        }
+        changed: dict[str, Any] = {"splits": _only(self.splits, kept)}
         if generator is not None:
             pairs = {"pairs": _only(generator.pairs, kept)}
-            changes["generator"] = generator.model_copy(update=pairs)
+            changed = {"generator": generator.model_copy(update=pairs)}
         elif derived is not None:
             names = {"splits": [name for name in derived.splits if name in kept]}
-            changes["derived"] = derived.model_copy(update=names)
-        else:
-            changes["splits"] = _only(self.splits, kept)
-        return self.model_copy(update=changes)
+            changed = {"derived": derived.model_copy(update=names)}
+        return self.model_copy(update=changed)
 
     @property
     def training_part(self) -> "Corpus":
@@ -305,7 +293,7 @@ class Corpus(StrictModel):
                 f"{options.max_tokens} and preprocessing.max_ratio {options.max_ratio:g}; widen "
                 "them"
             )
-        for name, due in self.expected.get(step, {}).items():
+        for name, due in _only(self.expected.get(step, {}), {*counts}).items():
             number, tolerance = (
                 (due.about, due.tolerance) if isinstance(due, SizeAbout) else (due, 0)
             )

@@ -34,13 +34,8 @@ def write_references(
     atomic_write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
-    """Several references for some or all sentences, by number; raises as `read_weighted`."""
-    return {number: texts for number, (texts, _) in read_weighted(path, sentences).items()}
-
-
-def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list[float]]]:
-    """The same with the weight of each reference, such as its probability; all 1 without.
+def read_references(path: Path, sentences: int) -> dict[int, tuple[list[str], list[float]]]:
+    """Several references for some or all sentences, by number, and their weights; 1 without.
 
     Raises a `UserError` if a line does not hold the references of a sentence, or there is none.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from nat.artifacts import TunedGamma
 from nat.data.candidates import RAW
 from nat.data.lines import read_lines
-from nat.data.references import read_weighted, references_path
+from nat.data.references import read_references, references_path
 from nat.data.translations import read_in_order
 from nat.files import write_json
 from nat.job import Job
@@ -32,7 +32,9 @@ def tune_gamma(job: Job[TunedGamma]) -> None:
         else:
             rows = read_in_order(Path(next(translated).path), sentences=len(raw))
             texts.append([row["text"] for row in rows])
-    several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
+    several = read_references(
+        references_path(Path(inputs.references.path), split, target), len(raw)
+    )
     covered = sorted(several)
     references, weights = zip(*(several[number] for number in covered), strict=True)
     versions = [[text[number] for number in covered] for text in texts]

@@ -152,7 +152,8 @@ def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> 
         return bleu.split(tokens, corpus.unit)
 
     rows = list(read_in_order(hypotheses))
-    several = read_references(files["references"], len(rows)) if "references" in files else {}
+    read = read_references(files["references"], len(rows)) if "references" in files else {}
+    several = {number: texts for number, (texts, _) in sorted(read.items())}
     tokenise = corpus.preparation(corpus.target).prepared
     return TranslatedText(
         corpus=corpus,
@@ -160,8 +161,8 @@ def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> 
         words=split(merge(row["tokens"]) for row in rows),
         reference=_lines(files["reference"], hypotheses, len(rows)),
         tokens=split(_lines(files["tokens"], hypotheses, len(rows))),
-        several=dict(sorted(several.items())),
-        several_tokens={n: split(map(tokenise, own)) for n, own in sorted(several.items())},
+        several=several,
+        several_tokens={n: split(map(tokenise, own)) for n, own in several.items()},
     )
 
 

@@ -79,7 +79,8 @@ def _test_set(
     several: dict[int, list[str]] = {}
     if artifact := references(configuration.corpus(corpus), corpus, split):
         path = root / artifact.path / f"{split}.{languages[1]}.jsonl"
-        several = read_references(path, len(sources))
+        read = read_references(path, len(sources))
+        several = {number: texts for number, (texts, _) in read.items()}
     systems = [
         _translations(configuration, score, len(sources), several, folder) for score in scores
     ]

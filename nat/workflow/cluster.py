@@ -13,7 +13,7 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
 from nat.configuration.scales import Cluster, Needs, Scale, Stage
-from nat.data.corpus import Step, number_of
+from nat.data.corpus import SizeAbout, Step
 from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.files import read_json
@@ -125,5 +125,6 @@ def sentences(configuration: Configuration, corpus: str, split: str) -> int:
     steps: tuple[Step, ...] = ("tokens", "clean", "text")
     for sizes in (description.expected.get(step, {}) for step in steps):
         if split in sizes:
-            return number_of(sizes[split])
+            size = sizes[split]
+            return size.about if isinstance(size, SizeAbout) else size
     return (description.splits[split].pairs or 0) if split in description.splits else 0

@@ -230,6 +230,7 @@ def test_expected_sizes_may_have_a_tolerance() -> None:
     for train in (990, 1000, 1010):
         corpus.check_expected("tokens", {"train": train, "valid": 7, "test": 50}, folder)
     corpus.check_expected("text", {"train": 1}, folder)
+    corpus.check_expected("tokens", {"train": 1000}, folder)  # a test set is prepared alone
     for train in (989, 1011):
         with told(folder, f"{train:,}", "'expected.tokens.train'", "1,000", "1 %"):
             corpus.check_expected("tokens", {"train": train, "test": 50}, folder)

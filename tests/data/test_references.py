@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nat.data.lines import write_lines
-from nat.data.references import read_references, read_weighted, write_references
+from nat.data.references import read_references, write_references
 from nat.data.sources import Place
 from nat.data.text import make_references
 from nat.files import atomic_directory, read_json
@@ -27,7 +27,8 @@ def make(root: Path, corpus: dict[str, Any]) -> dict[int, list[str]]:
     write_text(root / "text", ("de", "en"), test=[SOURCES, []])
     place = Place("own", root, root / "mirror", root / "downloads")
     make_references(as_corpus(corpus), ["test"], root / "text", root / "references", place)
-    return read_references(root / "references/test.en.jsonl", len(SOURCES))
+    several = read_references(root / "references/test.en.jsonl", len(SOURCES))
+    return {number: texts for number, (texts, _) in several.items()}
 
 
 def test_references_by_line_and_by_source(tmp_path: Path) -> None:
@@ -133,8 +134,7 @@ def test_wrong_references(tmp_path: Path, rows: list[Any], part: str) -> None:
 def test_references_with_weights(tmp_path: Path) -> None:
     path = tmp_path / "references.jsonl"
     write_references(path, {2: {"a": 0.75, "b": 0.25}, 0: ["c", "d"]})
-    assert read_weighted(path, 3) == {
+    assert read_references(path, 3) == {
         2: (["a", "b"], [0.75, 0.25]),
         0: (["c", "d"], [1.0, 1.0]),
     }
-    assert read_references(path, 3) == {2: ["a", "b"], 0: ["c", "d"]}

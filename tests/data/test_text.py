@@ -107,11 +107,9 @@ def test_a_wrong_count_and_a_full_disk_leave_nothing(
 
 
 def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
-    expected = {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}
-    corpus = as_corpus(corpus_of(tmp_path) | {"expected": expected})
+    corpus = as_corpus(corpus_of(tmp_path))
     part = corpus.text_part()
     assert part.split_names == ["train", "valid"]
-    assert part.as_written()["expected"] == {"text": {"train": 3}, "clean": {}}
     assert corpus.text_part("test").split_names == ["test"]
     assert corpus.test_names == ["test"]
     assert corpus.split_names == [*SPLITS]
