@@ -12,11 +12,9 @@ from nat.configuration.families import Origin, family_of, options_in, require
 from nat.configuration.files import FOLDERS
 from nat.configuration.json_values import WITH_TASKS, references, renamed
 from nat.configuration.merging import Content, changed_corpus, merged
-from nat.configuration.models import read_model
 from nat.configuration.overrides import SCALE, Change, RunChoice
 from nat.errors import UserError
 from nat.options import nested
-from nat.papers.description import Paper
 
 Files = dict[str, dict[str, Content]]
 """By folder and name, an entry, or the keys of it that the command line changes."""
@@ -87,7 +85,7 @@ def _renamed_task(its: Any, old: str, new: str) -> Any:
 def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Files) -> None:
     """Add the copies of all points of a sweep, those of a key after those of the keys before it.
 
-    Papers have a figure of them for each table of numbers, and no others, and no claims.
+    Papers have figures of them alone, see `nat.papers.relation`, and no claims.
     """
     scale = files["scales"][choice.scale]
     for place in range(len(choice.swept)):
@@ -95,19 +93,8 @@ def add_copies(choice: RunChoice, files: Files, origins: Origins, overridden: Fi
         changed = {end: _with_copies(change, scale, files) for end, change in values.items()}
         for end, of_value in changed.items():
             _add(scale, files, origins, overridden, of_value, end)
-    keys = ", ".join(choice.points[0].values) if choice.points else ""
-    for name, paper in files["papers"].items() if keys else ():
-        tables = read_model(Paper, paper, origins["papers"][name].place).tables
-        figures = {
-            f"sweep_{number}": {
-                "title": f"{its.title}, by {keys}",
-                "kind": "sweep",
-                "x": {"label": keys.partition(",")[0], "even": True},
-            }
-            for number, its in tables.items()
-            if its.kind == "grid"
-        }
-        paper.update(figures=figures, claims={})
+    for paper in files["papers"].values() if choice.points else ():
+        paper.update(figures={}, claims={})
 
 
 def _with_copies(change: Change, scale: Content, files: Files) -> Files:

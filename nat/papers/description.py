@@ -195,7 +195,6 @@ KINDS = {
     "contour": ("panels analysis values rows columns", "x y colours caption points"),
     "alignment": ("panels analysis first second links", "captions"),
     "steps": ("panels analysis passes", "source reference"),
-    "sweep": ("x", ""),
 }
 """The keys that each kind of table or figure, or its `analysis`, must have, and may have."""
 
@@ -257,9 +256,9 @@ class TablePart(PaperPart):
 
 
 class FigurePart(PaperPart):
-    """A figure of cells, or of parts of an analysis; that of a sweep is in no file."""
+    """A figure of cells, or of parts of an analysis."""
 
-    kind: FigureKind | Literal["sweep"]
+    kind: FigureKind
 
 
 class Side(Coordinates):
@@ -364,9 +363,3 @@ class Paper(PaperModel):
     figures: dict[PartName, FigurePart] = {}
     diagrams: dict[Text, Text] = {}
     claims: dict[str, Claim] = {}
-
-    @property
-    def parts(self) -> dict[str, PaperPart]:
-        """Tables and figures by names such as `table 3`."""
-        kinds: dict[str, dict[str, Any]] = {"table": self.tables, "figure": self.figures}
-        return {f"{kind} {name}": part for kind in kinds for name, part in kinds[kind].items()}

@@ -56,10 +56,9 @@ class Expanded:
         latencies: what is timed together, by corpus, seed and setting; see `relation`.
     """
 
-    def __init__(self, resolver: Resolver, name: str) -> None:
+    def __init__(self, resolver: Resolver, name: str, described: PaperPart | None = None) -> None:
         self.resolver, self.name = resolver, name
-        nothing = TablePart.model_construct(title="")
-        self.described: PaperPart = resolver.paper.parts.get(name, nothing)
+        self.described = described or TablePart.model_construct(title="")
         self.levels = self.described.cells.given()  # its own coordinates
         self.rows: list[Heading] = []
         self.columns: list[Heading] = []
@@ -134,7 +133,7 @@ class ExpandedTable(Expanded):
     """A table; texts are in the column `TEXT`. `swept`: see `nat.papers.relation`."""
 
     def __init__(self, resolver: Resolver, number: str) -> None:
-        super().__init__(resolver, f"table {number}")
+        super().__init__(resolver, f"table {number}", resolver.paper.tables[number])
         self.swept: dict[str, tuple[str, Point]] = {}
         with told_of(f"{resolver.file}: tables.{number}: "):
             if self.described.kind == "samples":
@@ -309,7 +308,7 @@ class ExpandedFigure(Expanded):
     """A figure: points of series, panel by panel, with values that tables of the paper print."""
 
     def __init__(self, resolver: Resolver, number: str, tables: Mapping[str, Expanded]) -> None:
-        super().__init__(resolver, f"figure {number}")
+        super().__init__(resolver, f"figure {number}", resolver.paper.figures[number])
         described = self.described
         with told_of(f"{resolver.file}: figures.{number}: "):
             quotes = [require(str(e), tables, "table in 'quotes':") for e in described.quotes]

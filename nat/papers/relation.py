@@ -14,7 +14,7 @@ from nat.configuration.families import require
 from nat.configuration.overrides import Point
 from nat.papers.cells import Cell
 from nat.papers.coordinates import Heading, Resolver
-from nat.papers.description import Line
+from nat.papers.description import Axis, FigurePart, Line
 from nat.papers.expansion import Expanded, ExpandedFigure, ExpandedTable
 
 PREFIX = "sweep_"
@@ -36,13 +36,9 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     tables = {number: ExpandedTable(resolver, number) for number in resolver.paper.tables}
     for table in tables.values() if configuration.choice.points else ():
         _sweep(table)
-    figures = [
-        SweepFigure(resolver, number, tables)
-        if described.kind == "sweep"
-        else ExpandedFigure(resolver, number, tables)
-        for number, described in resolver.paper.figures.items()
-    ]
-    parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures)}
+    figures = (ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures)
+    swept = (each for each in map(SweepFigure, tables.values()) if each.cells)
+    parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures, *swept)}
     groups: dict[Any, dict[str, set[str]]] = {}
     for name, part in parts.items():
         for cell in part.cells:
@@ -125,14 +121,12 @@ class SweepFigure(Expanded):
     Rows above the first that is swept are levels; the values of other keys are series of their own.
     """
 
-    def __init__(
-        self, resolver: Resolver, number: str, tables: Mapping[str, ExpandedTable]
-    ) -> None:
-        super().__init__(resolver, f"figure {number}")
-        table, points = tables[number.removeprefix(PREFIX)], resolver.configuration.choice.points
+    def __init__(self, table: ExpandedTable) -> None:
+        super().__init__(table.resolver, table.name.replace("table ", f"figure {PREFIX}"))
+        points = table.resolver.configuration.choice.points
         own = [each for each in table.numbers if each.first.source and not each.over]
         swept = [each for each in own if each.label in table.swept]
-        if not swept:
+        if not swept or table.described.kind != "grid":
             return
         levels, measure = own[: own.index(swept[0])], swept[0].first.measure
         key, values = next(iter(points[0].values)), [point.changes[0].value for point in points]
@@ -151,9 +145,10 @@ class SweepFigure(Expanded):
         shown = {cell.column for cell in self.cells}
         self.columns = [each for each in table.columns if each.label in shown]
         self.rows = [Heading(label, {}, given=line) for label, line in lines.items()]
-        drawn = {
-            "panels": [Line(label=each.label) for each in self.columns],
-            "series": [*lines.values()],
-        }
-        kind = "lines" if are_numbers else "bars"
-        self.described = self.described.model_copy(update={**drawn, "kind": kind})
+        self.described = FigurePart(
+            title=f"{table.described.title}, by {', '.join(points[0].values)}",
+            kind="lines" if are_numbers else "bars",
+            x=Axis(label=key, even=True),
+            panels=[Line(label=each.label) for each in self.columns],
+            series=[*lines.values()],
+        )

@@ -6,10 +6,8 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 import itertools
 import shlex
 from collections.abc import Collection, Iterator
-from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -26,8 +24,7 @@ from nat.papers.relation import relation
 from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
 
-Form = Literal["table", "figure", "claims"]
-FORMATS: dict[Form, tuple[str, ...]] = {
+FORMATS = {
     "table": ("csv", "md", "tex"),
     "figure": ("pdf", "png", "csv"),
     "claims": ("csv", "md"),
@@ -47,7 +44,7 @@ class Report(Artifact):
 
     run: str
     paper: str
-    form: Form
+    form: str
     number: str = ""
 
     @property
@@ -86,15 +83,12 @@ class Site(Artifact, path="results/{run}/report/index.html"):
 
 
 def every(configuration: Configuration) -> Iterator[Report]:
-    """Every report of every paper; figures of sweeps where there is one."""
+    """Every report of every paper."""
     for name in configuration.papers:
-        report, paper = partial(Report, configuration.run, name), configuration.paper(name)
-        yield from (report("table", number) for number in paper.tables)
-        for number, figure in paper.figures.items():
-            if figure.kind != "sweep" or all_cells(configuration, report("figure", number)):
-                yield report("figure", number)
-        if paper.claims:
-            yield report("claims")
+        for part in relation(configuration, name):
+            yield Report(configuration.run, name, *part.split(" "))
+        if configuration.paper(name).claims:
+            yield Report(configuration.run, name, "claims")
 
 
 def snakemake(configuration: Configuration, *targets: str) -> str:

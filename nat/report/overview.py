@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nat.papers import judgements
 from nat.papers.reader import NOT_RUN
+from nat.papers.relation import relation
 from nat.papers.reports import Report, snakemake
 from nat.report import papers
 from nat.report.page import COMPLETE, NOTHING, OVERVIEW, PART, Entry, Page, Row, Section, of_paper
@@ -96,11 +97,12 @@ def _papers(results: Results) -> Section:
 
 
 def _row(results: Results, report: Report) -> Row:
-    described = results.configuration.paper(report.paper)
+    configuration = results.configuration
+    part = relation(configuration, report.paper)[report.part]
     address = f"{of_paper(report.paper)}#{papers.section_name(report)}"
     label = Entry(papers.label(report), link=address, look="label")
-    title = papers.titled(described.parts[report.part].title)
-    return [described.title, label, title, results.state(report)]
+    title, paper = papers.titled(part.described.title), configuration.paper(report.paper)
+    return [paper.title, label, title, results.state(report)]
 
 
 def _not_run(results: Results, rows: list[Row]) -> Section:

@@ -17,6 +17,7 @@ from nat.papers import judgements, reports, table_formats, tables, values
 from nat.papers.cells import Cell, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
+from nat.papers.relation import relation
 from nat.papers.reports import Report, snakemake
 from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
@@ -84,9 +85,9 @@ def section_name(report: Report) -> str:
 
 def _section(results: Results, report: Report) -> Section:
     state = results.state(report)
-    described = results.configuration.paper(report.paper).parts.get(report.part)
-    title = f": {titled(described.title)}" if described else ""
-    files = map(Path, report.files if described and state.look != NOTHING else ())
+    part = relation(results.configuration, report.paper).get(report.part)
+    title = f": {titled(part.described.title)}" if part else ""
+    files = map(Path, report.files if part and state.look != NOTHING else ())
     return Section(
         section_name(report),
         f"{label(report)}{title}",

@@ -19,6 +19,7 @@ from nat.options import cached_method
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell, training_of
 from nat.papers.coordinates import heading
+from nat.papers.relation import relation
 from nat.papers.reports import Report
 from nat.papers.resolved import Check
 from nat.papers.values import Record
@@ -60,8 +61,8 @@ class Results:
         there, of = self.counted(report)
         if of:
             return share(there, of)
-        described = self.configuration.paper(report.paper).parts.get(report.part)
-        if described is not None and described.kind == "settings":
+        part = relation(self.configuration, report.paper).get(report.part)
+        if part is not None and part.described.kind == "settings":
             return Entry("configuration", look=COMPLETE)
         return Entry("no corpus", look=NOTHING)
 
