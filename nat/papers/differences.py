@@ -19,7 +19,6 @@ from nat.measures.significance import (
     PAIRED,
     REPEATS,
     Estimate,
-    Interval,
     Resampled,
     ratio_of_medians,
     resample,
@@ -32,8 +31,8 @@ OfSeed = tuple[float, np.ndarray | None]
 """A number of one seed, and the same on resamples; `None` if it cannot be resampled."""
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, kw_only=True)
+class Difference(Estimate):
     """A side minus another or a number, on the seeds that both have.
 
     `sentences` says what was resampled: corpus, split, and the measure if it concerns a part.
@@ -41,20 +40,9 @@ class Difference:
 
     left: float
     right: float
-    estimate: Estimate
-    seeds: tuple[int, ...]
-    sources: tuple[str, ...]
+    seeds: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
-
-    @property
-    def value(self) -> float:
-        """The difference."""
-        return self.left - self.right
-
-    @property
-    def interval(self) -> Interval | None:
-        """Its 95% interval; `None` if nothing is known of its spread."""
-        return self.estimate.interval()
 
 
 def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference | None:
@@ -68,9 +56,7 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
             latencies that were measured in different jobs.
     """
     sides = [left, right] if isinstance(right, Shown) else [left]
-    subtracted: list[OfSeed] = []
-    if not isinstance(right, Shown):
-        subtracted = [(float(right), np.array(float(right)))]
+    number: list[OfSeed] = [] if isinstance(right, Shown) else [(right, np.array(right))]
     by_seed: dict[int, list[OfSeed]] = {}
     used: list[Cell] = []
     for seed in dict.fromkeys(cell.seed for cell in left.own):
@@ -79,7 +65,7 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
             continue
         numbers = _ratios(of_seed, reader) if left.over else _numbers(of_seed, reader)
         if len(numbers) == len(sides):
-            by_seed[seed] = numbers + subtracted
+            by_seed[seed] = numbers + number
             used += [cell for side in of_seed for cell in (*side.own, *side.over)]
     if not by_seed:
         return None
@@ -99,11 +85,9 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
     return Difference(
         left=sum(of_left for of_left, _ in pairs) / len(pairs),
         right=sum(of_right for _, of_right in pairs) / len(pairs),
-        estimate=Estimate(
-            by_seed=tuple(of_left - of_right for of_left, of_right in pairs),
-            samples=np.mean(known, axis=0) if known else None,
-            resampled=REPEATS if measure.source == LATENCY else method,
-        ),
+        by_seed=tuple(of_left - of_right for of_left, of_right in pairs),
+        samples=np.mean(known, axis=0) if known else None,
+        resampled=REPEATS if measure.source == LATENCY else method,
         seeds=tuple(by_seed),
         sources=tuple(dict.fromkeys(each.path for each in used)),
         sentences=() if left.over else (cell.corpus, cell.split, part),
@@ -168,15 +152,15 @@ def combined(differences: Sequence[Difference], of: Callable[[Sequence[float]], 
     """
     if len({each.seeds for each in differences}) > 1:
         return Estimate((of([each.value for each in differences]),))
-    rows = zip(*(each.estimate.by_seed for each in differences), strict=True)
+    rows = zip(*(each.by_seed for each in differences), strict=True)
     by_seed = tuple(of(row) for row in rows)
     # Test sets of the same size have the same draws. So that different ones are independent, the
     # first resample of one goes with the second of the next, and so on.
     test_sets = list(dict.fromkeys(each.sentences for each in differences))
     samples = [
-        np.roll(each.estimate.samples, test_sets.index(each.sentences))
+        np.roll(each.samples, test_sets.index(each.sentences))
         for each in differences
-        if each.estimate.samples is not None
+        if each.samples is not None
     ]
     if len(samples) < len(differences):
         return Estimate(by_seed)

@@ -135,14 +135,14 @@ def _outcome(check: Check, reader: Reader) -> Record:
     try:
         if check.kind == "correlation":
             numbers, seeds, value, at = _correlation(check, reader)
-            judged = [Judged(value, region(check.relation, check.margin), at)]
+            judged = [Judged(region(check.relation, check.margin), at)]
             needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
         else:
             differences = _differences(check, reader)
             estimates, shown = _judged(check, differences)
             value, at, numbers = shown.value, shown.interval, _numbers(check, differences)
             judged = [
-                Judged(each.value, region(check.relations, margin), _intervals(each, counted))
+                Judged(region(check.relations, margin), _intervals(each, counted))
                 for each, margin in estimates
             ]
             needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
@@ -178,13 +178,13 @@ def _judged(
     """The differences that are judged, each with its margin, and the one that is shown."""
     of = list(differences[:-1] if check.kind == "trend" else differences)
     margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
-    estimates = [each.estimate for each in of]
+    estimates: list[Estimate] = [*of]
     if check.kind == "gains":
         named = of.pop(check.named_gain)
         estimates = [combined([named, each], lambda pair: pair[0] - pair[1]) for each in of]
     pairs = list(zip(estimates, margins, strict=False))
     if check.kind == "trend":
-        return pairs, differences[-1].estimate
+        return pairs, differences[-1]
     if check.kind == MAJORITY:
         return pairs, combined(differences, lambda row: sum(row) / len(row))
     return pairs, min(estimates, key=lambda each: each.value)
@@ -202,7 +202,7 @@ def _published(check: Check) -> float | None:
     differences = []
     for one, other in check.pairs:
         left, right = printed[one], printed[other] if isinstance(other, Shown) else other
-        differences.append(Difference(left, right, Estimate((left - right,)), (), ()))
+        differences.append(Difference((left - right,), left=left, right=right))
     return _judged(check, differences)[1].value
 
 
@@ -216,10 +216,8 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
             raise _Missing(f"{side.label}: {ended}")
     differences = []
     for one, other in check.pairs:
-        right, sides = other, [one]
-        if isinstance(other, Shown) and other.first.reason != QUOTED:
-            sides = [one, other]
-        elif isinstance(other, Shown):
+        right = other
+        if isinstance(other, Shown) and other.first.reason == QUOTED:
             if not isinstance(other.first.published, int | float):
                 raise _Missing(f"{other.label}: the paper prints no number")
             if one.first.stand_in:
@@ -227,16 +225,17 @@ def _differences(check: Check, reader: Reader) -> list[Difference]:
             right = float(other.first.published)
         minus = difference(one, right, reader)
         if minus is None:
-            raise _missing(sides, reader)
+            raise _missing([one, right], reader)
         differences.append(minus)
     return differences
 
 
-def _missing(sides: Sequence[Shown], reader: Reader) -> _Missing:
+def _missing(sides: Sequence[Shown | float], reader: Reader) -> _Missing:
     """Find the reason for which sides have no numbers of a common seed."""
-    reasons = {side.label: values.why_missing(side, reader) for side in sides}
-    told = (f"{label}: {reason}" for label, reason in reasons.items() if reason)
-    return _Missing(next(told, "no seed that both have"))
+    for side in sides:
+        if isinstance(side, Shown) and (reason := values.why_missing(side, reader)):
+            return _Missing(f"{side.label}: {reason}")
+    return _Missing("no seed that both have")
 
 
 def _correlation(

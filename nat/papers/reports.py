@@ -97,16 +97,13 @@ def snakemake(configuration: Configuration, *targets: str) -> str:
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
-def all_cells(configuration: Configuration, report: Report) -> list[Cell]:
-    """List all cells of a report; UserErrors tell what its description names in vain."""
-    if report.form == "claims":
-        return [each for own in claims.checks(configuration, report.paper) for each in own.cells]
-    return relation(configuration, report.paper)[report.part].cells
-
-
 def cells(configuration: Configuration, report: Report) -> list[Cell]:
-    """List the cells of a report that this scale can run."""
-    return [cell for cell in all_cells(configuration, report) if cell.source is not None]
+    """List the cells of a report that this scale can run; a wrong description is a UserError."""
+    if report.form == "claims":
+        shown = [each for own in claims.checks(configuration, report.paper) for each in own.cells]
+    else:
+        shown = relation(configuration, report.paper)[report.part].cells
+    return [cell for cell in shown if cell.source is not None]
 
 
 def _results(configuration: Configuration, report: Report) -> Iterator[Artifact | None]:
@@ -140,7 +137,7 @@ def _statistics(cell: Cell) -> Statistics | None:
     return cell.source.statistics if isinstance(cell.source, Score) else None
 
 
-# What jobs are handed; all of these raise errors for what does not exist, as `all_cells`
+# What jobs are handed; all of these raise errors for what does not exist, as `cells`
 
 
 def resolve(configuration: Configuration, report: Report) -> ResolvedPart | ResolvedClaims:

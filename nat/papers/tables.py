@@ -118,11 +118,10 @@ def _tested(own: Shown, baseline: Shown | None, reader: Reader) -> Record:
     if baseline is not None and own.first.measure in TESTED:
         texts = {(cell.corpus, cell.split) for cell in own.own + baseline.own}
         test = difference(own, baseline, reader) if len(texts) == 1 else None
-    interval = test.interval if test else None
-    estimate = test.estimate if test and interval else None
+    interval = test.interval() if test else None
     return {
-        "baseline_difference": values.rounded(estimate.value) if estimate else None,
-        "p_value": values.rounded(estimate.p_value) if estimate else None,
+        "baseline_difference": values.rounded(test.value) if test and interval else None,
+        "p_value": values.rounded(test.p_value) if test else None,
         "test": interval.method if interval else "",
     }
 

@@ -98,7 +98,7 @@ def _over(status: str, of: Shown, reader: Reader) -> Record:
     remarks = _without(of.cells, of_both, "which was not run for both")
     return {
         "status": "run",
-        **_number(minus.value, minus.estimate.by_seed, minus.interval),
+        **_number(minus.value, minus.by_seed, minus.interval()),
         "seeds": _listed(minus.seeds),
         "not_decoded": both["not_decoded"],
         "remark": "; ".join(filter(None, [*remarks, both["remark"]])),

@@ -52,7 +52,6 @@ class Judged:
     Its interval has the confidence 1 - the argument; `None` if nothing is known of its spread.
     """
 
-    value: float
     region: Region
     interval: Callable[[float], Interval | None]
 

@@ -56,9 +56,9 @@ def test_two_systems_are_compared_as_tables_compare_them(
             for name in ("nat-kd", "nat-raw")
         ]
         wanted = difference(*(Shown(tuple(each)) for each in cells), Reader(folder))
-        assert wanted is not None and wanted.interval is not None
-        ends = f"{wanted.interval.low:#.4g}, {wanted.interval.high:#.4g}"
-        assert f"B - A {wanted.value:+#.4g} [{ends}]   p = {wanted.estimate.p_value:.2g}" in text
+        assert wanted is not None and wanted.interval() is not None
+        ends = f"{wanted.interval().low:#.4g}, {wanted.interval().high:#.4g}"
+        assert f"B - A {wanted.value:+#.4g} [{ends}]   p = {wanted.p_value:.2g}" in text
         assert "Student's t over 2 seeds and paired bootstrap" in text
 
 

@@ -45,13 +45,13 @@ def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
     assert speed_up(tmp_path, own, other) is None
     write_latencies(tmp_path, {own[0]: [2.0, 2.0, 2.1, 1.9, 9.0], other[0]: SLOWER})
     found = speed_up(tmp_path, own, other)
-    assert found.value == 15 and found.interval.low < 15 < found.interval.high
+    assert found.value == 15 and found.interval().low < 15 < found.interval().high
     assert found.sources == (own[0].path,)
     assert speed_up(tmp_path, own, own).value == 1
     less = speed_up(tmp_path, own, other, minus=4)
     assert less.value == 11
-    ends = found.interval.low - 4, found.interval.high - 4
-    assert (less.interval.low, less.interval.high) == pytest.approx(ends)
+    ends = found.interval().low - 4, found.interval().high - 4
+    assert (less.interval().low, less.interval().high) == pytest.approx(ends)
     elsewhere = [other[0]._replace(source=elsewhere_of(other[0], group="paper_table_2"))]
     write_latencies(tmp_path, {elsewhere[0]: SLOWER})
     with told(own[0].path, elsewhere[0].path):
@@ -65,7 +65,7 @@ def test_what_slows_down_all_systems_does_not_change_a_speed_up(tmp_path: Path) 
     drift = [1.0, 1.5, 4.0, 2.0, 1.0]
     write_latencies(tmp_path, {own[0]: drift, other[0]: [3 * factor for factor in drift]})
     found = speed_up(tmp_path, own, other)
-    ends = found.interval.low, found.value, found.interval.high
+    ends = found.interval().low, found.value, found.interval().high
     assert ends == pytest.approx((3, 3, 3))
 
 
@@ -76,7 +76,7 @@ def test_draws_of_a_decoding_are_averaged_in_a_speed_up(tmp_path: Path) -> None:
     write_latencies(tmp_path, dict(zip((*draws, *other), times, strict=True)))
     found = speed_up(tmp_path, draws, other)
     assert found.seeds == (1,) and found.value == pytest.approx(2.5)
-    assert "Student" not in found.interval.method and found.interval.low < 2.5
+    assert "Student" not in found.interval().method and found.interval().low < 2.5
     assert speed_up(tmp_path, other, draws).value == pytest.approx((1 / 3 + 1 / 2) / 2)
 
 
@@ -103,10 +103,10 @@ def test_the_repeats_of_two_speed_ups_are_drawn_independently(tmp_path: Path) ->
         own, other = speed_ups(tmp_path, "nat-kd", "cmlm-kd", setting=setting)
         write_latencies(tmp_path, {own[0]: STEADY, other[0]: SLOWER})
         ratios.append(side(own, other))
-        spread += speed_up(tmp_path, own, other).estimate.samples.var()
+        spread += speed_up(tmp_path, own, other).samples.var()
     both = difference(ratios[0], ratios[1], Reader(tmp_path))
-    assert both is not None and both.value == 0 and both.estimate.samples is not None
-    assert both.estimate.samples.var() == pytest.approx(spread, rel=0.15)
+    assert both is not None and both.value == 0 and both.samples is not None
+    assert both.samples.var() == pytest.approx(spread, rel=0.15)
 
 
 def test_scores_of_one_test_set_are_compared_sentence_by_sentence(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_scores_of_one_test_set_are_compared_sentence_by_sentence(tmp_path: Path
     scored = {"decoding": "one-pass", "split": "test"}
     own, other = (side(cells(paper, "chrf", each, **scored)) for each in ("cmlm-kd", "nat-kd"))
     found = difference(own, other, Reader(tmp_path))
-    assert found is not None and found.interval is not None
-    assert 0 < found.interval.low < found.value < found.interval.high
-    assert "paired bootstrap" in found.interval.method
+    assert found is not None and found.interval() is not None
+    assert 0 < found.interval().low < found.value < found.interval().high
+    assert "paired bootstrap" in found.interval().method
     (tmp_path / other.first.path).with_suffix(".npz").unlink()
     with told("test.npz"):
         difference(own, other, Reader(tmp_path))
@@ -153,15 +153,15 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     found = minus(own, other)
     # the difference is the same in each sentence, though these differ from each other
     assert found.value == pytest.approx(-0.1)
-    assert found.interval.low == pytest.approx(-0.1) == found.interval.high
-    alone = minus(own, 2.0).interval
+    assert found.interval().low == pytest.approx(-0.1) == found.interval().high
+    alone = minus(own, 2.0).interval()
     assert alone.high - alone.low > 0.05
     # with another sentence left out, the sentences do not belong together
     write(other, hard + 0.1 * tokens, first=1)
-    assert minus(own, other).interval is None
+    assert minus(own, other).interval() is None
     # of other sentences: as if C of another corpus were compared with it
     elsewhere = other._replace(corpus="toy-re-na", source=elsewhere_of(other, corpus="toy-re-na"))
     write(elsewhere, hard + 0.1 * tokens, first=1)
     apart = minus(elsewhere, other)
-    assert apart.value == 0 and "paired" not in apart.interval.method
-    assert apart.interval.low < -0.03 < 0.03 < apart.interval.high
+    assert apart.value == 0 and "paired" not in apart.interval().method
+    assert apart.interval().low < -0.03 < 0.03 < apart.interval().high

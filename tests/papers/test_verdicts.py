@@ -24,7 +24,7 @@ def normal(value: float, error: float, level: float) -> Interval:
 
 
 def judged(value: float, relation: str, margin: float = 0.0, error: float = 1.0) -> Judged:
-    return Judged(value, region(relation, margin), partial(normal, value, error))
+    return Judged(region(relation, margin), partial(normal, value, error))
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_a_difference_within_the_noise_is_undecided(
 
 
 def test_what_has_no_interval_is_undecided_and_what_is_exact_is_not() -> None:
-    unknown = [Judged(9.0, region("above", 0.0), lambda level: None)]
+    unknown = [Judged(region("above", 0.0), lambda level: None)]
     assert verdict(unknown, 1) == UNDECIDED and detectable(unknown, 1) is None
     for value, expected in ((1.0, HOLDS), (0.0, FAILS)):
         exact = {LEVEL: Interval(value, value, "", 0.0)}
-        assert verdict([Judged(value, region("above", 0.0), exact.get)], 1) == expected
+        assert verdict([Judged(region("above", 0.0), exact.get)], 1) == expected
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_claim_that_is_not_true_rarely_holds(needed: int, true: int) -> None:
     for _ in range(1000):
         values = np.r_[np.full(true, 6.0), np.zeros(number - true)] + numbers.normal(0, 1, number)
         estimates = [Estimate((value,), value + samples) for value in values]
-        held.append(verdict([Judged(e.value, above, e.interval) for e in estimates], needed))
+        held.append(verdict([Judged(above, e.interval) for e in estimates], needed))
     assert mean(each == HOLDS for each in held) <= 0.05
     assert mean(each == FAILS for each in held) <= 0.05
     assert held.count(UNDECIDED) > 900
