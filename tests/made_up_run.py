@@ -232,7 +232,7 @@ def cells(
 ) -> list[Cell]:
     """The cells of a measure of a system, one for each seed, as table 1 of the paper has them."""
     chosen = {"measure": measure, "system": system, "task": TASK, **coordinates}
-    at = {"report": "table 1", "row": system, "column": measure}
+    at = {"row": system, "column": measure}
     found = []
     for cell in Resolver(configuration, "paper").numbers(chosen, **at):
         source = cell.source

@@ -68,8 +68,7 @@ def _intervals(axes: Axes, judged: Sequence[tuple[Check, Record]]) -> None:
         look = LOOKS[record["verdict"]]
         axes.hlines(row, record["low"], record["high"], color=look["color"], linewidth=2)
         axes.plot(record["ours"], row, linestyle="none", label=record["verdict"], **look)
-        relation = check.relation if check.kind == "correlation" else check.relations
-        wanted = region(relation, check.margin)
+        wanted = region(check.relations, check.margin)
         for bound in (wanted.left, wanted.right):
             if isfinite(bound) and not check.share:
                 axes.plot(bound, row, marker="|", markersize=11, color="black")

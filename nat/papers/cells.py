@@ -34,7 +34,6 @@ class Cell(NamedTuple):
     source, `reason` says why.
 
     Attributes:
-        report: such as `table 2`; of claims `claims`.
         row: label of a row or series; `column` is that of a column or panel.
         x: place on the horizontal axis, with a name in `category` where that is no number.
         axis: of a scatter plot, along which it is shown; `point` is the number of the point.
@@ -45,7 +44,6 @@ class Cell(NamedTuple):
         stand_in: how the cell differs from the paper's; empty where it does not.
     """
 
-    report: str
     row: str
     column: str
     measure: str

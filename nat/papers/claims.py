@@ -184,7 +184,7 @@ class _Claim:
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         row = self._row(called, source, chosen | own) if called is not None else {}
         base = {"system": resolver.defaults.get("system")} | source.shared
-        labels = {"report": "claims", "row": label, "column": self.name}
+        labels = {"row": label, "column": self.name}
         over: list[Cell] = []
         with told_of(f"'{label}': "):
             cells = resolver.numbers({**base, **row, **chosen, **own}, **labels)

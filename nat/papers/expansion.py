@@ -77,9 +77,9 @@ class Expanded:
 
     def number(self, here: Chosen, other: Chosen | None = None, **labels: Any) -> Shown:
         """The cells at given coordinates, and those at other ones that they are shown over."""
-        own = tuple(self.resolver.numbers(here, **labels, report=self.name))
+        own = tuple(self.resolver.numbers(here, **labels))
         if own[0].system and other is not None:
-            return Shown(own, tuple(self.resolver.numbers(other, **labels, report=self.name)))
+            return Shown(own, tuple(self.resolver.numbers(other, **labels)))
         if own[0].system and MEASURES[own[0].measure].relative:
             raise missing("over")
         return Shown(own)
@@ -278,7 +278,7 @@ class ExpandedTable(Expanded):
                 raise UserError(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
         operation = f"absolute_{operation}" if derived.absolute else operation
         measure = operation if operation in DERIVED else resolved[of[like]].first.measure
-        cell = Cell(self.name, "", "", measure, resolved[of[0]].first.task, reason=COMPUTED)
+        cell = Cell("", "", measure, resolved[of[0]].first.task, reason=COMPUTED)
         return cell._replace(derived=Derivation(operation, tuple(of)))
 
     def _samples(self) -> None:

@@ -93,11 +93,8 @@ def judge(claims: ResolvedClaims, root: Path) -> list[Record]:
 def _record(check: Check, reader: Reader) -> Record:
     deciding, own = check, Record()
     if check.against_all:
-        sides = (
-            [cell._replace(measure=AGAINST_ALL[cell.measure]) for cell in side.own]
-            for side in check.sides
-        )
-        deciding = replace(check, sides=tuple(Shown(tuple(cells)) for cells in sides))
+        sides = (side.changed(measure=AGAINST_ALL[side.first.measure]) for side in check.sides)
+        deciding = replace(check, sides=tuple(sides))
         own = _outcome(check, reader)
     corpora = dict.fromkeys(cell.corpus for side in check.sides for cell in side.own)
     return {
@@ -135,7 +132,7 @@ def _outcome(check: Check, reader: Reader) -> Record:
     try:
         if check.kind == "correlation":
             numbers, seeds, value, at = _correlation(check, reader)
-            judged = [Judged(region(check.relation, check.margin), at)]
+            judged = [Judged(region(check.relations, check.margin), at)]
             needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
         else:
             differences = _differences(check, reader)

@@ -4,6 +4,7 @@ Everything else is a query: the inputs of a report are the sources of its cells,
 a figure the rows themselves, a claim two selections, and what is timed together a group.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
@@ -39,12 +40,11 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
     figures = (ExpandedFigure(resolver, number, tables) for number in resolver.paper.figures)
     swept = (each for each in map(SweepFigure, tables.values()) if each.cells)
     parts: dict[str, Expanded] = {part.name: part for part in (*tables.values(), *figures, *swept)}
-    groups: dict[Any, dict[str, set[str]]] = {}
+    groups: dict[Any, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name, part in parts.items():
         for cell in part.cells:
             if isinstance(cell.source, Latency):
-                of_setting = groups.setdefault((cell.corpus, cell.seed, cell.setting), {})
-                of_setting.setdefault(name, set()).add(cell.part)
+                groups[cell.corpus, cell.seed, cell.setting][name].add(cell.part)
     for (corpus, seed, setting), by_report in groups.items():
         for name, names in by_report.items():
             widest = max(  # the first of equal ones
@@ -140,7 +140,7 @@ class SweepFigure(Expanded):
             lines[label] = Line(label=label, style=None if one in swept else "level")
             name = point.values[key]
             x = point.changes[0].value if are_numbers else names.index(name)
-            here = {"report": self.name, "row": label, "group": "", "baseline": "", "x": x}
+            here = {"row": label, "group": "", "baseline": "", "x": x}
             self.numbers.append(one.changed(**here, category="" if are_numbers else name))
         shown = {cell.column for cell in self.cells}
         self.columns = [each for each in table.columns if each.label in shown]

@@ -5,9 +5,8 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 
 import itertools
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from types import ModuleType
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -30,13 +29,11 @@ FORMATS = {
     "claims": ("csv", "md"),
 }
 """The ends of the names of the files of a report."""
-TABLES: dict[str, ModuleType] = {
-    "grid": tables,
-    "samples": samples,
-    "texts": tables,
-    "settings": hyper_parameters,
+TABLES: dict[str, Callable[[ResolvedPart, Path], TableText]] = {
+    **{"grid": tables.make, "texts": tables.make},
+    **{"samples": samples.make, "settings": hyper_parameters.make},
 }
-"""The module of each kind of table."""
+"""What makes each kind of table."""
 
 
 class Report(Artifact):
@@ -188,8 +185,7 @@ def resolve_claims(configuration: Configuration, paper: str) -> ResolvedClaims:
 
 def make_table(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of any kind from the results below a folder; damaged ones are UserErrors."""
-    made: TableText = TABLES[table.described.kind].make(table, root)
-    return made
+    return TABLES[table.described.kind](table, root)
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:

@@ -23,7 +23,6 @@ Name = tuple[str, str]
 """Row and column."""
 Named = Mapping[Name, Shown]
 NOT_AVAILABLE = "not available"
-DRAWS = "draws of a random decoding"
 SIZES = ("model_size", "memory")
 """Measures that are in the file of a latency, but are no times."""
 MACHINE, SENTENCES, UNSTEADY = TIMED = ("timed_on", "timed_sentences", "unsteady")
@@ -317,7 +316,7 @@ def has_quartiles(measure: str) -> bool:
 def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
     """Say what the standard deviations of records are over, by the one with most seeds."""
     seeds = max((each["seeds"].split() for each in records), key=len)
-    return f"seeds {', '.join(seeds)}" if len(seeds) > 1 else DRAWS
+    return f"seeds {', '.join(seeds)}" if len(seeds) > 1 else "draws of a random decoding"
 
 
 def what_intervals_are(name: str, records: Iterable[Record]) -> list[str]:

@@ -61,7 +61,7 @@ def score_of(path: Path) -> Any:
     """A number of a score, as tables read it, and its counts."""
     run, _, corpus, system, seed, decoding = path.parts[1:7]
     score = Score(run, corpus, system, int(seed.removeprefix("seed")), decoding, path.stem)
-    cell = Cell("table 1", "row", "column", "sacrebleu", "task", source=score, part=path.stem)
+    cell = Cell("row", "column", "sacrebleu", "task", source=score, part=path.stem)
     number = Reader(Path()).number(cell)
     if number.reason:  # what a table then says
         raise UserError(f"{path}: {number.reason}")
@@ -71,7 +71,7 @@ def score_of(path: Path) -> Any:
 def training_of(path: Path) -> Any:
     run, _, corpus, system, seed = path.parts[1:6]
     record = TrainingRecord(run, corpus, system, int(seed.removeprefix("seed")))
-    cell = Cell("table 1", "row", "column", "million_parameters", "task", source=record)
+    cell = Cell("row", "column", "million_parameters", "task", source=record)
     return Reader(Path()).number(cell._replace(part="training")), read_json(path)
 
 

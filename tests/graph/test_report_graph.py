@@ -99,7 +99,7 @@ def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     assert status == 0, screen
     assert translations.exists()
     function = f'snakemake() {{ {shlex.quote(sys.executable)} -m snakemake "$@"; }}'
-    number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score)
+    number = Cell("row", "column", "sacrebleu", "", source=score)
     pasted = f"{made_again(load('micro', repository), [number])} -n"
     command, out = ["bash", "-c", f"{function}; {pasted} 2>&1"], subprocess.PIPE
     ended = subprocess.run(command, cwd=repository, env=variables(None), text=True, stdout=out)

@@ -303,7 +303,7 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
 )
 def test_what_stands_in_for_the_papers_is_told(chosen: str, parts: list[str]) -> None:
     found = configured(chosen)
-    cells = [Cell("table 1", "row", "column", "sacrebleu", task) for task in found.tasks]
+    cells = [Cell("row", "column", "sacrebleu", task) for task in found.tasks]
     said = stand_ins(found, cells)
     must_name(said, *parts)
     assert bool(said) == bool(parts)
