@@ -146,11 +146,10 @@ def split(
     """
     sums = {state.sentence: np.zeros(3) for state in roots}
     numbers = np.random.default_rng(seed)
-    states = prune([state for state in roots if not state.complete], smallest, numbers)
-    step = 0
-    while states:
+    following, step = [*roots], 0
+    while states := prune([state for state in following if not state.complete], smallest, numbers):
         step += 1
-        following: list[State] = []
+        following = []
         widths = {number: len(state.revealed) for number, state in enumerate(states)}
         batches = batches_in_order(widths, batch_tokens)
         choices = (decoding([states[number] for number in batch], step) for batch in batches)
@@ -166,7 +165,6 @@ def split(
                 replace(state, rows=rows, revealed=revealed, weight=state.weight * p)
                 for rows, p in groups
             ]
-        states = prune([state for state in following if not state.complete], smallest, numbers)
     return {sentence: Errors(*map(float, values)) for sentence, values in sums.items()}
 
 
