@@ -2,9 +2,9 @@
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
 
 import torch
+from torch import Tensor
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Found, Pairs, Subject
@@ -18,60 +18,44 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Mean loss per position of the raw target, as in validation.
 
     Inputs and targets are those of the system's own training (masks are those of the first update),
-    without dropout and without a teacher. For `totals` and `by_sentence` see `LossSums`.
+    without dropout and without a teacher. In the means, the loss of the length predictor is
+    weighted by the positions of its sentence, as in training; `totals` of each part and
+    `by_sentence`, the sum of `PARTS` in nats and the tokens, have it once per sentence.
     """
     training = subject.training.model_copy(update={"text": Text.of(RAW)})
     objective = Objective(training, pairs.model, subject.job.artifact.seed, bfloat16=False).eval()
-    sums = losses(objective, pairs)
-    means = {name: value / max(sums.positions, 1) for name, value in sums.by_position.items()}
+    (numbers, tokens, positions), parts = losses(objective, pairs)
+    whole = max(int(positions.sum()), 1)
+    means = {
+        name: float((part * positions if name == "length" else part).sum()) / whole
+        for name, part in parts.items()
+    }
     if "nll" in means:
         means["nll_bits"] = means["nll"] / math.log(2)
+    nats = sum((parts[name] for name in PARTS if name in parts), torch.zeros(len(numbers)))
+    rows = zip(nats.tolist(), tokens.tolist(), strict=True)
     return {
-        **pairs.counts(len(sums.of_sentences)),
-        "tokens": sums.tokens,
-        "positions": sums.positions,
+        **pairs.counts(len(numbers)),
+        "tokens": int(tokens.sum()),
+        "positions": int(positions.sum()),
         "measures": analysis.measures(means),
-        "totals": {name: round(value, 6) for name, value in sums.totals.items()},
-        "by_sentence": analysis.by_sentence(sums.of_sentences),
+        "totals": {name: round(float(part.sum()), 6) for name, part in parts.items()},
+        "by_sentence": analysis.by_sentence(dict(zip(numbers.tolist(), rows, strict=True))),
     }
 
 
-@dataclass
-class LossSums:
-    """Sums over a text.
-
-    Attributes:
-        tokens: target tokens of the measured pairs, without BOS and EOS.
-        positions: those with a loss.
-        by_position: each part of the loss as summed in training, nats; that of the length predictor
-            is weighted by the number of positions of the sentence.
-        totals: each part, nats; the length predictor's once per sentence.
-        of_sentences: the sum of `PARTS`, nats, and the tokens of each sentence, by its number.
-    """
-
-    tokens: int = 0
-    positions: int = 0
-    by_position: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    of_sentences: dict[int, tuple[float, int]] = field(default_factory=dict)
-
-
 @torch.no_grad()
-def losses(objective: Objective, pairs: Pairs) -> LossSums:
-    """Add up the loss of all usable pairs."""
-    sums = LossSums()
+def losses(objective: Objective, pairs: Pairs) -> tuple[Tensor, dict[str, Tensor]]:
+    """Numbers, target tokens and positions with a loss of all usable pairs, int64 [3, N].
+
+    And each part of the loss of the sentences, nats, float64 [N].
+    """
+    counts, parts = [torch.empty(3, 0, dtype=torch.long)], defaultdict[str, list[Tensor]](list)
     for batch in pairs.batches():
         loss = objective(pairs.model, batch, 0)
-        sums.tokens += int(batch.target_lengths.sum())
-        sums.positions += int(loss.positions.sum())
-        nats = torch.zeros_like(loss.value, dtype=torch.float64)
+        counts.append(torch.stack((batch.ids, batch.target_lengths, loss.positions)).cpu())
         for name, part in loss.parts.items():
-            sums.by_position[name] += float(part.sum())
-            if name == "length":  # weighted by the positions
-                part = part / loss.positions.clamp(min=1)
-            if name in PARTS:
-                nats += part.double()
-            sums.totals[name] += float(part.double().sum())
-        rows = zip(nats.tolist(), batch.target_lengths.tolist(), strict=True)
-        sums.of_sentences |= dict(zip(batch.ids.tolist(), rows, strict=True))
-    return sums
+            # training weights the length predictor's by the positions of the sentence
+            weights = loss.positions.clamp(min=1) if name == "length" else 1
+            parts[name].append((part.double() / weights).cpu())
+    return torch.cat(counts, 1), {name: torch.cat(of_batches) for name, of_batches in parts.items()}

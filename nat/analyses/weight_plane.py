@@ -66,8 +66,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     for up in GRID:
         for across in GRID:
             start.load_state_dict(interpolated(corners, across, up))
-            sums = losses(objective, pairs)
-            likelihood = -sums.by_position["nll"] / max(sums.positions, 1)
+            (*_, positions), parts = losses(objective, pairs)
+            likelihood = -float(parts["nll"].sum() / positions.sum())
             values[across, up] = likelihood, _bleu(pairs, target, job.corpus.unit)
     measures = {
         "plane_log_likelihood": values[OWN][0],

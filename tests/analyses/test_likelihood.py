@@ -18,7 +18,7 @@ def test_a_nat_is_as_sure_as_its_probabilities() -> None:
     objective = make_objective(
         model, "full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}
     )
-    sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
+    (numbers, tokens, positions), parts = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = length = 0.0
     for number in SENTENCES:
         source, target = (side[number] for side in TEXTS)
@@ -26,26 +26,24 @@ def test_a_nat_is_as_sure_as_its_probabilities() -> None:
         nll -= float(found[range(len(target)), target].sum())
         predicted = model.length_predictor(encoded.states, encoded.padding)[0]
         length -= float(predicted[len(target)])
-    assert sums.totals["nll"] == pytest.approx(nll)
-    assert sums.totals["length"] == pytest.approx(length)
-    assert sum(nats for nats, _ in sums.of_sentences.values()) == pytest.approx(nll + length)
-    assert {n: tokens for n, (_, tokens) in sums.of_sentences.items()} == {
-        number: LENGTHS[number][1] for number in SENTENCES
-    }
-    assert sums.tokens == sums.positions == sum(LENGTHS[number][1] for number in SENTENCES)
+    assert float(parts["nll"].sum()) == pytest.approx(nll)
+    assert float(parts["length"].sum()) == pytest.approx(length)
+    expected = {number: LENGTHS[number][1] for number in SENTENCES}
+    assert dict(zip(numbers.tolist(), tokens.tolist(), strict=True)) == expected
+    assert positions.tolist() == tokens.tolist()
 
 
 def test_an_at_pays_for_its_end() -> None:
     model = make_model()
     objective = make_objective(model, "previous_tokens", {"method": "cross_entropy"})
-    sums = losses(objective.eval(), Pairs(model, *TEXTS, 60))
+    (_, tokens, positions), parts = losses(objective.eval(), Pairs(model, *TEXTS, 60))
     nll = 0.0
     for number in SENTENCES:
         source, target = (side[number] for side in TEXTS)
         _, found = of_one_sentence(model, source, [BOS, *target], causal=True)
         nll -= float(found[range(len(target) + 1), [*target, EOS]].sum())
-    assert sums.totals["nll"] == pytest.approx(nll)
-    assert sums.positions == sums.tokens + len(SENTENCES)
+    assert float(parts["nll"].sum()) == pytest.approx(nll)
+    assert (positions - tokens).tolist() == [1] * len(SENTENCES)
 
 
 def test_only_pairs_with_two_sides_that_fit_are_used() -> None:
