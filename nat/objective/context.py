@@ -1,6 +1,6 @@
 """The context of an update, from the proxy input to the proxy target."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -14,6 +14,7 @@ from nat.objective.balance import Balance
 from nat.transformer.layers import DecoderTrace
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.output import Output
+from nat.transformer.part import Part
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,13 @@ class Loss:
         """This loss and a further term, [B]; with further parts for the training curve."""
         return Loss(self.value + value, self.positions, {**self.parts, **parts})
 
+    def __add__(self, other: "Loss") -> "Loss":
+        """The sum of two tasks of an update."""
+        shared = self.parts.keys() & other.parts.keys()
+        both = {name: self.parts[name] + other.parts[name] for name in shared}
+        parts = {**self.parts, **other.parts, **both}
+        return Loss(self.value + other.value, self.positions + other.positions, parts)
+
     def __post_init__(self) -> None:
         shape = self.value.shape
         for name, value in {"value": self.value, "positions": self.positions, **self.parts}.items():
@@ -147,17 +155,13 @@ def sum_by_sentence(values: Tensor, loss_mask: Tensor) -> Tensor:
     return torch.index_add(sums, 0, sentences, values)
 
 
-def sum_of_losses(losses: Sequence[Loss]) -> Loss:
-    """The sum of several tasks of an update."""
-    if len(losses) == 1:
-        return losses[0]
+class TrainedPart(Part):
+    """A part of the network with a share of the objective; each method can be left as it is."""
 
-    def sum_of(values: Iterable[Tensor]) -> Tensor:
-        return torch.stack(list(values)).sum(0)
+    def in_training(self, context: BatchContext) -> BatchContext:
+        """Change what an update or a validation sees, before the proxy input is made."""
+        return context
 
-    names = dict.fromkeys(name for loss in losses for name in loss.parts)
-    return Loss(
-        sum_of(loss.value for loss in losses),
-        sum_of(loss.positions for loss in losses),
-        {name: sum_of(loss.parts[name] for loss in losses if name in loss.parts) for name in names},
-    )
+    def with_loss(self, loss: Loss, context: BatchContext, decoder_input: DecoderInput) -> Loss:
+        """Add a term to the loss of each sentence."""
+        return loss

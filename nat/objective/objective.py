@@ -14,8 +14,7 @@ from nat import registry
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.objective.balance import Balance
-from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
-from nat.objective.part import TrainedPart
+from nat.objective.context import BatchContext, DecoderInput, Loss, TrainedPart
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
 from nat.transformer.model import Transformer
@@ -109,7 +108,8 @@ class Objective(nn.Module):
     def _loss(self, context: BatchContext) -> Loss:
         model = context.model
         context, tasks = self.proxy_inputs(context)
-        loss = sum_of_losses([self.target(context, task) for task in tasks])
+        first, *others = [self.target(context, task) for task in tasks]
+        loss = sum(others, first)
         for part in model.parts:
             if isinstance(part, TrainedPart):
                 loss = part.with_loss(loss, context, tasks[0])

@@ -5,8 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nat.data.vocabulary import MASK
-from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
-from nat.objective.part import TrainedPart
+from nat.objective.context import BatchContext, DecoderInput, Loss, TrainedPart, sum_by_sentence
 from nat.parts.options import InputPredictorOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.dropout import without_dropout

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 
 from nat import randomness
 from nat.data.vocabulary import EOS, PAD
-from nat.objective.context import BatchContext, DecoderInput, Loss
-from nat.objective.part import TrainedPart
+from nat.objective.context import BatchContext, DecoderInput, Loss, TrainedPart
 from nat.parts.options import LatentOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions

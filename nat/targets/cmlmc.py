@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nat.alignment.reveal import least_confident, share_of
 from nat.data.vocabulary import EOS, MASK, NEVER_WRITTEN, PAD
-from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence, sum_of_losses
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import CmlmcOptions
 
@@ -53,7 +53,7 @@ class Cmlmc(CmlmcOptions):
         target = CrossEntropy(label_smoothing=self.label_smoothing)
         masked = target(context, decoder_input)
         replaced = target(context, self.replace(context, decoder_input))
-        loss = sum_of_losses([masked, replaced])
+        loss = masked + replaced
         parts = {"nll": masked.parts["nll"], "correction_nll": replaced.parts["nll"]}
         if source_masked is None:
             return replace(loss, parts=parts)

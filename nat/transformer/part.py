@@ -14,7 +14,7 @@ class Part(nn.Module):
     called with the `Architecture` of the model and its dropout, and builds the part. Each method
     can be left as it is: then the part does nothing there. Proxy targets and decodings find a part
     with `model.part(ITS_CLASS)`. What it does in training alone is said by
-    `nat.objective.part.TrainedPart`.
+    `nat.objective.context.TrainedPart`.
     """
 
     initialised_apart: ClassVar[bool] = False
