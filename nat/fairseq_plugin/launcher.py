@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.components import ON_CPU, ON_GPU, Diverged
-from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
+from nat.fairseq_plugin.task import NO_METRIC, Finished
 from nat.training.run import Run
 from nat.transformer.attention import choose_kernels
 
@@ -45,8 +45,8 @@ def train(run: Run) -> None:
             f"{run.name}: the loss or its gradient is not finite; use a lower "
             "'learning_rate', more 'warmup_updates' or a 'clip_norm' in the recipe"
         ) from error
-    except (BatchTooLarge, MemoryError, OSError, RuntimeError) as error:
-        if isinstance(error, BatchTooLarge) or is_of_memory(error):
+    except (MemoryError, OSError, RuntimeError) as error:
+        if is_of_memory(error):
             raise UserError(
                 f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory "
                 "of the device; set a lower 'tokens_per_device' in the scale"

@@ -55,13 +55,6 @@ class Finished(SystemExit):
     """The training has ended; raised after the last validation. It ends `fairseq-train` well."""
 
 
-class BatchTooLarge(RuntimeError):
-    """A batch does not fit the memory of the device in the forward or backward pass.
-
-    If its message were that of torch, fairseq would skip the batch and continue.
-    """
-
-
 @dataclass
 class TaskOptions(FairseqDataclass):
     """The task's options."""
@@ -192,8 +185,10 @@ class TrainingTask(FairseqTask):
             try:
                 result = step(sample, update_num=update_num, ignore_grad=ignore_grad)
             except torch.OutOfMemoryError as error:
-                raise BatchTooLarge from error
-            if ignore_grad or self.criterion.value or _has_gradient(model):
+                # with the words of torch, fairseq would skip the batch and continue
+                raise RuntimeError("not enough memory") from error
+            gradients = (each.grad for each in model.parameters() if each.grad is not None)
+            if ignore_grad or self.criterion.value or any(each.any() for each in gradients):
                 return result
             self.record.without_gradient += 1
             draw = np.random.default_rng((self.run.seed, update_num, attempt))
@@ -259,10 +254,6 @@ class TrainingTask(FairseqTask):
             sums.update({name: float(value) for name, value in log.items()})
         self._add_validation(sums, saved=False)
 
-    def begin_valid_epoch(self, epoch: int, model: SystemModel) -> None:
-        """Start a validation."""
-        self._validation = Counter()
-
     def valid_step(
         self, sample: dict[str, Any], model: SystemModel, criterion: Criterion
     ) -> tuple[Tensor, Tensor, dict[str, Any]]:
@@ -282,6 +273,7 @@ class TrainingTask(FairseqTask):
         last = record.updates >= run.lengths.updates
         saved = last or record.updates % run.lengths.save_every == 0
         values, keep = self._add_validation(self._validation, saved)
+        self._validation = Counter()
         if self._writes and keep:
             self._save_weights(run.weights(record.updates))
         patience = run.recipe.patience
@@ -369,10 +361,6 @@ class TrainingTask(FairseqTask):
         self._kept_before = [update for update, _ in self.record.candidates]
         if self._writes:
             self._progress.say(f"resumes from its checkpoint of update {self.record.updates:,}")
-
-
-def _has_gradient(model: SystemModel) -> bool:
-    return any(each.grad is not None and each.grad.any() for each in model.parameters())
 
 
 def _regulariser(run: Run) -> np.ndarray:
