@@ -75,7 +75,7 @@ def _most_complete(results: Results, of_papers: Mapping[str, Page]) -> list[Sect
 def _papers(results: Results) -> Section:
     """Each paper of which something was run: how much, with which outcome, and its cost."""
     rows: list[Row] = []
-    for paper in (*results.papers, *results.others):
+    for paper in results.papers:
         states = [results.state(each).look for each in results.cells if each.paper == paper]
         if not results.shown(paper):
             continue

@@ -35,19 +35,15 @@ class Results:
 
     @cached_property
     def papers(self) -> list[str]:
-        """Files of `config/papers` that reproduce a paper, which has published values."""
-        return [name for name in self.configuration.papers if published.exists(self.root, name)]
-
-    @cached_property
-    def others(self) -> list[str]:
-        """Files of `config/papers` that are not a paper."""
-        return [name for name in self.configuration.papers if name not in self.papers]
+        """Files of `config/papers`; first those of papers, which have published values."""
+        files = self.configuration.papers
+        return sorted(files, key=lambda name: not published.exists(self.root, name))
 
     @cached_property
     def cells(self) -> dict[Report, list[Cell]]:
-        """Cells of every table, figure and set of claims, those of papers first."""
-        order = [*self.papers, *self.others]
-        every = sorted(reports.every(self.configuration), key=lambda each: order.index(each.paper))
+        """Cells of every table, figure and set of claims, in the order of `papers`."""
+        place = self.papers.index
+        every = sorted(reports.every(self.configuration), key=lambda each: place(each.paper))
         return {report: reports.cells(self.configuration, report) for report in every}
 
     @cached_method

@@ -35,7 +35,7 @@ def write(configuration: Configuration, folder: Path) -> None:
         lstrip_blocks=True,
     )
     navigation = {OVERVIEW: "Results", SENTENCES: "Sentences", SYSTEMS: "Systems"}
-    for paper in (*results.papers, *results.others):
+    for paper in results.papers:
         navigation[of_paper(paper)] = configuration.paper(paper).title
     with atomic_directory(folder) as temporary:
         of_papers = {
