@@ -69,36 +69,24 @@ PARTS = {
 
 
 class Form(NamedTuple):
-    """The checkpoints of a paper.
-
-    Attributes:
-        paper: its name.
-        architecture: name in fairseq.
-        first_word: row of the embedding of the dictionary's first symbol.
-        after_words: rows after those of the dictionary.
-        rows: of the special symbols BOS, BLANK and MASK; -1 is the last row.
-        renamed: what becomes what in names of weights, so that they are those of fairseq 0.9.
-        left_out: beginnings of the names of weights that are not needed.
-        options: what the options of a checkpoint must be, besides those that follow from a system.
-        unsaid: ends of the names of options that its checkpoints do not have.
-        system: what an architecture and the length of a system must be.
-        decoder: what its decoder must be, but for the ratio of upsampling, which is an option.
-        parts: further parts that it may have, and what their options must be.
-    """
+    """The checkpoints of a paper."""
 
     paper: str
-    architecture: str
-    first_word: int
-    after_words: int
-    rows: Mapping[int, int]
+    architecture: str  # name in fairseq
+    first_word: int  # row of the embedding of the dictionary's first symbol
+    after_words: int  # rows after those of the dictionary
+    rows: Mapping[int, int]  # of the special symbols BOS, BLANK and MASK; -1 is the last row
+    # what becomes what in names of weights, so that they are those of fairseq 0.9
     renamed: Mapping[str, str]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # beginnings of the names of weights that are not needed
+    # what the options of a checkpoint must be, besides those that follow from a system
     options: Mapping[str, bool]
-    unsaid: tuple[str, ...]
-    system: Mapping[str, Any]
-    decoder: DecoderOptions
-    parts: Mapping[str, Mapping[str, Any]]
+    fixed: Mapping[str, Any]  # options that hold whatever a checkpoint says
+    system: Mapping[str, Any]  # what keys of a system must be; how much it upsamples is an option
 
+
+DECODER = options_of(DecoderOptions())
+WITHOUT_LATENTS = {"dim": 0, "added_to": "decoder_input"}
 
 FULLY_NAT = Form(
     paper="Fully-NAT",
@@ -114,10 +102,11 @@ FULLY_NAT = Form(
         **dict.fromkeys(("prepend_bos", "add_first_token_encoder"), False),
         **dict.fromkeys(("layernorm_embedding", "left_pad_source"), False),
     },
-    unsaid=(),
-    system={},
-    decoder=DecoderOptions(copy="soft_upsampled", upsample=3.0, count_source_end=True),
-    parts={"latent": {"added_to": "decoder_input"}},
+    fixed={},
+    system={
+        "decoder": {**DECODER, "copy": "soft_upsampled", "count_source_end": True},
+        "latents": "decoder_input",
+    },
 )
 """Gu and Kong (2021), of fairseq 0.9. Decodings take EOS for BLANK."""
 
@@ -140,16 +129,14 @@ MASK_PREDICT = Form(
         "share_all_embeddings": True,
     },
     # it has one form, whatever the options of a checkpoint say
-    unsaid=("learned_pos", "activation_fn", "no_scale_embedding", "src_upsample", "latent_dim"),
-    system={
-        "activation": "gelu",
-        "positions": "learned_apart",
-        "scale_embeddings": False,
-        "norm_epsilon": 1e-12,
-        "length": "token",
+    fixed={
+        **dict.fromkeys(("encoder_learned_pos", "decoder_learned_pos", "no_scale_embedding"), True),
+        **{"activation_fn": "gelu", "src_upsample": None, "latent_dim": 0},
     },
-    decoder=DecoderOptions(),
-    parts={},
+    system={
+        **{"positions": "learned_apart", "norm_epsilon": 1e-12},
+        **{"length": "token", "decoder": DECODER},
+    },
 )
 """Ghazvininejad et al. (2019), of a fairseq before 0.9. The number of positions of the canvas, with
 EOS, is predicted by a token; of its 10,000 lengths, those up to 255 are taken over."""
@@ -250,33 +237,26 @@ def converted(
 
 def _differences(checkpoint: Checkpoint, training: Training) -> list[str]:
     """How a system differs from a checkpoint, as far as weights do not show it."""
-    form, options, parts = checkpoint.form, checkpoint.options, training.parts
-    said = {
+    form, latents = checkpoint.form, training.parts.get("latent", WITHOUT_LATENTS)
+    expected = {
         **fairseq_options(training.architecture),
         "src_upsample": training.decoder.upsample,
-        "latent_dim": parts["latent"]["dim"] if "latent" in parts else 0,
+        "latent_dim": latents["dim"],
+        **form.options,
     }
-    expected = {name: each for name, each in said.items() if not name.endswith(form.unsaid)}
-    expected |= form.options
-    given = {name: options.get(name, 0) for name in expected}
+    said = {**checkpoint.options, **form.fixed}
+    given = {name: said.get(name, 0) for name in expected}
     for name, value in expected.items():
         if isinstance(value, bool):  # as fairseq's command line has them, or as text
             given[name] = given[name] in (True, 1, "True")
-    facts = {"length": training.length, **vars(training.architecture)}
-    upsample = {"upsample": training.decoder.upsample}
-    mine = {
-        **{name: facts[name] for name in form.system},
-        "decoder": options_of(training.decoder),
-        "parts": {
-            name: {key: its[key] for key in form.parts.get(name, ())} for name, its in parts.items()
-        },
+    system = {
+        **vars(training.architecture),
+        "length": training.length,
+        "decoder": {**options_of(training.decoder), "upsample": DECODER["upsample"]},
+        "latents": latents["added_to"],
     }
-    theirs = {
-        **form.system,
-        "decoder": options_of(form.decoder) | upsample,
-        "parts": {name: form.parts[name] for name in parts if name in form.parts},
-    }
-    return differences(expected, given) + differences(mine, theirs)
+    mine = {name: system[name] for name in form.system}
+    return differences(expected, given) + differences(mine, form.system)
 
 
 def _renamed(checkpoint: Checkpoint) -> dict[str, Tensor]:

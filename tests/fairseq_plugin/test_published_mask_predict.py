@@ -252,7 +252,7 @@ def test_a_checkpoint_of_another_form_is_refused(
     [
         ("length: token", "length: target", "length"),
         ("length: token", "length: token\ndecoder: {copy: soft}", "decoder.copy"),
-        ("activation: gelu", "activation: relu", "activation"),
+        ("activation: gelu", "activation: relu", "activation_fn"),
         ("norm_epsilon: 1.0e-12", "pre_norm: false", "norm_epsilon"),
         ("learned_apart", "learned", "positions"),
     ],
