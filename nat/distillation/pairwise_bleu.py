@@ -25,6 +25,7 @@ from nat.files import atomic_path, write_json
 
 ORDERS = 4
 """N-gram orders of BLEU."""
+Ngrams = Counter[tuple[str, ...]]
 
 
 def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
@@ -37,28 +38,17 @@ def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
     """
     counted = [extract_all_word_ngrams(text, 1, ORDERS) for text in texts]
     scores = np.zeros((len(texts), len(texts)), dtype=np.float32)
-    known: dict[tuple[str, str], float] = {}
-    for row, (reference, its_length) in enumerate(counted):
-        for column, (hypothesis, length) in enumerate(counted):
-            if not length or not its_length:
-                continue
-            pair = texts[row], texts[column]
-            if pair not in known:
-                known[pair] = _bleu(reference, its_length, hypothesis, length)
-            scores[row, column] = known[pair]
+    for row, reference in enumerate(counted):
+        for column, hypothesis in enumerate(counted):
+            scores[row, column] = _bleu(*reference, *hypothesis)
     return scores
 
 
-def _bleu(
-    reference: Counter[tuple[str, ...]],
-    reference_length: int,
-    hypothesis: Counter[tuple[str, ...]],
-    length: int,
-) -> float:
+def _bleu(expected: Ngrams, reference_length: int, ngrams: Ngrams, length: int) -> float:
     correct = [0] * ORDERS
-    for words, count in hypothesis.items():
-        if words in reference:
-            correct[len(words) - 1] += min(count, reference[words])
+    for words, count in ngrams.items():
+        if words in expected:
+            correct[len(words) - 1] += min(count, expected[words])
     total = [max(0, length - order) for order in range(ORDERS)]
     score = BLEU.compute_bleu(
         correct, total, length, reference_length, smooth_method="exp", effective_order=True

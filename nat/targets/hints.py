@@ -4,8 +4,6 @@ Li et al. (2019), section 2.2 and figure 3. The teacher is run on the same pair,
 given.
 """
 
-from collections.abc import Callable, Sequence
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -66,8 +64,10 @@ class Hints(HintsOptions):
             )
         teacher = self._teacher(context)
         real = ~decoder_input.padding
-        hidden = _over_layers(self._close_pairs, student.states, teacher.states, real)
-        alignment = _over_layers(_divergence, student.attention, teacher.attention, real)
+        layers = zip(student.states, teacher.states, strict=True)
+        hidden = torch.stack([self._close_pairs(*each, real) for each in layers]).mean(0)
+        layers = zip(student.attention, teacher.attention, strict=True)
+        alignment = torch.stack([_divergence(*each, real) for each in layers]).mean(0)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll
         parts = {"hidden": loss.positions * hidden, "alignment": loss.positions * alignment}
         balanced = {} if context.balance is None else context.balance(loss.parts["nll"], parts)
@@ -95,17 +95,6 @@ class Hints(HintsOptions):
         costs = -torch.log((1 - own).clamp(min=SMALLEST))
         number = pairs.sum((1, 2)).clamp(min=1)
         return torch.where(hinted, costs, 0).sum((1, 2)) / number
-
-
-def _over_layers(
-    cost: Callable[[Tensor, Tensor, Tensor], Tensor],
-    student: Sequence[Tensor],
-    teacher: Sequence[Tensor],
-    real: Tensor,
-) -> Tensor:
-    """Mean of a cost over the layers, [B]."""
-    layers = zip(student, teacher, strict=True)
-    return torch.stack([cost(own, taught, real) for own, taught in layers]).mean(0)
 
 
 def _cosines(states: Tensor) -> Tensor:
