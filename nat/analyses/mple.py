@@ -151,10 +151,7 @@ def measure(objective: Objective, pairs: Pairs, draw: int = 0) -> Proxy:
                 weights = objective.input.log_weights(FirstPass(context))
             log_q = log_proxy_input(objective.input, masked & real, real, weights)
             input_loss += float(loss.parts["input"].double().sum()) + float(log_q.sum())
-        learned = batch.target
-        if hasattr(objective.target, "proxy_target"):
-            context, [shown] = objective.proxy_inputs(objective.context(pairs.model, batch, update))
-            learned = objective.target.proxy_target(context, shown)
+        learned = batch.target if loss.learned is None else loss.learned
         for number, row in zip(numbers, learned[kept].tolist(), strict=True):
             targets[number] = [token for token in row if token not in (PAD, BLANK)]
     return Proxy(targets, nll, input_loss)

@@ -1,7 +1,7 @@
 """The context of an update, from the proxy input to the proxy target."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -80,22 +80,14 @@ class BatchContext:
         """The output layer of a model, with the products of this training."""
         return model.output._replace(bfloat16=self.bfloat16)
 
-    @property
-    def canvas_padding(self) -> Tensor:
-        """Padding of the canvas, [B, T].
-
-        The canvas is as long as the target, or as the upsampled source.
-        """
-        if self.model.decoder.upsample is None:
-            return self.batch.target_padding
-        return self.model.upsampled_padding(self.encoded)
-
     def fully_masked_input(self) -> DecoderInput:
-        """Nothing is revealed, everything is learned."""
-        padding = self.canvas_padding
+        """Nothing is revealed of the target or of the upsampled canvas, everything is learned."""
+        if self.model.decoder.upsample is None:
+            target, padding = self.batch.target, self.batch.target_padding
+            return DecoderInput(torch.where(padding, PAD, MASK), padding, target, ~padding)
+        padding = self.model.upsampled_padding(self.encoded)
         tokens = torch.where(padding, PAD, MASK)
-        target = self.batch.target if self.model.decoder.upsample is None else tokens
-        return DecoderInput(tokens, padding, target, ~padding)
+        return DecoderInput(tokens, padding, tokens, ~padding)
 
     def decode(self, decoder_input: DecoderInput, trace: DecoderTrace | None = None) -> Tensor:
         """The model's last decoder states, [B, T, D]; `trace` collects what each layer does."""
@@ -118,6 +110,8 @@ class Loss:
         value: what training minimises, summed over a sentence's positions, nats, [B].
         positions: how many positions of each sentence carry it, [B].
         parts: named contributions for the training curve, same shape and meaning as `value`.
+        learned: T*, where a target finds the label of each position itself, PAD at padding, [B, T];
+            None where they are those of the proxy input.
 
     Raises:
         UserError: for a shape that would be broadcast, so that sums over the batch were wrong.
@@ -126,10 +120,11 @@ class Loss:
     value: Tensor
     positions: Tensor
     parts: Mapping[str, Tensor] = field(default_factory=dict)
+    learned: Tensor | None = None
 
     def plus(self, value: Tensor, **parts: Tensor) -> "Loss":
         """This loss and a further term, [B]; with further parts for the training curve."""
-        return Loss(self.value + value, self.positions, {**self.parts, **parts})
+        return replace(self, value=self.value + value, parts={**self.parts, **parts})
 
     def __add__(self, other: "Loss") -> "Loss":
         """The sum of two tasks of an update."""

@@ -38,16 +38,6 @@ class AlignedTargets(NamedTuple):
     targets: Tensor
     empty: Tensor
 
-    def labels(self, symbols: Tensor) -> Tensor:
-        """T* of MPLE: the label of each prediction, BLANK if empty, PAD at padding, [B, M].
-
-        `symbols` are the ids of the targets, [B, N].
-        """
-        # the last column stands for no target
-        symbols = F.pad(symbols, (0, 1), value=PAD)
-        own = symbols.gather(1, torch.where(self.targets < 0, symbols.size(1) - 1, self.targets))
-        return torch.where(self.empty, BLANK, own)
-
 
 def align(
     log_probabilities: Tensor,
@@ -155,42 +145,30 @@ class Axe(AxeOptions):
         """
         loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
         states = context.decode(decoder_input)
-        own_log_probabilities, best = self._align(context, decoder_input, states)
+        classes = F.pad(symbols, (0, 1), value=BLANK)
+        own = context.output.own_log_probabilities(states, loss_mask, classes)
+        lengths = symbols.ne(PAD).sum(1)
+        best = align(
+            _reveal(own[:, :, :-1], ~loss_mask),
+            torch.where(loss_mask, own[:, :, -1], -torch.inf),
+            lengths,
+            lengths,
+            self.skip_penalty,
+        )
         value = best.value
         if self.label_smoothing:
-            own = own_log_probabilities.diagonal(dim1=1, dim2=2)
-            spread = context.output.smoothing(states, loss_mask, symbols, own)
+            in_order = own.diagonal(dim1=1, dim2=2)
+            spread = context.output.smoothing(states, loss_mask, symbols, in_order)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         learned = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
-        nll = -own_log_probabilities.detach().gather(2, learned[:, :, None])[:, :, 0]
+        nll = -own.detach().gather(2, learned[:, :, None])[:, :, 0]
         parts = {
             "nll": torch.where(loss_mask, nll, 0).sum(1),
             "empty": best.empty.sum(1).to(nll.dtype),
             "skipped": best.skipped.sum(1).to(nll.dtype),
         }
-        return Loss(value, loss_mask.sum(1), parts)
-
-    def proxy_target(self, context: BatchContext, decoder_input: DecoderInput) -> Tensor:
-        """T*: the label of each position, BLANK where it is empty, PAD at padding, [B, T]."""
-        _, best = self._align(context, decoder_input, context.decode(decoder_input))
-        return best.labels(decoder_input.target)
-
-    def _align(
-        self, context: BatchContext, decoder_input: DecoderInput, states: Tensor
-    ) -> tuple[Tensor, AlignedTargets]:
-        """Log-probabilities of each sentence's own symbols and of BLANK, and the alignment."""
-        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        wanted = F.pad(symbols, (0, 1), value=BLANK)
-        own_log_probabilities = context.output.own_log_probabilities(states, loss_mask, wanted)
-        lengths = symbols.ne(PAD).sum(1)
-        best = align(
-            _reveal(own_log_probabilities[:, :, :-1], ~loss_mask),
-            torch.where(loss_mask, own_log_probabilities[:, :, -1], -torch.inf),
-            lengths,
-            lengths,
-            self.skip_penalty,
-        )
-        return own_log_probabilities, best
+        labels = classes.gather(1, learned).masked_fill(decoder_input.padding, PAD)
+        return Loss(value, loss_mask.sum(1), parts, labels)
 
 
 def _reveal(log_probabilities: Tensor, revealed: Tensor) -> Tensor:

@@ -85,14 +85,7 @@ class OaXe(OaxeOptions):
             "nll": -torch.where(loss_mask, chosen.detach(), 0).sum(1),
             "dropped": (loss_mask & ~kept).sum(1).to(chosen.dtype),
         }
-        return Loss(value, loss_mask.sum(1), parts)
-
-    def proxy_target(self, context: BatchContext, decoder_input: DecoderInput) -> Tensor:
-        """T*: the label of each position, a permutation of the target, [B, T]."""
-        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
-        states = context.decode(decoder_input)
-        own = context.output.own_log_probabilities(states, loss_mask, symbols)
-        return symbols.gather(1, assign(own, loss_mask))
+        return Loss(value, loss_mask.sum(1), parts, symbols.gather(1, assigned))
 
 
 METHOD = OaXe

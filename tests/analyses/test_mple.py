@@ -181,7 +181,7 @@ def test_alignments_give_a_target_of_their_own(method: str, input: str) -> None:
         context, [shown] = objective.proxy_inputs(
             objective.context(model, batch, objective.updates)
         )
-        learned = objective.target.proxy_target(context, shown)
+        learned = objective.target(context, shown).learned
         states = context.decode(shown) @ model.embedding.weight.T
         costs = -states.log_softmax(2)[0]
         hidden = shown.loss_mask[0]

@@ -128,7 +128,7 @@ def test_probability_zero(share: float) -> None:
         assert tensor.grad is not None and tensor.grad.isfinite().all()
 
 
-def test_labels_are_the_first_aligned_token_or_the_empty_one() -> None:
+def test_a_prediction_is_aligned_with_one_target_or_empty() -> None:
     # shifted by one prediction, and the last target has no room
     predicted, symbols = [9, 6, 7, 9], torch.tensor([[6, 7, 8, 9], [6, PAD, PAD, PAD]])
     weights = torch.zeros(2, 4, 12).double()
@@ -140,7 +140,8 @@ def test_labels_are_the_first_aligned_token_or_the_empty_one() -> None:
     log_probabilities = found.gather(2, symbols[:, None].expand(-1, 4, -1))
     lengths = torch.tensor([4, 1])
     best = align(log_probabilities, found[:, :, BLANK], lengths, lengths, 1.0)
-    assert best.labels(symbols).tolist() == [[BLANK, 6, 7, 9], [6, PAD, PAD, PAD]]
+    assert best.targets.tolist() == [[-1, 0, 1, 3], [0, -1, -1, -1]]
+    assert best.empty.tolist()[0] == [True, False, False, False] and not best.empty[1].any()
     assert best.predictions.tolist()[0] == [1, 2, 2, 3]
     assert best.skipped.tolist()[0] == [False, False, True, False]
 
