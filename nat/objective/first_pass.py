@@ -37,12 +37,13 @@ class FirstPass:
         self.upsampled = context.model.decoder.upsample is not None
         real, targets = ~self.canvas.padding, context.batch.target
         if self.upsampled:
-            own = self._output.own_log_probabilities(self._states, real, own_symbols(targets))
+            own = self._output.own_log_probabilities(self.states, real, own_symbols(targets))
             self.labels = best_alignment(own, targets, self.canvas.padding)
         self.known = real & self.labels.ne(MASK)
 
     @cached_property
-    def _states(self) -> Tensor:
+    @torch.no_grad()
+    def states(self) -> Tensor:
         """The last decoder states, only where they are needed, [B, T, D]."""
         return self._context.decode(self.canvas)
 
@@ -50,12 +51,12 @@ class FirstPass:
     def predicted(self) -> Tensor:
         """Most likely symbol of each position, PAD at padding, [B, T]."""
         real = ~self.canvas.padding
-        best = self._output.best(self._states[real])
+        best = self._output.best(self.states[real])
         return self.canvas.tokens.masked_scatter(real, best.symbols)
 
     @torch.no_grad()
     def log_probabilities(self) -> Tensor:
         """Log-probability of each label, nats; zero at padding, [B, T]."""
         real = ~self.canvas.padding
-        own = self._output.log_probabilities(self._states[real], self.labels[real][:, None])
+        own = self._output.log_probabilities(self.states[real], self.labels[real][:, None])
         return own.new_zeros(real.shape).masked_scatter(real, own)

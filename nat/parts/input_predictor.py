@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 from nat.data.vocabulary import MASK
 from nat.objective.context import BatchContext, DecoderInput, Loss, TrainedPart, sum_by_sentence
+from nat.objective.first_pass import FirstPass
 from nat.parts.options import InputPredictorOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.dropout import without_dropout
-from nat.transformer.model import Transformer
 
 
 class InputPredictor(InputPredictorOptions):
@@ -63,28 +63,18 @@ class MaskClassifier(TrainedPart):
         real, masked = ~decoder_input.padding, decoder_input.tokens.eq(MASK)
         # nothing to learn from a sentence without loss
         real = real & loss.positions.gt(0)[:, None]
-        nll = self.nll(_blank_states(context, context.model), masked)
+        with without_dropout(context.model):
+            states = FirstPass(context).states
+        nll = self.nll(states, masked)
         masks = torch.where(real, nll, 0).sum(1)
         parts = {"masks": masks}
         if context.teacher is not None:
             revealed = real & ~masked
-            states = _blank_states(context, context.teacher)[revealed]
+            states = FirstPass(context, context.teacher).states[revealed]
             symbols = decoder_input.tokens[revealed][:, None]
             shown = context.output_of(context.teacher).log_probabilities(states, symbols)[:, 0]
             parts["input"] = masks.detach() - sum_by_sentence(shown, revealed)
         return loss.plus(masks, **parts)
-
-
-@torch.no_grad()
-def _blank_states(context: BatchContext, model: Transformer) -> Tensor:
-    """States of a model that sees a full mask, without gradient, [B, T, D].
-
-    The teacher has no dropout at all, the model only in its encoder, whose states are at hand.
-    """
-    canvas = context.fully_masked_input()
-    with without_dropout(model):
-        encoded = context.encoded if model is context.model else model.encode(context.batch.source)
-        return model.decode(canvas.tokens, canvas.padding, encoded, causal=False)
 
 
 METHOD = InputPredictor
