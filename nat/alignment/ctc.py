@@ -56,11 +56,15 @@ class _NegativeLogLikelihood(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, given: Tensor, targets: Tensor, padding: Tensor) -> Tensor:
         exact, needed = _exact(given.detach()), ctx.needs_input_grad[0]
+        symbols = own_symbols(targets)
+        # The first class of each token's symbol, so that equal tokens are of one class. They are
+        # int64, which keeps torch from cuDNN.
+        classes = symbols[:, 1:, None].eq(symbols[:, None]).to(torch.uint8).argmax(2)
         with torch.set_grad_enabled(needed):
             inputs = exact.transpose(0, 1).contiguous().requires_grad_(needed)
             nll = F.ctc_loss(
                 inputs,
-                _first_classes(targets),  # int64, which keeps torch from cuDNN
+                classes,
                 (~padding).sum(1),
                 targets.ne(PAD).sum(1),
                 blank=0,
@@ -80,12 +84,6 @@ class _NegativeLogLikelihood(torch.autograd.Function):
     def backward(ctx: Any, of_nll: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * of_nll[:, None, None].to(gradient.dtype), None, None
-
-
-def _first_classes(targets: Tensor) -> Tensor:
-    """The first class of each token's symbol, so that equal tokens are of one class, [B, N]."""
-    symbols = own_symbols(targets)
-    return symbols[:, 1:, None].eq(symbols[:, None, :]).to(torch.uint8).argmax(2)
 
 
 @torch.no_grad()

@@ -113,24 +113,24 @@ def reading(path: Path | str) -> Iterator[None]:
         raise UserError(f"{path} {fault}; {remedy(path)}") from error
 
 
-def _name_parts(training: dict[str, Any], weights: dict[str, Tensor]) -> None:
-    """Give a model of version 0.1 the key `parts`, in place."""
-    if "parts" in training:
-        return
-    latent, predicts = training.pop("latent"), training["decoder"].pop("input_predictor")
-    training["parts"] = ({"input_predictor": {}} if predicts else {}) | (
-        {} if latent is None else {"latent": latent}
-    )
-    for name in [name for name in weights if name.startswith("latents.")]:
-        weights[name.replace("latents.", "latent.", 1)] = weights.pop(name)
+def _content(path: Path | str, **options: Any) -> dict[str, Any]:
+    """What `model.pt` holds; that of version 0.1 gets the key `parts`."""
+    saved: dict[str, Any] = torch.load(path, weights_only=True, **options)
+    training, weights = saved["training"], saved["weights"]
+    if "parts" not in training:
+        latent, predicts = training.pop("latent"), training["decoder"].pop("input_predictor")
+        training["parts"] = ({"input_predictor": {}} if predicts else {}) | (
+            {} if latent is None else {"latent": latent}
+        )
+        for name in [name for name in weights if name.startswith("latents.")]:
+            weights[name.replace("latents.", "latent.", 1)] = weights.pop(name)
+    return saved
 
 
 def read_training(path: Path) -> Training:
     """Read the training of `model.pt`, whose weights stay in the file; raises as `reading`."""
     with reading(path):
-        saved = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-        _name_parts(saved["training"], saved["weights"])
-        return Training.of(saved["training"])
+        return Training.of(_content(path, map_location="cpu", mmap=True)["training"])
 
 
 def load_model(
@@ -149,8 +149,7 @@ def load_model(
         UserError: as `reading`, and if the model has vocabularies of other sizes.
     """
     with reading(path):
-        saved = torch.load(path, map_location=device, weights_only=True, mmap=mapped)
-        _name_parts(saved["training"], saved["weights"])
+        saved = _content(path, map_location=device, mmap=mapped)
         training = Training.of(saved["training"])
         its = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
         if sizes in (None, its):
