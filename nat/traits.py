@@ -47,6 +47,7 @@ class ProxyTarget(StrictModel):
     # learns to predict BLANK for "no token"; decodings may predict it and then drop it
     empty_token: ClassVar[bool] = False
     teacher: ClassVar[Order | None] = None  # as for inputs
+    same_layers: ClassVar[bool] = False  # this teacher has as many decoder layers and heads
 
     @property
     def fewest_tokens(self) -> dict[str, int]:

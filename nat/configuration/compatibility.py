@@ -37,6 +37,7 @@ RULES = {
     "teacher": "a teacher goes with inputs and targets that use one, and with an input predictor",
     "init_from": "targets such as dims distil the system that they start from",
     "size": "decodings such as ctranslate2_ctc go with sizes without decoder layers",
+    "size layers": "targets such as hints have a teacher with as many 'decoder_layers' and 'heads'",
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
     "size shape": "a system has that of the one that it starts from",
@@ -99,9 +100,11 @@ def check_system(configuration: Configuration, name: str) -> None:
     _require(own, rules)
     if its.teacher is not None:
         teacher = configuration.methods(its.teacher)
+        layers = {(each.decoder_layers, each.heads) for each in (own.size, teacher.size) if each}
         rules = {
             "input": teacher.order == taught_by,
             "decoder.upsample": not (predicts and teacher.upsampled),
+            "size layers": not target.same_layers or len(layers) < 2,
             "size positions": _fits_into(own, teacher),
         }
         _require(teacher, rules, f"{own.file}: key 'teacher': ")

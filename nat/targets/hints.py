@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
-from nat.errors import UserError
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import HintsOptions
@@ -47,21 +46,11 @@ class Hints(HintsOptions):
 
         Parts: `nll`, `hidden` and `alignment`, without their weights (nats), each the mean
         over a sentence's pairs or positions times its number of tokens.
-
-        Raises:
-            UserError: if student and teacher differ in decoder layers or heads.
         """
         student = DecoderTrace()
         loss = CrossEntropy(label_smoothing=self.label_smoothing)(context, decoder_input, student)
         if context.teacher is None:
             return loss
-        mine, its = context.model.architecture, context.teacher.architecture
-        if (mine.decoder_layers, mine.heads) != (its.decoder_layers, its.heads):
-            raise UserError(
-                "hints compare student and teacher by decoder layers and heads, but they have "
-                f"{mine.decoder_layers} and {its.decoder_layers} layers, {mine.heads} and "
-                f"{its.heads} heads; give both sizes the same 'decoder_layers' and 'heads'"
-            )
         teacher = self._teacher(context)
         real = ~decoder_input.padding
         layers = zip(student.states, teacher.states, strict=True)

@@ -127,6 +127,7 @@ class HintsOptions(Smoothed):
 
     decoding_order = "parallel"
     teacher = "autoregressive"
+    same_layers = True
 
     @property
     def fewest_tokens(self) -> dict[str, int]:

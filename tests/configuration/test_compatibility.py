@@ -63,6 +63,7 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     "text gamma": [{"text": {"dynamic": {**DYNAMIC["dynamic"], **WEIGHTS}}}],
     "teacher": [{"teacher": "at"}, {"target": {"method": "hints"}}],
     "init_from": [{"target": {"method": "dims"}}],
+    "size layers": [{"target": {"method": "hints"}, "teacher": "deep"}],
     "size positions": [{**PREDICTS, "teacher": "short"}],
     "size shape": [{"init_from": "cmlm", "size": "wide"}],
     "decoder shape": [{"init_from": "cmlm", "decoder": {"copy": "soft"}}],
@@ -106,7 +107,8 @@ def systems(folder: Folder) -> Folder:
     """The folder of the tests with a few more systems."""
     encoder = {**SIZE, "decoder_layers": 0}
     sizes = {"encoder": encoder, "short": {**SIZE, "max_positions": 20}}
-    folder.files["scales/tiny"]["sizes"] |= sizes
+    folder.files["scales/tiny"]["sizes"] |= {**sizes, "deep": {**SIZE, "decoder_layers": 2}}
+    folder.files["systems/deep"] = {**FILES["systems/at"], "size": "deep"}
     folder.files["systems/short"] = {**FILES["systems/nat"], "size": "short"}
     folder.files["systems/hybrid"] = system(**HYBRID)
     folder.files["systems/up"] = system(**CTC)

@@ -8,7 +8,6 @@ from nat.data.vocabulary import BOS
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.hints import SMALLEST, Hints
 from nat.transformer.layers import DecoderTrace
-from tests.messages import told
 from tests.tiny import decoded, make_batch, make_context, make_model, make_objective
 
 LENGTHS = [(3, 5), (7, 2), (1, 1), (4, 0)]
@@ -76,13 +75,6 @@ def test_equal_states_cost_much_but_not_infinitely_much() -> None:
     assert cost.item() == pytest.approx(-math.log(SMALLEST), rel=1e-3)
     cost.sum().backward()
     assert states.grad is not None and states.grad.isfinite().all()
-
-
-@pytest.mark.parametrize("difference", [{"heads": 2}, {"decoder_layers": 1}])
-def test_a_teacher_with_other_layers_or_heads_is_refused(difference: dict[str, int]) -> None:
-    context = make_context(make_model(), make_batch(LENGTHS), teacher=make_model(**difference))
-    with told("decoder_layers", "heads"):
-        Hints()(context, context.fully_masked_input())
 
 
 def test_validation_asks_no_teacher() -> None:
