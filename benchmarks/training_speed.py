@@ -451,13 +451,7 @@ def ours(
     samples = []
     for batch in sentences:
         sources, targets = [source for source, _ in batch], [target for _, target in batch]
-        samples.append(
-            {
-                "batch": Batch.collate(range(len(batch)), sources, targets),
-                "ntokens": sum(map(len, targets)),
-                "nsentences": len(batch),
-            }
-        )
+        samples.append({"batch": Batch.collate(range(len(batch)), sources, targets)})
 
     def step(number: int) -> Any:
         criterion.update += 1

@@ -13,7 +13,7 @@ from fairseq.models import BaseFairseqModel, register_model
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import Tensor
-from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+from torch.nn.utils import clip_grad_norm_
 
 from nat.configuration import differences
 from nat.data.batch import Batch
@@ -108,8 +108,7 @@ class Criterion(FairseqCriterion):
         log = {
             "loss": value.detach(),
             "positions": positions,
-            "tokens": sample["ntokens"],  # a part, where the target was not known before
-            "sentences": sample["nsentences"],
+            "tokens": batch.target_lengths.sum(),  # a part, where the target was not known before
             **{name: part.sum().detach() for name, part in loss.parts.items()},
         }
         return value, positions, log
@@ -147,7 +146,4 @@ class FusedAdam(FairseqAdam):
     ) -> Tensor:
         """Return the norm of the gradient, and scale it down to `max_norm` unless that is zero."""
         assert aggregate_norm_fn is None  # of trainings whose parameters are divided
-        norm = get_total_norm([each.grad for each in self.params if each.grad is not None])
-        if max_norm > 0:
-            clip_grads_with_norm_(self.params, max_norm, norm)
-        return norm
+        return clip_grad_norm_(self.params, max_norm or math.inf)

@@ -126,21 +126,15 @@ class TrainingPairs(FairseqDataset):
         batches = np.split(order, ends[:-1])
         return [batch for batch in batches if self.learned[batch].any()]
 
-    def collater(self, samples: Sequence[Pair]) -> Mapping[str, Any]:
+    def collater(self, samples: Sequence[Pair]) -> Mapping[str, Batch]:
         """Make a batch, padded on the right."""
         if not samples:
             return {}
         ids, sources, targets = zip(*samples, strict=True)
         if len(self.targets) == 1:
-            batch = Batch.collate(ids, sources, [target for [target] in targets])
-        else:
-            costs = None if self.regulariser is None else self.regulariser[list(ids)]
-            batch = Batch.collate_candidates(ids, sources, targets, costs)
-        return {
-            "batch": batch,
-            "nsentences": len(samples),
-            "ntokens": int(batch.target_lengths.sum()),
-        }
+            return {"batch": Batch.collate(ids, sources, [target for [target] in targets])}
+        costs = None if self.regulariser is None else self.regulariser[list(ids)]
+        return {"batch": Batch.collate_candidates(ids, sources, targets, costs)}
 
 
 def passes(batches: Sequence[np.ndarray], needed: int, seed: int) -> list[np.ndarray]:

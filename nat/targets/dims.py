@@ -10,6 +10,7 @@ from torch import Tensor
 from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
+from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import DimsOptions
 from nat.transformer.model import Transformer
 
@@ -39,14 +40,11 @@ class Dims(DimsOptions):
 
         Without a teacher (in validation) the loss is this part.
         """
+        if context.teacher is None:
+            return CrossEntropy()(context, decoder_input)
         masked = decoder_input.loss_mask
         states = context.decode(decoder_input)[masked]
         symbols = decoder_input.target[masked]
-        if context.teacher is None:
-            nll = context.output.cross_entropy(states, symbols).value
-            value = sum_by_sentence(nll, masked)
-            return Loss(value, masked.sum(1), {"nll": value})
-
         labels = self.label(context.teacher, context, decoder_input)[masked]
         rows = context.output.divergence(
             states, context.output_of(context.teacher), labels, self.temperature, symbols

@@ -20,7 +20,7 @@ training is flagged."""
 
 FIRST_COLUMNS = ("update", "split", "seconds", "loss", "nll", "length")
 LAST_COLUMNS = ("bleu", "learning_rate", "gradient_norm", "tokens_per_second")
-NO_LOSSES = ("positions", "tokens", "sentences", "updates", "training_seconds", "gradient_norm")
+NO_LOSSES = ("positions", "tokens", "updates", "training_seconds", "gradient_norm")
 """Sums of the record that are not losses."""
 
 

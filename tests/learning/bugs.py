@@ -224,7 +224,7 @@ def _mean_over_sentences(
     right: Any, self: Any, model: Any, sample: Any, reduce: bool = True
 ) -> Any:
     value, _, log = right(self, model, sample, reduce)
-    return value, sample["nsentences"], log
+    return value, len(sample["batch"].ids), log
 
 
 # Choice of the text
