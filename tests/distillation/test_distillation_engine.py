@@ -35,8 +35,8 @@ def train() -> None:
     training = read("micro").training(CORPUS, TEACHER)
     some = (range(at, at + 50) for at in itertools.cycle(range(0, len(sides[0]), 50)))
     batches = (Batch.collate(ids, *([side[id] for id in ids] for side in sides)) for ids in some)
-    first, words = itertools.islice(batches, UPDATES), sizes.target - len(SPECIALS)
-    model = toy.train(training, words, first, UPDATES, 1, 1e-2, annealed=False)
+    first, words = [*itertools.islice(batches, UPDATES)], sizes.target - len(SPECIALS)
+    model = toy.train(training, words, first, 1, 1e-2, annealed=False)
     save_model(Path(Model(*NAMES).path), model.state_dict(), training, sizes, UPDATES)
 
 
