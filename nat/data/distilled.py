@@ -22,8 +22,6 @@ from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
-EMPTY_TRANSLATION = "empty translation"
-
 
 def of_teacher(translations: Path) -> Iterator[tuple[str, str | None]]:
     """The subwords of a system's translations, and why a sentence has none (None: it has)."""
@@ -72,7 +70,7 @@ def distil(
         pairs = zip(read_lines(reference), translations, strict=True)
         for number, (line, (subwords, reason)) in enumerate(pairs):
             if reason is None and not subwords.strip():
-                reason = EMPTY_TRANSLATION
+                reason = "empty translation"
             if reason is not None:
                 replaced[reason].append(number)
             yield subwords if reason is None else line

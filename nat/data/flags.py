@@ -43,8 +43,7 @@ class TextFlags:
 
 def read_flags(report: Path) -> list[Flag]:
     """The flags that the JSON file of a step has."""
-    flags: list[Flag] = read_json(report).get("flags", [])
-    return flags
+    return list(read_json(report).get("flags", []))
 
 
 def shown(line: str) -> str:

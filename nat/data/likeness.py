@@ -106,10 +106,8 @@ def look_at(
     looked = _look(sentences)
 
     def add(kind: str, remedy: str, count: int, number: int, *sides: Sequence[str]) -> None:
-        example = (lines[number] for lines in sides)
-        flags.add(
-            kind, split, remedy, f"line {1 + step * number} of {split}", *example, count=count
-        )
+        where = f"line {1 + step * number} of {split}"
+        flags.add(kind, split, remedy, where, *(lines[number] for lines in sides), count=count)
 
     def add_lines(
         kind: str, remedy: str, lines: Sequence[str], odd: Callable[[str], Any], share: float = 0

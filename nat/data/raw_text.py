@@ -85,20 +85,15 @@ _BOUNDARIES = regex.compile(r"(?V1w)\b")
 
 
 @cache
-def _sacremoses() -> Any:
+def _moses(tool: str, *language: str) -> Any:
     import sacremoses  # takes as long as the rest of the program
 
-    return sacremoses
-
-
-@cache
-def _moses(tool: str, language: str) -> Any:
-    return getattr(_sacremoses(), tool)(language)
+    return getattr(sacremoses, tool)(*language)
 
 
 def has_rules(language: str) -> bool:
     """Return True for a language that Moses has rules for; others get those of English."""
-    return language.lower() in _sacremoses().corpus.NonbreakingPrefixes().available_langs
+    return language.lower() in _moses("NonbreakingPrefixes").available_langs
 
 
 @lru_cache(maxsize=2**16)

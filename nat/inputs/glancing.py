@@ -34,7 +34,13 @@ class Glancing(GlancingOptions):
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]."""
         first = FirstPass(context)
-        return reveal(first, self._number(context, first), self._order(context, first))
+        order = context.uniform(first.labels.size(1), POSITIONS)
+        weight = self.log_weights(first)
+        if weight is not None:
+            # Gumbel top-k: the largest values of log w + noise are a sample without replacement
+            noise = -torch.log(-torch.log(order.double().clamp(min=1e-9)))
+            order = weight + noise
+        return reveal(first, self._number(context, first), order)
 
     def _number(self, context: BatchContext, first: FirstPass) -> Tensor:
         """Number of labels to reveal in each sentence, [B]."""
@@ -50,16 +56,6 @@ class Glancing(GlancingOptions):
         if self.count == "deterministic":
             return mean.round().long()
         return poisson(mean, context.uniform(1, COUNT)[:, 0], labels.size(1))
-
-    def _order(self, context: BatchContext, first: FirstPass) -> Tensor:
-        """Values whose highest ones mark the labels to reveal, [B, T]."""
-        uniform = context.uniform(first.labels.size(1), POSITIONS)
-        weight = self.log_weights(first)
-        if weight is None:
-            return uniform
-        # Gumbel top-k: the largest values of log w + noise are a sample without replacement
-        noise = -torch.log(-torch.log(uniform.double().clamp(min=1e-9)))
-        return weight + noise
 
     def log_weights(self, first: FirstPass) -> Tensor | None:
         """log w of the labels, drawn in proportion to w, [B, T]; None if drawn uniformly."""
