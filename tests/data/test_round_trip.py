@@ -94,16 +94,14 @@ def test_a_prepared_corpus_and_an_exported_tokeniser_restore_text(
     content = corpus_file("xx", "yy") | {"preprocessing": own}
     corpus = as_corpus(content)
     folder = prepare_corpus("own", corpus, tmp_path)
-    (tmp_path / "corpus.json").write_text(json.dumps(corpus.as_written()))
+    (folder / "bpe/corpus.json").write_text(json.dumps(corpus.as_written()))
     expected = [*map(corpus.preparation("xx").normalised, lines)]
     path, vocabularies = subwords_file(folder / "bpe", "source"), Vocabularies.load(folder / "bpe")
     raw_text = RawText(corpus.as_written(), splitter_at(path))
     ids = [vocabularies.target.encode(line) for line in read_lines(folder / "bpe/train.yy")]
     written = [raw_text.text(vocabularies.target.decode(each)) for each in ids[: len(lines)]]
     assert [*map(str.lower, written)] == [*map(str.lower, expected)]
-    name = "pieces_file" if "sentencepiece" in preprocessing else "codes_file"
-    files = {name: str(path), "vocabulary_file": str(folder / "bpe/vocabulary.txt")}
-    tokeniser = NatTokenizer(str(tmp_path / "corpus.json"), **files)
+    tokeniser = NatTokenizer(str(folder / "bpe/corpus.json"))
     for line, due in zip(lines, written, strict=True):
         assert tokeniser.decode(tokeniser(line).input_ids, skip_special_tokens=True) == due
 
