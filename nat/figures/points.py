@@ -10,7 +10,7 @@ import pandas as pd
 
 from nat.errors import UserError, told_of
 from nat.measures.known import TRAINING
-from nat.measures.training_curve import Validations, chain, validations
+from nat.measures.training_curve import validations
 from nat.papers import values
 from nat.papers.cells import Shown
 from nat.papers.reader import NOT_RUN, Reader
@@ -106,7 +106,7 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
         chains.setdefault((each.first.row, each.first.column), []).append(each)
     for links in chains.values():
         for position in range(len(links[0].own)):
-            runs: list[tuple[int, Validations]] = []
+            done = 0
             for link in links:
                 base = values.record(figure.scale, link, reader) | {"over": "", "spread": None}
                 cell = link.own[position]
@@ -115,13 +115,13 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
                     records.append(base | {"collapsed": False})
                     break
                 numbers = reader.numbers(cell.path, TRAINING)
-                before = len(chain(runs))
                 curve = validations((reader.root / cell.path).with_suffix(".csv"))
-                runs.append((int(numbers["updates"].value or 0), curve))
                 base |= {"collapsed": bool(numbers["collapsed"].value), "seeds": str(cell.seed)}
                 base |= {"sources": cell.path}
-                points = chain(runs)[before:]
-                records += [base | {"x": update, "ours": value} for update, value in points]
+                # the end of a training is the beginning of the next
+                points = [(done + update, bleu) for update, bleu in curve if update or not done]
+                records += [base | {"x": update, "ours": bleu} for update, bleu in points]
+                done += int(numbers["updates"].value or 0)
     return records
 
 

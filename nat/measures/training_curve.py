@@ -30,10 +30,6 @@ COUNTS = {
 }
 """Measures of a training, and their keys in `training.json`."""
 
-Validations = list[tuple[int, float]]
-"""Updates and validation BLEU, in order; none where the metric is the loss. A training that starts
-from a model has its validation BLEU at update 0."""
-
 
 def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, Any]:
     """Add the numbers that the lines of `training.csv` give to what `training.json` says."""
@@ -61,8 +57,11 @@ def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, 
     return {"measures": {TRAINING: numbers}, **report}
 
 
-def validations(curve: Path) -> Validations:
-    """Read the validations of a training from `training.csv`; a `UserError` tells damage."""
+def validations(curve: Path) -> list[tuple[int, float]]:
+    """Read updates and validation BLEU from `training.csv`; none where the metric is the loss.
+
+    A training that starts from a model has its BLEU at update 0. A `UserError` tells damage.
+    """
     try:
         with verified(curve).open(encoding="utf-8", newline="") as file:
             return _validations(csv.DictReader(file))
@@ -72,17 +71,7 @@ def validations(curve: Path) -> Validations:
         raise UserError(f"{curve} is no curve of a training; {remedy(curve)}") from error
 
 
-def chain(trainings: Sequence[tuple[int, Validations]]) -> Validations:
-    """The validations of trainings that start from each other, each with its updates, as one."""
-    points: Validations = []
-    done = 0
-    for updates, validated in trainings:
-        points += [(done + update, bleu) for update, bleu in validated if update or not done]
-        done += updates
-    return points
-
-
-def _validations(rows: Iterable[Mapping[str, str]]) -> Validations:
+def _validations(rows: Iterable[Mapping[str, str]]) -> list[tuple[int, float]]:
     return [(int(row["update"]), float(row["bleu"])) for row in rows if row.get("bleu")]
 
 

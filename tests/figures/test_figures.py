@@ -156,10 +156,10 @@ series: [{{label: one, chain: [dims-cmlm-kd]}}, {{label: two, chain: [cmlm-kd, n
 def test_curves_follow_each_other(root: Path) -> None:
     figures.write(plot(root, described(CURVES)), root / "nothing.pdf")
     for system in ("cmlm-kd", "nat-kd"):
-        write_training(root, system, [(20, 10.0), (40, 12.0)])
+        write_training(root, system, [(0, 5.0), (20, 10.0), (40, 12.0)])
     found = plot(root, described(CURVES))
     ran = [(each["x"], each["ours"]) for each in found.records if each["status"] == "run"]
-    assert ran == [(20, 10), (40, 12), (60, 10), (80, 12)]
+    assert ran == [(0, 5), (20, 10), (40, 12), (60, 10), (80, 12)]
     drawn = Drawn(found)
     assert "Not run: one (En-De)." in drawn.said and "not run" in drawn.texts
 

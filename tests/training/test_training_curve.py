@@ -57,11 +57,6 @@ def test_a_training_that_stopped_early(length: int, early: int) -> None:
     assert measured({40: 9.0}, lengths={"updates": length})["stopped_early"] == early
 
 
-def test_a_chain_is_one_curve() -> None:
-    chain = curve.chain([(40, [(0, 0.5), (20, 1.0), (40, 2.0)])] * 2)
-    assert chain == [(0, 0.5), (20, 1.0), (40, 2.0), (60, 1.0), (80, 2.0)]
-
-
 def test_damaged_curves(tmp_path: Path) -> None:
     path = tmp_path / "training.csv"
     with told(path):
