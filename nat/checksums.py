@@ -29,7 +29,6 @@ RESULTS = "results"  # folder of all results, in the folder where Snakemake runs
 DOWNLOADS = "downloads"  # folder of `RESULTS` whose files a job downloads where it needs them
 JOBS = "jobs"  # folder of `RESULTS` with what jobs are handed, see `nat.workflow.specification`
 OVERRIDE = "override.json"  # the changes of the configuration by a named run
-PACKAGE = "package.json"  # makes a folder a package, see `nat.export.package`
 CHECKPOINTS = "checkpoints"  # folder beside a model that its training owns; no job makes it again
 
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)\n|# ([0-9a-f]{64}) of (.+)\n|#.*\n")
@@ -206,14 +205,9 @@ def remedy(path: Path | str) -> str:
         return f"run '{making}' to make it again"
     if path.name == OF_FOLDER:
         return f"make the files of {path.parent} again, and move those that are yours elsewhere"
-    if _below_results(path) and not _is_packed(path):
+    if _below_results(path):
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"
     return "put the right file there; 'nat pack' and 'nat export' make their folders again"
-
-
-def _is_packed(path: Path) -> bool:
-    """Return True in a package, where models of other engines are folders of folders."""
-    return any((each / PACKAGE).exists() for each in path.parents[:3])
 
 
 def command(path: Path | str) -> str | None:
@@ -227,7 +221,7 @@ def command(path: Path | str) -> str | None:
     hidden = any(name.startswith(".") for name in names)
     # directly in the folder of a run only its overrides lie
     unmade = run in (DOWNLOADS, JOBS) or CHECKPOINTS in names
-    if len(names) < 2 or hidden or unmade or _is_packed(path):
+    if len(names) < 2 or hidden or unmade:
         return None
     words = ["snakemake", "--force", "/".join((RESULTS, run, *names))]
     if run != "corpora":

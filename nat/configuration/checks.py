@@ -10,7 +10,7 @@ from itertools import pairwise
 from nat import registry
 from nat.configuration import families
 from nat.configuration.compatibility import check_decoding, check_system
-from nat.configuration.configuration import Configuration, dependencies, needed_systems
+from nat.configuration.configuration import Configuration, needed_systems
 from nat.configuration.entries import all_tasks, replacements
 from nat.configuration.families import require
 from nat.configuration.files import FOLDERS, PAPER_SCALE, file_of
@@ -232,10 +232,10 @@ def _listed(labels: set[str]) -> str:
     return " and ".join(sorted(labels))
 
 
-def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """One sentence for each thing that is noteworthy; reports ask for these corpora and systems."""
-    pairs, overridden = set(asked_for), configuration.overridden.get("recipes", {})
-    used = _recipes_of(configuration, pairs)
+def notes(configuration: Configuration, trained: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """One sentence for each thing that is noteworthy; the run trains these systems on corpora."""
+    used = {configuration.on(corpus).system(name).recipe.like for corpus, name in trained}
+    overridden = configuration.overridden.get("recipes", {})
     changed = {*configuration.files["scales"][configuration.scale]["recipes"], *overridden}
     long = [name for name in sorted(used) if replacements(configuration, name)[-1] not in changed]
     if long and configuration.scale != PAPER_SCALE:
@@ -243,22 +243,7 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
             f"{file_of('scales', configuration.scale)}: these recipes train as long as in the "
             f"papers, since the key 'recipes' does not change them: {', '.join(long)}"
         )
-    # any decoding may be shown, and with it the systems that it uses besides
-    named = references(configuration.files["decodings"])
-    helpers = {name for _, folder, name in named if folder == "systems"}
-    used |= _recipes_of(configuration, {(corpus, name) for corpus, _ in pairs for name in helpers})
     effective = {each for name in used for each in replacements(configuration, name)}
     ends = tuple(end for point in configuration.choice.points for end in point.ends)
     for recipe in (name for name in overridden.keys() - effective if not name.endswith(ends)):
         yield f"override: no system that reports show uses the recipe '{recipe}'"
-
-
-def _recipes_of(configuration: Configuration, pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """The recipes of these systems and of those that they need."""
-    left, needed = list(pairs), set()
-    while left:
-        corpus, system = left.pop()
-        if (corpus, system) not in needed:
-            needed.add((corpus, system))
-            left += [(corpus, name) for name in dependencies(configuration.on(corpus), system)]
-    return {configuration.on(corpus).system(system).recipe.like for corpus, system in needed}

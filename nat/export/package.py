@@ -14,7 +14,7 @@ from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
-from nat.checksums import PACKAGE, remedy, sha256_of, unreadable
+from nat.checksums import remedy, sha256_of, unreadable
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.compatibility import check_decoding
@@ -33,6 +33,7 @@ from nat.registry import Method
 from nat.training.model_file import WEIGHTS, check_weights, read_training
 from nat.training.run import REPORT
 
+PACKAGE = "package.json"
 MODEL = "model.pt"
 SCORES = "scores.json"
 

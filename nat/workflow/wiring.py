@@ -12,7 +12,7 @@ from typing import Any
 
 import nat
 from nat.artifact import Artifact, is_generated
-from nat.artifacts import Latency, is_sharded
+from nat.artifacts import Latency, OfTraining, is_sharded
 from nat.configuration import Configuration, choice, load
 from nat.configuration.checks import notes
 from nat.configuration.command_line import hold_to_overrides
@@ -82,11 +82,11 @@ class Wiring:
         wiring = cls(configuration, dry, workflow.cores if workflow.local_exec else None)
         graph = wiring.graph
         settings.check(configuration)
+        made = with_inputs(configuration, graph.reports.values())
         if configuration.choice.name is not None:
-            made = with_inputs(configuration, graph.reports.values())
             wiring.taken_over = taken_over(configuration, made)
-        cells = (cell for cells in graph.cells.values() for cell in cells)
-        for note in notes(configuration, {(cell.corpus, cell.model) for cell in cells}):
+        trained = {(each.corpus, each.system) for each in made if isinstance(each, OfTraining)}
+        for note in notes(configuration, trained):
             sys.stderr.write(f"note: {note}\n")
         return wiring
 

@@ -23,7 +23,7 @@ from huggingface_hub import ModelCard
 
 from benchmarks import exports
 from nat.artifacts import Shard
-from nat.checksums import OF_FOLDER, PACKAGE
+from nat.checksums import OF_FOLDER
 from nat.configuration import read
 from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
@@ -319,7 +319,7 @@ def test_a_package_needs_nothing_else(
     monkeypatch.chdir(tmp_path)
     assert [load("moved", name).translate(TEST) for name in names] == expected
     assert load("moved").decoding == names[0]
-    with told(PACKAGE, f"{names[0]}s", names[0]):
+    with told("package.json", f"{names[0]}s", names[0]):
         load("moved", f"{names[0]}s")
     packed(Path("moved"), Path("smaller"), names[-1:])  # a package is packed as a model is
     assert load("smaller").translate(TEST) == expected[-1]
@@ -606,7 +606,7 @@ def of(system: str, command: str) -> list[object]:
 @pytest.mark.parametrize(
     ("arguments", "text", "parts"),
     [
-        (["translate", "nowhere"], b"", ["nowhere", PACKAGE, MODEL]),
+        (["translate", "nowhere"], b"", ["nowhere", "package.json", MODEL]),
         (["translate", "x" * 5000], b"", ["x" * 5000]),
         (of("ctc-kd", f"pack {'x' * 5000}"), b"", ["x" * 5000]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
@@ -641,8 +641,8 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "packed")
     (tmp_path / "packed/codes").touch()
     (tmp_path / "packed/.sha256sums").unlink()  # as of a package that someone edits
-    (tmp_path / "packed" / PACKAGE).write_text('{"corpus": 1}')
-    with told(PACKAGE, "corpus"):
+    (tmp_path / "packed/package.json").write_text('{"corpus": 1}')
+    with told("package.json", "corpus"):
         load(tmp_path / "packed")
 
 
@@ -696,10 +696,10 @@ def test_a_package_names_its_own_files_and_what_suits_them(
         with told(SCORES):
             open_folder(package)
         return
-    content = json.loads((package / PACKAGE).read_text())
+    content = json.loads((package / "package.json").read_text())
     *path, last = re.split(r"\.(?!\d)", key)
     functools.reduce(lambda inner, each: inner[each], path, content)[last] = value
-    (package / PACKAGE).write_text(json.dumps(content))
+    (package / "package.json").write_text(json.dumps(content))
     with told(last):
         open_folder(package)
 

@@ -169,7 +169,6 @@ def test_the_command_that_makes_a_result_again(
 def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
     for name in ("packed/ctranslate2", "data"):
         (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "packed/package.json").write_text("{}")
     with atomic_directory(tmp_path / "made") as made:
         write_json(made / "int8/model.json", {})
         write_json(made / "model.json", {})
