@@ -85,8 +85,8 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.ctc import CtcDecoding
     from nat.decoding.ctc_beam import CtcBeam
+    from nat.decoding.options import LanguageModelOptions
     from nat.language_model.ngram import estimate
-    from nat.language_model.options import LanguageModelOptions
     from nat.transformer.architecture import Architecture
     from nat.transformer.decoder_options import DecoderOptions
     from nat.transformer.model import Transformer
