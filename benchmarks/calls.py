@@ -22,7 +22,7 @@ from nat.job import read_jobs, write_jobs
 from nat.options import validated
 from nat.papers import reports
 from nat.papers.resolved import ResolvedPart
-from nat.workflow.specification import job
+from nat.workflow.specification import jobs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -39,7 +39,7 @@ def main() -> None:
         configuration = read(RunChoice("demo"), root=root)
         specification = root / "specification.json"
         made = reports.Report(configuration.run, chosen.paper, "table", chosen.number)
-        specification.write_text(write_jobs([job(configuration, made)]), encoding="utf-8")
+        specification.write_text(write_jobs(jobs(configuration, [made])), encoding="utf-8")
 
         def fill() -> None:
             """As `workflow_scripts/make_table.py`."""

@@ -8,7 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nat.artifact import Artifact
 from nat.configuration import Configuration, load
+from nat.job import Job
+from nat.workflow.specification import jobs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,6 +27,11 @@ def changed(before: Configuration, folder: str, name: str, **keys: Any) -> Confi
     content = {**before.files[folder].get(name, {}), **keys}
     its = {**before.files[folder], name: content}
     return replace(before, files={**before.files, folder: its})
+
+
+def job(configuration: Configuration, artifact: Artifact) -> Job[Any]:
+    """The job that makes a result."""
+    return jobs(configuration, [artifact])[0]
 
 
 def program(path: Path, script: str, interpreter: str = "/bin/sh") -> None:

@@ -37,15 +37,10 @@ class Specification:
         return str(write_by_content(FOLDER / self.program, write_jobs(self.find())))
 
 
-def job(configuration: Configuration, artifact: Artifact, processes: int = 1) -> Job[Any]:
-    """Specify the job that makes a result."""
-    return jobs(configuration, [artifact], processes)[0]
-
-
 def jobs(
     configuration: Configuration, artifacts: Sequence[Artifact], processes: int = 1
 ) -> list[Job[Any]]:
-    """Specify a job that makes several results by the same program.
+    """Specify a job that makes one or several results by the same program.
 
     A job that measures latencies is also told what each system reads that is timed.
     """

@@ -11,8 +11,7 @@ from nat.analyses import analysis
 from nat.analyses.analysis import Pairs, Subject
 from nat.artifacts import Analysis
 from nat.data.vocabulary import SPECIALS, Vocabulary
-from nat.workflow.specification import job
-from tests.repository import configured
+from tests.repository import configured, job
 from tests.tiny import VOCABULARY
 
 Analyse = Callable[..., dict[str, Any]]

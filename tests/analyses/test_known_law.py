@@ -12,10 +12,9 @@ from nat.data.invented.language import language_of
 from nat.data.invented.law import corpus_subword_entropies
 from nat.data.invented.text import generate
 from nat.measures.total_correlation import estimate
-from nat.workflow.specification import job
 from tests.learning import small_trainings
 from tests.learning.small_trainings import CORPUS
-from tests.repository import ROOT
+from tests.repository import ROOT, job
 
 SPLIT, PAIR = "valid", ("likelihood-nat-raw", "likelihood-at-base")
 TOLERANCE = 0.1

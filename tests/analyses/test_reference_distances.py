@@ -12,9 +12,8 @@ from nat.artifacts import Analysis
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
-from nat.workflow.specification import job
 from tests.messages import told
-from tests.repository import configured
+from tests.repository import configured, job
 
 
 def asked(system: str) -> Job[Analysis]:

@@ -12,8 +12,7 @@ from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
-from nat.workflow.specification import job
-from tests.repository import configured
+from tests.repository import configured, job
 
 CORPUS = "toy-ka-lu"
 

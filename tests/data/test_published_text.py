@@ -21,10 +21,9 @@ from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
 from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set
 from nat.measures.perfect import SCORES
-from nat.workflow.specification import job
 from tests.made_up_corpus import corpus_file, prepare_corpus, write_text
 from tests.messages import must_name, told
-from tests.repository import configured
+from tests.repository import configured, job
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME, TEACHER = "published", "at-base"

@@ -19,9 +19,9 @@ from nat.data.vocabulary import SPECIALS, Vocabularies
 from nat.jobs.prepare import distil_text
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import save_model
-from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, write_converted, write_corpus
 from tests.messages import told
+from tests.repository import job
 
 TEACHER, SETTING, UPDATES = "at-base", "distillation_engine: ", 300
 NAMES: Any = ("micro", CORPUS, TEACHER, 1)

@@ -41,9 +41,9 @@ from nat.jobs.translate import translate_shard
 from nat.training.model_file import WEIGHTS, checksum_of
 from nat.training.run import REPORT
 from nat.transformer.model import Transformer
-from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, ROOT, sentences, write_model, write_run
 from tests.messages import must_name, told
+from tests.repository import job
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
 SYSTEMS = {

@@ -32,8 +32,8 @@ from nat.jobs.models import import_checkpoint
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.graph import Graph
-from nat.workflow.specification import job
 from tests.messages import told
+from tests.repository import job
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS, SYSTEM = "toy-micro", "published"

@@ -21,7 +21,6 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.jobs.translate import translate_shard
-from nat.workflow.specification import job
 from tests.decoding.test_decode_corpus import engine, must_agree
 from tests.fairseq_plugin.test_published_checkpoints import (
     CORPUS,
@@ -36,6 +35,7 @@ from tests.fairseq_plugin.test_published_checkpoints import (
     write_checkpoint,
 )
 from tests.messages import told
+from tests.repository import job
 
 ROWS = {
     **{PAD: 1, BOS: 0, EOS: 2, UNK: 3, MASK: 4, BLANK: 1},

@@ -24,8 +24,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
-from nat.workflow.specification import job
-from tests.repository import configured
+from tests.repository import configured, job
 from tests.sweeps import SWEEPS, without_numbers
 from tests.training.test_training import REPOSITORY, WORDS, sentences, write_yaml
 

@@ -18,9 +18,10 @@ from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
 from nat.measures import bleu, score, statistics
 from nat.transformer.model import Transformer
-from nat.workflow.specification import job, jobs
+from nat.workflow.specification import jobs
 from tests.made_up_models import CORPUS, sentences, write_model, write_run
 from tests.messages import told
+from tests.repository import job
 
 SYSTEM = "at-base"
 SENTENCES = sentences(12, 3)

@@ -15,8 +15,8 @@ from nat.configuration import load
 from nat.job import JobConfiguration
 from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
-from nat.workflow.specification import job
 from tests.messages import must_name, told
+from tests.repository import job
 from tests.training.test_training import (
     SCALE,
     command,

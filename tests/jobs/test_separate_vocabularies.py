@@ -25,9 +25,10 @@ from nat.jobs.train import train_system
 from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import LanguageModel, estimate_from
 from nat.training.model_file import load_model, matching_model
-from nat.workflow.specification import job, jobs
+from nat.workflow.specification import jobs
 from tests.made_up_models import CORPUS, ROOT, files_in, sentences, write_run
 from tests.messages import told
+from tests.repository import job
 
 TEST = sentences(20, 3)
 SYSTEMS = {

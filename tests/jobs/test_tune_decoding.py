@@ -24,9 +24,9 @@ from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import LanguageModel, estimate
 from nat.measures import bleu
 from nat.training.model_file import load_model
-from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, sentences, write_run
 from tests.messages import told
+from tests.repository import job
 
 SYSTEM, DECODING = "ctc-kd", "ctc-beam5-lm2-tried"
 GRID = """

@@ -9,9 +9,9 @@ from nat.artifacts import TunedGamma
 from nat.configuration.reading import read
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma
-from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY, write_lines
 from tests.messages import told
+from tests.repository import job
 
 CORPUS = "toy-ka-lu"
 TEXTS = ["at-tiny.beam5", "at-small.beam5", "at-base.beam5", "at-big.beam5", "raw"]

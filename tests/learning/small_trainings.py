@@ -32,7 +32,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
 from nat.options import options_of
-from nat.workflow.specification import job
+from tests.repository import job
 from tests.sweeps import SWEEPS
 
 REPOSITORY = Path(__file__).resolve().parents[2]

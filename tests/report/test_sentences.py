@@ -18,10 +18,10 @@ from nat.report import sentences, site
 from nat.report.results import Results
 from nat.workflow.dependence import depends_on
 from nat.workflow.graph import Graph
-from nat.workflow.specification import job
 from tests.chromium import Browser, needs_chromium
 from tests.made_up_run import CORPUS, PAPER, SENTENCES, run, write_corpus
 from tests.messages import told
+from tests.repository import job
 from tests.tiny import make_model
 
 NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")

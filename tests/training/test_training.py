@@ -38,9 +38,9 @@ from nat.objective.objective import Objective
 from nat.targets.cross_entropy import CrossEntropy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.run import forget_ended
-from nat.workflow.specification import job
 from tests.made_up_corpus import corpus_file
 from tests.messages import must_name, told
+from tests.repository import job
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WORDS = 12

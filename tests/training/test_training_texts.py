@@ -15,8 +15,8 @@ from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.jobs.train import describe
 from nat.training.model_file import load_model
 from nat.training.run import Run
-from nat.workflow.specification import job
 from tests.messages import told
+from tests.repository import job
 from tests.training.test_training import (
     CORPUS,
     SCALE,
