@@ -15,7 +15,7 @@ from nat.measures.known import ANALYSES
 from nat.papers import reports
 from nat.traits import ENGINES
 from nat.training.run import forget_ended
-from nat.workflow.cluster import in_shards, needs, resources
+from nat.workflow.cluster import in_shards, resources
 from nat.workflow.graph import BEFORE_TRAININGS
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
@@ -40,7 +40,7 @@ FAST = (
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
-ENVIRONMENT = f"../envs/{'gpu' if needs(configuration.scale_settings, 'train').gpu else 'cpu'}.yaml"
+ENVIRONMENT = f"../envs/{'gpu' if configuration.scale_settings.stages.train.gpu else 'cpu'}.yaml"
 IMAGE = "envs/nat.sif"
 deployed = (
     workflow.deployment_settings.deployment_method if workflow.is_main_process else ()

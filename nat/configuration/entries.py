@@ -25,7 +25,7 @@ from nat.configuration.models import (
 )
 from nat.configuration.overrides import RunChoice
 from nat.configuration.recipes import Recipe
-from nat.configuration.scales import Scale, TaskCorpus
+from nat.configuration.scales import Scale, Stages, TaskCorpus
 from nat.data.corpus import Corpus
 from nat.errors import UserError, told_of
 from nat.options import cached_method
@@ -158,9 +158,8 @@ class Entries:
     @cached_property
     def scale_settings(self) -> Scale:
         """The file of the scale; latencies have the threads of trainings if it says nothing."""
-        scale = read_model(
-            Scale, self.files["scales"][self.scale], self.place("scales", self.scale)
-        )
+        content = merged({"stages": Stages().model_dump()}, self.files["scales"][self.scale])
+        scale = read_model(Scale, content, self.place("scales", self.scale))
         latency = scale.latency
         threads = latency.threads or self.settings.threads
         return scale.model_copy(update={"latency": latency.model_copy(update={"threads": threads})})

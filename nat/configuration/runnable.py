@@ -30,9 +30,8 @@ def cannot_train(configuration: Configuration, system: str) -> str:
 
 def cannot_translate(configuration: Configuration, decoding: str) -> str:
     """Say why no job of the scale can translate with a decoding; "" if one can."""
-    stage = configuration.scale_settings.stages.get("translate")
     only_on_gpus = configuration.decoding_file(decoding).options.get("precision") == "float16"
-    if only_on_gpus and not (stage and stage.gpu):
+    if only_on_gpus and not configuration.scale_settings.stages.translate.gpu:
         scale = configuration.scale
         return f"not run: float16 needs a GPU, and jobs of scale {scale} ask for none"
     return ""

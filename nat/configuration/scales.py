@@ -17,21 +17,6 @@ class Inheriting(StrictModel):
     like: OrAbsent[str] = None
 
 
-Stage = Literal[
-    "prepare",
-    "train",
-    "convert",
-    "translate",
-    "distil",
-    "compare",
-    "ngrams",
-    "score",
-    "latency",
-    "cpu_latency",
-    "report",
-]
-
-
 class Needs(StrictModel):
     """Resources of one job."""
 
@@ -39,6 +24,22 @@ class Needs(StrictModel):
     cores: Count = 1  # of the processor; of a training with several processes, for each
     memory_mb: Count = 2000  # of a node
     minutes: Count = 60  # time limit of the first attempt
+
+
+class Stages(StrictModel):
+    """Resources of a job of each stage; the defaults are sufficient for `demo` and `small`."""
+
+    prepare: Needs = Needs(memory_mb=3000, minutes=20)
+    train: Needs = Needs(memory_mb=4000, minutes=240)
+    convert: Needs = Needs(memory_mb=3000, minutes=30)
+    translate: Needs = Needs(memory_mb=3000, minutes=60)
+    distil: Needs = Needs(memory_mb=3000, minutes=60)
+    compare: Needs = Needs(memory_mb=3000, minutes=60)
+    ngrams: Needs = Needs(memory_mb=3000, minutes=30)
+    score: Needs = Needs(memory_mb=2000, minutes=15)
+    latency: Needs = Needs(memory_mb=3000, minutes=60)
+    cpu_latency: Needs = Needs(memory_mb=3000, minutes=60)
+    report: Needs = Needs(memory_mb=2000, minutes=15)
 
 
 class Shards(StrictModel):
@@ -116,7 +117,8 @@ class Scale(Inheriting):
     # processes of a training on each node, one GPU each; without it, the GPUs that it sees
     devices: OrAbsent[Count] = None
     nodes: Count = 1  # of a training; more than one only inside a Slurm job
-    stages: dict[Stage, Needs] = {}  # what a job of each stage requests from a cluster
+    # what a job of each stage requests from a cluster; keys that are not given are the default's
+    stages: Stages = Stages()
     apart: Annotated[list[str], Unique] = []  # papers that only run when they are asked for
 
     def heading(self, task: str) -> str | None:

@@ -22,7 +22,6 @@ from torch import distributed
 from nat.configuration.files import file_of
 from nat.errors import UserError
 from nat.job import JobConfiguration
-from nat.workflow.cluster import needs
 
 PATIENCE = timedelta(hours=2)
 """Time that a process waits for others: the first validation of a large corpus is slow."""
@@ -75,7 +74,7 @@ def launcher(
     Raises:
         UserError: if it needs several nodes but is not in a Slurm job.
     """
-    scale, need = configuration.scale, needs(configuration.scale, "train")
+    scale, need = configuration.scale, configuration.scale.stages.train
     here, nodes = scale.devices, scale.nodes
     if nodes == 1:
         here = torch.cuda.device_count() if here is None else here

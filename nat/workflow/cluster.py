@@ -12,7 +12,7 @@ from typing import Any
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
-from nat.configuration.scales import Cluster, Needs, Scale, Stage
+from nat.configuration.scales import Cluster, Needs
 from nat.data.corpus import SizeAbout, Step
 from nat.data.splits import TRAIN
 from nat.errors import UserError
@@ -21,29 +21,9 @@ from nat.files import read_json
 CLUSTER = "config/cluster.yaml"
 Resource = int | str | Callable[..., int]
 
-# what a job needs if the scale does not say; sufficient for `demo` and `small`
-DEFAULT_NEEDS: dict[Stage, Needs] = {
-    "prepare": Needs(memory_mb=3000, minutes=20),
-    "train": Needs(memory_mb=4000, minutes=240),
-    "convert": Needs(memory_mb=3000, minutes=30),
-    "translate": Needs(memory_mb=3000, minutes=60),
-    "distil": Needs(memory_mb=3000, minutes=60),
-    "compare": Needs(memory_mb=3000, minutes=60),
-    "ngrams": Needs(memory_mb=3000, minutes=30),
-    "score": Needs(memory_mb=2000, minutes=15),
-    "latency": Needs(memory_mb=3000, minutes=60),
-    "cpu_latency": Needs(memory_mb=3000, minutes=60),
-    "report": Needs(memory_mb=2000, minutes=15),
-}
 # most steps of a stage that share a Slurm job (`group` of their rules), one after the other
-IN_TURN: dict[Stage, int] = {"prepare": 5, "distil": 2, "score": 2}
+IN_TURN = {"prepare": 5, "distil": 2, "score": 2}
 ATTEMPTS = 4  # of a job: the first, and the `retries` of slurm/config.yaml
-
-
-def needs(scale: Scale, stage: Stage) -> Needs:
-    """Needs of a job of a stage at a scale."""
-    own = scale.stages.get(stage, Needs())
-    return DEFAULT_NEEDS[stage].model_copy(update=own.model_dump(exclude_unset=True))
 
 
 def read_cluster(configuration: Configuration) -> Cluster:
@@ -54,7 +34,7 @@ def read_cluster(configuration: Configuration) -> Cluster:
 
 
 def resources(
-    configuration: Configuration, cluster: Cluster, stage: Stage, times: int = 1
+    configuration: Configuration, cluster: Cluster, stage: str, times: int = 1
 ) -> dict[str, Resource]:
     """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
@@ -63,7 +43,7 @@ def resources(
     job takes several `times` the minutes of its stage.
     """
     scale = configuration.scale_settings
-    need = needs(scale, stage)
+    need: Needs = getattr(scale.stages, stage)
     kind = cluster.gpu if need.gpu else cluster.cpu
     most_minutes = kind.most_minutes and max(1, kind.most_minutes // IN_TURN.get(stage, 1))
     if scale.nodes > 1 and scale.devices is None:

@@ -17,10 +17,10 @@ from snakemake_executor_plugin_slurm.utils import parse_time_to_minutes
 
 from nat.configuration import Configuration, load
 from nat.configuration.files import read_yaml
-from nat.configuration.scales import Cluster
+from nat.configuration.scales import Cluster, Stages
 from nat.errors import UserError
 from nat.workflow import slurm
-from nat.workflow.cluster import ATTEMPTS, CLUSTER, DEFAULT_NEEDS, read_cluster, resources
+from nat.workflow.cluster import ATTEMPTS, CLUSTER, read_cluster, resources
 
 SECONDS = 300  # for a small job, with the time that it waits for a node
 FIRST_LOOK = "slurm-init-seconds-before-status-checks"  # a key of the profile; 40 by default
@@ -106,7 +106,7 @@ def request(asked: Mapping[str, Any], attempt: int) -> list[str]:
 def refusals(configuration: Configuration, cluster: Cluster) -> dict[str, str]:
     """Reasons for which Slurm would refuse jobs in their first or last attempt, by stage."""
     reasons: dict[str, str] = {}
-    for stage in DEFAULT_NEEDS:
+    for stage in Stages.model_fields:
         for attempt in (ATTEMPTS, 1):
             words = request(resources(configuration, cluster, stage), attempt)
             test = ["sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"]
@@ -177,7 +177,7 @@ def doctor(scale: str | None) -> None:
     other = cluster.model_copy(update={"gpu": cluster.gpu.model_copy(update={"request": way})})
     if refused and len(again := refusals(configuration, other)) < len(refused):
         cluster, refused = other, again
-    accepted = [stage for stage in DEFAULT_NEEDS if stage not in refused]
+    accepted = [stage for stage in Stages.model_fields if stage not in refused]
     _say(f"accepted at scale {configuration.scale}: {', '.join(accepted) or 'no stage'}")
     for stage, why in refused.items():
         problems.append(f"stage '{stage}' is refused {why}; {slurm.REFUSED}")

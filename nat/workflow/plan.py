@@ -18,7 +18,7 @@ from nat.artifacts import TIMED
 from nat.configuration import Configuration
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
-from nat.configuration.scales import Assumptions, Stage
+from nat.configuration.scales import Assumptions
 from nat.data.splits import TRAIN
 from nat.papers.relation import latency
 from nat.registry import Method
@@ -29,7 +29,7 @@ from snakemake_logger_plugin_jobs import PendingJob
 
 FILE = "config/plan.yaml"
 # rules that run models, which may be on GPUs, and the stages of what their jobs request
-STAGES: Mapping[str, Stage] = {
+STAGES: Mapping[str, str] = {
     **dict.fromkeys(("train", "train_and_keep"), "train"),
     **dict.fromkeys(("translate", RULE, "tune_decoding", "trace_decoding", "analyse"), "translate"),
     "measure_latency": "latency",
@@ -82,7 +82,7 @@ class Estimates:
             shown = there.scale_settings.latency
             pairs = cluster.sentences(there, names["corpus"], TIMED)
             pairs = min(pairs, shown.sentences or pairs) * shown.repeats
-            if cluster.needs(self.scale, "translate").gpu:
+            if self.scale.stages.translate.gpu:
                 pairs *= assumed.settings.get(names["setting"], assumed.settings["others"])
         passes = [_size(there, each) * self._passes(there.decoding(name)) for each, name in works]
         return self.of_models.translate * pairs / 1e6 * sum(passes)
@@ -118,7 +118,7 @@ class Estimates:
 
     def on_gpu(self, job: PendingJob) -> bool:
         """Return True if the hours of a job are those of a GPU."""
-        return job.rule in STAGES and cluster.needs(self.scale, STAGES[job.rule]).gpu
+        return job.rule in STAGES and bool(getattr(self.scale.stages, STAGES[job.rule]).gpu)
 
 
 def table(estimates: Estimates, jobs: Sequence[PendingJob], targets: Iterable[str]) -> Table:
@@ -167,7 +167,7 @@ def notes(estimates: Estimates, jobs: Sequence[PendingJob]) -> Iterator[str]:
             yield f"the size of {corpus} is not known before it is made, and counts as nothing"
     trainings = (job for job in jobs if STAGES.get(job.rule) == "train")
     hours = (estimates.seconds(job) / estimates.devices(job) / 3600 for job in trainings)
-    need, limits = cluster.needs(estimates.scale, "train"), cluster.read_cluster(configuration)
+    need, limits = estimates.scale.stages.train, cluster.read_cluster(configuration)
     minutes = cluster.growing(need.minutes, (limits.gpu if need.gpu else limits.cpu).most_minutes)
     limit = sum(minutes(None, attempt + 1) for attempt in range(cluster.ATTEMPTS)) / 60
     if (longest := max(hours, default=0)) > limit:

@@ -18,10 +18,11 @@ from nat.configuration.checks import notes
 from nat.configuration.command_line import hold_to_overrides
 from nat.configuration.entries import all_splits
 from nat.configuration.reading import read_snapshot, write_snapshot
+from nat.configuration.scales import Stages
 from nat.errors import UserError
 from nat.papers import settings
 from nat.papers.relation import latency
-from nat.workflow.cluster import DEFAULT_NEEDS, read_cluster, resources
+from nat.workflow.cluster import read_cluster, resources
 from nat.workflow.dependence import depends_on, taken_over
 from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
@@ -56,7 +57,7 @@ class Wiring:
         self.configuration, self.dry, self.cores = configuration, dry, cores
         self.cluster = read_cluster(configuration)
         self.resources = {
-            stage: resources(configuration, self.cluster, stage) for stage in DEFAULT_NEEDS
+            stage: resources(configuration, self.cluster, stage) for stage in Stages.model_fields
         }
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
@@ -14,9 +14,9 @@ from filelock import FileLock
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
 from nat.configuration.configuration import Configuration
-from nat.configuration.scales import Cluster, GpuNodes, Nodes, Stage
+from nat.configuration.scales import Cluster, GpuNodes, Nodes, Stages
 from nat.locks import acquired
-from nat.workflow.cluster import CLUSTER, DEFAULT_NEEDS, IN_TURN, read_cluster, resources
+from nat.workflow.cluster import CLUSTER, IN_TURN, read_cluster, resources
 from nat.workflow.left_behind import LOCK, stop_slurm_jobs
 from nat.workflow.slurm import cancel_what_never_starts, jobs_of_this_folder, state_of
 from tests.graph.test_graph import OVERVIEW, copy_repository, counts, snakemake
@@ -59,7 +59,7 @@ def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]
 
 
 @pytest.mark.parametrize("stage", ["latency", "cpu_latency"])
-def test_latencies_have_their_node_alone_and_those_of_processors_no_gpu(stage: Stage) -> None:
+def test_latencies_have_their_node_alone_and_those_of_processors_no_gpu(stage: str) -> None:
     scale = configured("paper")
     found = asked(resources(scale, cluster(), stage))
     assert found["slurm_extra"] == "--exclusive"
@@ -69,7 +69,7 @@ def test_latencies_have_their_node_alone_and_those_of_processors_no_gpu(stage: S
 
 
 @pytest.mark.parametrize("stage", IN_TURN)
-def test_steps_that_share_a_job_share_its_minutes(stage: Stage) -> None:
+def test_steps_that_share_a_job_share_its_minutes(stage: str) -> None:
     """Snakemake sums them up."""
     limits = cluster({"most_minutes": 240, "most_memory_mb": 2500})
     found = asked(resources(configuration(), limits, stage), 100)
@@ -216,7 +216,7 @@ def test_what_every_rule_says_of_its_resources_environment_and_times() -> None:
         if log and name != "verify":
             assert time, name
             assert log[1].replace("/logs/", "/benchmarks/").replace('.log",', '.tsv"') == time[1]
-    assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == stages
+    assert Stages.model_fields.keys() == stages
     # chains: the text of a training and that of a test set, distilling, scoring
     text = {"generate_text", "clean", "prepare_test_set"}
     assert shared == {"prepare": text, "distil": {"distil"}, "score": {"merge_shards", "score"}}
