@@ -23,8 +23,8 @@ from nat.errors import UserError
 from nat.files import atomic_write_text
 from nat.options import Count, StrictModel, validated
 from nat.program import run
-from nat.registry import Method, describe
-from nat.traits import DecodingMethod, Order
+from nat.registry import Method
+from nat.traits import Order
 
 FOLDER = Path(RESULTS, JOBS)  # of what jobs are handed, by program
 
@@ -49,12 +49,6 @@ class JobDecoding(StrictModel):
 
     method: Method
     tried: dict[str, list[Any]] = {}
-
-    @property
-    def traits(self) -> DecodingMethod:
-        """Traits of the method."""
-        traits: DecodingMethod = describe("decoding", self.method)
-        return traits
 
 
 class JobConfiguration(StrictModel):

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -38,7 +37,5 @@ def json_schema(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _all(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for each in model.__subclasses__():
-        yield each
-        yield from _all(each)
+def _all(model: type[BaseModel]) -> list[type[BaseModel]]:
+    return [model, *(each for own in model.__subclasses__() for each in _all(own))]

@@ -22,6 +22,7 @@ from nat.job import Job
 from nat.language_model.ngram import estimate_from
 from nat.measures import bleu, perfect
 from nat.program import Progress
+from nat.registry import describe
 
 Step = Job[CorpusStep]
 
@@ -95,7 +96,8 @@ def distil_text(job: Job[Distilled]) -> None:
     bpe = Path(inputs.corpus.path)
     if teacher is None:
         decoding, origin = inputs.translations.decoding, Path(inputs.translations.path)
-        engine = job.configuration.decodings[decoding].traits.converted or "pytorch"
+        method = job.configuration.decodings[decoding].method
+        engine = describe("decoding", method).converted or "pytorch"
         made_by = {"decoding": decoding, "engine": engine}
         distil(corpus, bpe, of_teacher(origin), origin, job.path.parent, made_by)
         return

@@ -66,7 +66,7 @@ def train_system(job: Job[Model]) -> None:
     progress = Progress(f"train {run.name}", run.lengths.updates, "updates")
     files, ended = _outputs(run, folder), _outputs(run, folder / ENDED)
     for made in (files, ended):
-        if not _is_finished(run, made):
+        if not are_intact(made) or read_json(made[REPORT])["fingerprint"] != run.fingerprint:
             continue
         if leads():
             if made is ended:
@@ -99,10 +99,6 @@ def _outputs(run: Run, folder: Path) -> dict[str, Path]:
     """Files of a finished training by their names, the report last."""
     names = ["model.pt", CURVE, *(f"{KEPT}/{name}.pt" for name in run.keep), REPORT]
     return {name: folder / name for name in names}
-
-
-def _is_finished(run: Run, files: dict[str, Path]) -> bool:
-    return are_intact(files) and read_json(files[REPORT])["fingerprint"] == run.fingerprint
 
 
 def describe(job: Job[Model]) -> Run:

@@ -68,7 +68,7 @@ class Methods:
             inputs.language_model and Path(inputs.language_model.path),
             inputs.converted and Path(inputs.converted.path),
         )
-        traits = described.traits
+        traits = registry.describe("decoding", described.method)
         if self._known is not None and (traits.starts_from_assistant or traits.starts_from_masks):
             return partial(method, known=self._known)
         return method
