@@ -23,10 +23,10 @@ pathvars:
 
 
 wildcard_constraints:
-    corpus=one_of(configuration.corpora),
+    corpus=one_of(configuration.files["corpora"]),
     system=one_of(configuration.systems),
     decoding=decoding_pattern(configuration),
-    paper=one_of(configuration.papers),
+    paper=one_of(configuration.files["papers"]),
     split=one_of(all_splits(configuration)),
     number=r"\w+",
     seed=NUMBER,
@@ -114,7 +114,7 @@ rule traces:
 
 
 # Each paper, its claims, each table and each figure is a target: dims, dims_claims, dims_figure_3.
-for paper in configuration.papers:
+for paper in configuration.files["papers"]:
 
     rule:
         """the tables, figures and claims of a paper"""

@@ -117,7 +117,7 @@ def cases(configuration: Any) -> dict[str, Case]:
     """The effective configurations of `SYSTEMS`, in one size."""
     from nat.data.candidates import RAW, Text
 
-    corpus = configuration.corpora[0]
+    corpus = configuration.files["corpora"][0]
 
     def of_size(name: str) -> Any:
         training = configuration.training(corpus, name)

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
+from nat.data.corpus_files import has_references, local_files
+from nat.data.restricted import part_of, text_part
 from nat.data.splits import TRAIN, VALID, folder_of
 
 
@@ -119,14 +121,14 @@ class CorpusStep(Artifact):
         test = None if self.split == TRAIN else self.split
         text, derived = replace(self, step="text"), corpus.derived
         if self.step == "references":
-            part = corpus.part([TRAIN, VALID] if test is None else [test])
-            return text, *self._kept(part.local_files(references=True))
+            part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
+            return text, *self._kept(local_files(part, references=True))
         if self.step == "text" and derived is not None:
             return [replace(self, corpus=derived.source)]
         if self.step == "text" and test is not None and corpus.is_cut_out(test):
             return [CorpusStep(self.corpus, "text")]
         if self.step == "text":
-            return self._kept(corpus.text_part(self.split).local_files())
+            return self._kept(local_files(text_part(corpus, self.split)))
         if test is not None:
             return text, CorpusStep(self.corpus, "bpe")
         before = STEPS[: STEPS.index(self.step)]
@@ -154,4 +156,4 @@ def is_generated(configuration: Configuration, corpus: str) -> bool:
 
 def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
     """Several references of sentences of a split; None for a split without them."""
-    return step_of(corpus, split, "references") if description.has_references(split) else None
+    return step_of(corpus, split, "references") if has_references(description, split) else None

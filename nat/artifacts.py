@@ -18,6 +18,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate
+from nat.data.corpus_files import has_references
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError
 
@@ -223,7 +224,7 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
         """The first split with several references, of valid and tests."""
         description = configuration.corpus(self.corpus)
         for split in description.held_out:
-            if description.has_references(split):
+            if has_references(description, split):
                 return split
         raise UserError(
             f"{file_of('corpora', self.corpus)}: no split has several references to tune weights "

@@ -22,7 +22,7 @@ def main() -> None:
     words = ["--config", *(f"{key}={value}" for key, value in keys.items())]
     targets = list(dict.fromkeys(arguments.targets))
     if "all" in targets:
-        targets += [name for name in configuration.papers if name not in targets]
+        targets += [name for name in configuration.files["papers"] if name not in targets]
     jobs = pending(targets, words)
     run = configuration.root / "results" / configuration.run
     measured = any((run / "benchmarks").rglob("*.tsv"))

@@ -17,6 +17,7 @@ from nat.configuration.files import FOLDERS, PAPER_SCALE, file_of
 from nat.configuration.json_values import WITH_TASKS, references
 from nat.configuration.recipes import Recipe
 from nat.data.corpus import Corpus
+from nat.data.corpus_files import sources_of
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
 from nat.data.origins import (
@@ -47,7 +48,7 @@ def check(configuration: Configuration) -> None:
     for where, folder, names in _names(configuration):
         for name in names:
             require(name, known[folder], FOLDERS.get(folder, folder[:-1]), where)
-    for name in configuration.corpora:
+    for name in configuration.files["corpora"]:
         check_corpus(name, configuration.corpus(name))
     tasks = [configuration.tasks_of(corpus) for corpus in configuration.tasks.values()]
     for view in map(configuration.for_tasks, dict.fromkeys([(), *tasks])):
@@ -89,10 +90,10 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[
             yield f"{where}: key 'tasks'", "tasks", content.get("tasks", {})
             for key, other, value in references(content):
                 yield f"{where}: key '{key}'", other, [value]
-    for name in configuration.corpora:
+    for name in configuration.files["corpora"]:
         where = f"{file_of('corpora', name)}: key 'distilled'"
         yield where, "systems", configuration.corpus(name).distilled
-    for name in configuration.papers:
+    for name in configuration.files["papers"]:
         systems = configuration.paper(name).systems
         for own, its in systems.items():
             where = f"{file_of('papers', name)}: key 'systems.{own}"
@@ -179,7 +180,7 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             yield from _problems_of_source(f"splits.{name}", text, corpus)
         if text.keep_repeated and text.every is None:
             yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
-    for key, source in corpus.sources_by_key.items():
+    for key, source in sources_of(corpus).items():
         yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)

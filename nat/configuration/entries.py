@@ -63,19 +63,9 @@ class Entries:
         return self.scale if name is None else f"{self.scale}@{name}"
 
     @property
-    def corpora(self) -> list[str]:
-        """Names of all corpora."""
-        return list(self.files["corpora"])
-
-    @property
     def systems(self) -> list[str]:
         """Names of all systems."""
         return list(self.files["systems"])
-
-    @property
-    def papers(self) -> list[str]:
-        """Names of all papers."""
-        return list(self.files["papers"])
 
     # Entries
 
@@ -183,7 +173,9 @@ class Entries:
         if corpus.derived is None:
             return corpus
         its, where = corpus.derived, self.file_of("corpora", name)
-        families.require(its.source, self.corpora, "corpus", f"{where}: key 'derived.from'")
+        families.require(
+            its.source, self.files["corpora"], "corpus", f"{where}: key 'derived.from'"
+        )
         parent = self.read(Corpus, "corpora", its.source)
         families.require(its.side, parent.sides, "language", f"{where}: key 'derived.side'")
         if not (splits := parent.split_names):
@@ -270,5 +262,5 @@ def decoding_pattern(configuration: Entries) -> str:
 
 def all_splits(configuration: Entries) -> list[str]:
     """Names of the splits of all corpora."""
-    splits = (configuration.corpus(name).split_names for name in configuration.corpora)
+    splits = (configuration.corpus(name).split_names for name in configuration.files["corpora"])
     return sorted({split for names in splits for split in names})

@@ -6,6 +6,7 @@ from pathlib import Path
 from nat.configuration.configuration import Configuration
 from nat.configuration.entries import has_decoding
 from nat.configuration.files import SETTINGS
+from nat.data.corpus_files import local_files
 from nat.errors import UserError
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 
@@ -42,7 +43,7 @@ def cannot_prepare(configuration: Configuration, corpus: str) -> str:
     description = configuration.corpus(corpus)
     if not description.licensed_by:
         return ""
-    files = description.local_files() | description.local_files(references=True)
+    files = local_files(description) | local_files(description, references=True)
     missing = _not_there(configuration.root, files.values())
     return missing and f"{missing} (licensed by {description.licensed_by})"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nat.data.corpus import Corpus, Preprocessing
+from nat.data.expected import check_expected
 from nat.data.flags import TextFlags
 from nat.data.lines import in_order, read_pairs, writing_pairs
 from nat.data.raw_text import Preparation, is_blank
@@ -145,5 +146,5 @@ def filter_folder(
                         write(source, target)
             key = "faulty" if is_first and not drops else "dropped"
             splits[split] = {"read": read, "kept": kept, key: faults if is_first or drops else {}}
-        corpus.check_expected(step, {name: each["kept"] for name, each in splits.items()}, output)
+        check_expected(corpus, step, {name: each["kept"] for name, each in splits.items()}, output)
         write_json(folder / f"{step}.json", {"splits": splits, **flags.as_written})

@@ -3,23 +3,17 @@
 They are validated strictly. Relations between keys are checked in `nat.configuration.checks`.
 """
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
 from nat.data.origins import (
-    FurtherReferences,
     GivenSubwords,
     GivenTranslations,
-    Source,
     Split,
-    with_archive,
 )
 from nat.data.raw_text import Preparation
 from nat.data.splits import TRAIN, VALID
-from nat.errors import UserError
 from nat.options import Count, Number, OrAbsent, Share, StrictModel, Text
 
 Value = TypeVar("Value")
@@ -191,120 +185,3 @@ class Corpus(StrictModel):
         """How the lines of both sides of a split are prepared."""
         one, other = (self.preparation(each, self.is_segmented(split)) for each in self.sides)
         return one, other
-
-    def part(self, splits: Iterable[str]) -> "Corpus":
-        """The corpus, restricted to some of its splits."""
-        kept, generator, derived = set(splits), self.generator, self.derived
-        changed: dict[str, Any] = {"splits": _only(self.splits, kept)}
-        if generator is not None:
-            pairs = {"pairs": _only(generator.pairs, kept)}
-            changed = {"generator": generator.model_copy(update=pairs)}
-        elif derived is not None:
-            names = {"splits": [name for name in derived.splits if name in kept]}
-            changed = {"derived": derived.model_copy(update=names)}
-        return self.model_copy(update=changed)
-
-    @property
-    def training_part(self) -> "Corpus":
-        """The part that trainings read."""
-        return self.part((TRAIN, VALID))
-
-    def text_part(self, split: str = TRAIN) -> "Corpus":
-        """The part whose raw text is made in one step.
-
-        It is a test set, or the training text, `valid`, and what is cut out of it.
-        """
-        if split in (TRAIN, VALID):
-            cut = [test for test in self.test_names if self.is_cut_out(test)]
-            return self.part([TRAIN, VALID, *cut])
-        of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
-        return self.part([split]).model_copy(update=_only(of_training, self.model_fields_set))
-
-    def prepared_as(self, split: str) -> dict[str, Any]:
-        """The keys by which the text of a split is made and prepared, JSON-able, as written."""
-        written = self.text_part(split).as_written()
-        for description in written.get("splits", {}).values():
-            description.pop("pairs", None)
-        left_out = {"description", "licensed_by", "licence", "dataset"}
-        left_out |= {"expected", "bleu_tokeniser", "least_perfect_score"}
-        return {key: value for key, value in written.items() if key not in left_out}
-
-    @property
-    def sources_by_key(self) -> dict[str, Source]:
-        """All descriptions of files by their key in the corpus file."""
-        sources: dict[str, Source] = {} if self.subwords is None else {"subwords": self.subwords}
-        sources |= {f"distilled.{teacher}": text for teacher, text in self.distilled.items()}
-        for name, split in self.splits.items():
-            sources |= split.parts_by_key(name)
-            for number, part in enumerate(split.references):
-                sources[f"splits.{name}.references[{number}]"] = part
-        return sources
-
-    @property
-    def addresses(self) -> dict[str, str]:
-        """The addresses that all files come from, by key."""
-        return {
-            f"{key}.{of_url}": url
-            for key, source in self.sources_by_key.items()
-            for of_url, url in with_archive(source, self.sides).addresses.items()
-        }
-
-    def local_files(self, *, references: bool = False) -> dict[str, Path]:
-        """The local files of the text, or of its further references, by their keys."""
-        files = {}
-        for key, source in self.sources_by_key.items():
-            if isinstance(source, FurtherReferences) == references:
-                for label, names in source.files.items():
-                    if isinstance(names, str):
-                        files[f"{key}.files.{label}"] = Path(names)
-                    else:
-                        several = enumerate(names)
-                        files |= {f"{key}.files.{label}[{n}]": Path(name) for n, name in several}
-        return files
-
-    def listed_references(self, split: str) -> list[tuple[int, FurtherReferences]]:
-        """The references of a split in the corpus file, with their numbers there.
-
-        Those in the other language are left out: a corpus may reverse the direction of another one.
-        """
-        numbered = enumerate(self.splits[split].references if split in self.splits else [])
-        return [(number, part) for number, part in numbered if self.target in part.labelled]
-
-    def has_references(self, split: str) -> bool:
-        """Return True for a split with references: listed ones, or those of a generator."""
-        return self.has_all_references(split) or bool(self.listed_references(split))
-
-    def has_all_references(self, split: str) -> bool:
-        """Return True if the references of a split are all correct translations of its sentences.
-
-        Those of a generator are: every noise-free target is among them.
-        """
-        return self.generator is not None and split != TRAIN
-
-    def check_expected(self, step: Step, counts: Mapping[str, int], folder: Path) -> None:
-        """Compare the counts of a step, made in a folder, with those of the corpus file.
-
-        Raises a `UserError` for the first outside its tolerance, or if no training pair is left.
-        """
-        if counts.get(TRAIN) == 0:
-            options = self.preprocessing
-            raise UserError(
-                f"{folder}: no training pair is left with preprocessing.max_tokens "
-                f"{options.max_tokens} and preprocessing.max_ratio {options.max_ratio:g}; widen "
-                "them"
-            )
-        for name, due in _only(self.expected.get(step, {}), {*counts}).items():
-            number, tolerance = (
-                (due.about, due.tolerance) if isinstance(due, SizeAbout) else (due, 0)
-            )
-            if abs(counts[name] - number) > tolerance * number:
-                margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
-                raise UserError(
-                    f"{folder}: {name} is {counts[name]:,} where 'expected.{step}.{name}' of the "
-                    f"corpus file says {number:,}{margin}; look for a mistake in the preprocessing "
-                    "or the downloads, or correct the key"
-                )
-
-
-def _only(values: Mapping[str, Value], names: set[str]) -> dict[str, Value]:
-    return {name: value for name, value in values.items() if name in names}

@@ -24,6 +24,7 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from nat.checksums import remedy, unreadable, verified
 from nat.data.corpus import Corpus, Corruption
+from nat.data.expected import check_expected
 from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
 from nat.data.lines import count_lines, in_order, read_lines, write_lines
 from nat.data.raw_text import CODES, NO_CODES, PIECES, SPACE, Splitter, marked, merge, splitter_of
@@ -151,7 +152,7 @@ def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> 
         vocabularies = Vocabularies(own[0], own[-1])
         size, source = vocabularies.sizes
         sizes = {"size": size} if source is None else {"source": source, "target": size}
-        corpus.check_expected("vocabulary", sizes, output)
+        check_expected(corpus, "vocabulary", sizes, output)
         vocabularies.save(folder)
         write_report(corpus, corpus.split_names, folder, vocabularies)
 

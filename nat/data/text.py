@@ -16,6 +16,8 @@ from typing import Any
 from nat.checksums import sha256_of
 from nat.data.clean import Seen, usable_digest
 from nat.data.corpus import Corpus
+from nat.data.corpus_files import listed_references, sources_of
+from nat.data.expected import check_expected
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
@@ -48,7 +50,7 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
             facts = _copy(corpus, folder, corpora, place.name)
         else:
             facts = _collect(corpus, folder, place)
-        corpus.check_expected("text", facts["pairs"], output)
+        check_expected(corpus, "text", facts["pairs"], output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
 
 
@@ -195,7 +197,7 @@ class _Cutter:
 def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     """Write subwords that were learned elsewhere, and published translations; return the facts."""
     facts: dict[str, Any] = {}
-    for key, source in corpus.sources_by_key.items():
+    for key, source in sources_of(corpus).items():
         kind, _, teacher = key.partition(".")
         if kind == "splits":
             continue
@@ -230,7 +232,7 @@ def make_references(
             sentences = list(read_lines(text / f"{split}.{source}"))
             several: defaultdict[int, list[str]] = defaultdict(list)
             read_from = []
-            for number, part in corpus.listed_references(split):
+            for number, part in listed_references(corpus, split):
                 fetched = fetch(part, corpus, f"splits.{split}.references[{number}]", place)
                 read_from += fetched.read_from(target)
                 with fetched.opened(folder) as files:

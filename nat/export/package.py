@@ -21,6 +21,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.configuration.entries import has_decoding
 from nat.configuration.models import Training
 from nat.data.corpus import Corpus
+from nat.data.restricted import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.subwords import subwords_file
 from nat.data.vocabulary import Vocabularies, vocabulary_files
@@ -244,7 +245,7 @@ def _of_training(
     check_names(report, record, vars(trained))
     check_weights(report, model)
     # the text must be prepared as it was for the training; imported models do not say how it was
-    changes = differences(record.get("corpus"), whole.prepared_as(TRAIN))
+    changes = differences(record.get("corpus"), prepared_as(whole, TRAIN))
     if "corpus" in record and changes:
         raise UserError(
             f"{configuration.root / configuration.file_of('corpora', trained.corpus)} has changed "

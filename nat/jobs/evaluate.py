@@ -15,6 +15,7 @@ from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.binarised import files_of
+from nat.data.restricted import prepared_as
 from nat.data.splits import folder_of
 from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files
@@ -67,7 +68,7 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
             files[SUMMARY].unlink(missing_ok=True)
             summary = write_translations(files[TRANSLATIONS], lines)
             score.score_translations(job)
-            prepared = job.corpus.prepared_as(wanted.split)
+            prepared = prepared_as(job.corpus, wanted.split)
             made_with = {"decoding": _options(job), "corpus": prepared}
             summary = {**summary, MADE_WITH: made_with}
         write_json(files[SUMMARY], {**summary, **origin})

@@ -6,6 +6,8 @@ from typing import Any
 from nat.artifacts import CorpusStep, PublishedCheckpoint
 from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
+from nat.data.corpus_files import addresses_of, has_references
+from nat.data.restricted import text_part
 from nat.data.sources import Place, download
 from nat.data.splits import TRAIN, VALID
 from nat.data.text import make_references as collect_references
@@ -23,7 +25,7 @@ def place_of(job: Job[Any], name: str) -> Place:
 
 def make_text(job: Job[CorpusStep]) -> None:
     """Make the raw text of a corpus, or of one of its test sets."""
-    part, place = job.corpus.text_part(job.artifact.split), place_of(job, job.artifact.corpus)
+    part, place = text_part(job.corpus, job.artifact.split), place_of(job, job.artifact.corpus)
     write_text(part, job.path, place)
 
 
@@ -31,7 +33,7 @@ def make_references(job: Job[CorpusStep]) -> None:
     """Collect the further references of the splits that are prepared together."""
     split, text = job.artifact.split, Path(job.inputs.before[0].path)
     splits = [TRAIN, VALID] if split == TRAIN else [split]
-    splits = [each for each in splits if job.corpus.has_references(each)]
+    splits = [each for each in splits if has_references(job.corpus, each)]
     collect_references(job.corpus, splits, text, job.path, place_of(job, job.artifact.corpus))
 
 
@@ -48,9 +50,9 @@ def fetch_checkpoint(job: Job[PublishedCheckpoint]) -> None:
 def addresses(configuration: Configuration) -> dict[str, list[str]]:
     """Files and keys that name each address of a corpus or of a checkpoint."""
     keys: dict[str, list[str]] = {}
-    for name in configuration.corpora:
+    for name in configuration.files["corpora"]:
         file = configuration.file_of("corpora", name)
-        for key, url in configuration.corpus(name).addresses.items():
+        for key, url in addresses_of(configuration.corpus(name)).items():
             keys.setdefault(url, []).append(f"{file}: key '{key}'")
     for name, content in configuration.files["systems"].items():
         file = configuration.file_of("systems", name)

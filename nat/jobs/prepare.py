@@ -11,6 +11,7 @@ from nat.data.corpus import Corpus
 from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.flags import read_flags, sentence
 from nat.data.likeness import REPORT
+from nat.data.restricted import part_of, training_part
 from nat.data.splits import GIVEN
 from nat.data.subwords import apply_bpe as apply_learned
 from nat.data.subwords import bpe_folder
@@ -35,12 +36,12 @@ def _before(job: Step) -> Path:
 def filter_text(job: Step) -> None:
     """Clean the training text, or tokenise it: the step is that of the job."""
     step: Any = job.artifact.step
-    filter_folder(step, job.corpus.training_part, _before(job), job.path, job.processes)
+    filter_folder(step, training_part(job.corpus), _before(job), job.path, job.processes)
 
 
 def apply_bpe(job: Step) -> None:
     """Learn and apply subwords."""
-    bpe_folder(job.corpus.training_part, _before(job), job.path, job.processes)
+    bpe_folder(training_part(job.corpus), _before(job), job.path, job.processes)
     _tell_flags(job.artifact.corpus, job.path / REPORT)
 
 
@@ -52,7 +53,7 @@ def _tell_flags(name: str, report: Path) -> None:
 
 def binarise(job: Step) -> None:
     """Binarise the training text."""
-    binarise_folder(job.corpus.training_part, _before(job), job.path)
+    binarise_folder(training_part(job.corpus), _before(job), job.path)
 
 
 def prepare_test_set(job: Step) -> None:
@@ -66,7 +67,7 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
 
     `learned` is the folder `bpe` of the training text. Raises as `nat.measures.perfect.measure`.
     """
-    part = corpus.part([split])
+    part = part_of(corpus, [split])
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")
     apply_learned(part, folder / "tokens", learned, folder / "bpe")

@@ -23,6 +23,7 @@ from nat.checksums import CHECKPOINTS, OF_FOLDER, sha256_of, verified
 from nat.configuration import differences, fingerprint
 from nat.data.archive import is_whole_zip
 from nat.data.binarised import files_of
+from nat.data.restricted import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
@@ -158,7 +159,7 @@ def describe(job: Job[Model]) -> Run:
         checkpoints=str(job.path.with_name(CHECKPOINTS)),
         logger=settings.logger,
         unit=job.corpus.unit,
-        corpus=job.corpus.prepared_as(TRAIN),
+        corpus=prepared_as(job.corpus, TRAIN),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,

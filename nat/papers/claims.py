@@ -11,6 +11,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.families import require
+from nat.data.corpus_files import has_all_references
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
@@ -56,7 +57,7 @@ def _decided_against_all(configuration: Configuration, check: Check) -> bool:
         and check.number is None
         and not states_an_effect(check.relations, check.margin)
         and all(cell.source is not None and cell.measure in AGAINST_ALL for cell in cells)
-        and all(configuration.corpus(cell.corpus).has_all_references(cell.split) for cell in cells)
+        and all(has_all_references(configuration.corpus(cell.corpus), cell.split) for cell in cells)
     )
 
 

@@ -18,6 +18,7 @@ from nat.configuration.families import family_of, require
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Point
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
+from nat.data.corpus_files import has_references
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting
@@ -277,7 +278,7 @@ class Resolver:
             return f"the law of {corpus} is not known"
         if not cannot and measure.several_references:
             description = configuration.corpus(corpus)
-            if not any(description.has_references(split) for split in known):
+            if not any(has_references(description, split) for split in known):
                 return f"{corpus} has one reference per sentence"
         return cannot
 

@@ -62,7 +62,9 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
 def latency(configuration: Configuration, names: Mapping[str, Any]) -> Latency:
     """Find the latencies of a group by the names in their path; no other is a UserError."""
     parts = (
-        part for name in configuration.papers for part in relation(configuration, name).values()
+        part
+        for name in configuration.files["papers"]
+        for part in relation(configuration, name).values()
     )
     known = {each.path: each for part in parts for each in part.latencies.values()}
     path = Latency.of({**names, "run": configuration.run, "names": ()}).path

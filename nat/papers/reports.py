@@ -81,7 +81,7 @@ class Site(Artifact, path="results/{run}/report/index.html"):
 
 def every(configuration: Configuration) -> Iterator[Report]:
     """Every report of every paper."""
-    for name in configuration.papers:
+    for name in configuration.files["papers"]:
         for part in relation(configuration, name):
             yield Report(configuration.run, name, *part.split(" "))
         if configuration.paper(name).claims:

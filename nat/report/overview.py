@@ -43,7 +43,7 @@ def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
         "Results",
         lead,
         [section for section in sections if section.rows or section.picture],
-        facts=[f"{papers.cost_text(results, configuration.papers)} {counted}"],
+        facts=[f"{papers.cost_text(results, configuration.files['papers'])} {counted}"],
         stand_ins=stand_ins(configuration, results.shown()),
         command=snakemake(configuration, "all"),
     )

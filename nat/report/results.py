@@ -11,6 +11,7 @@ from nat.configuration import Configuration, differences
 from nat.configuration.configuration import needed_systems
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import RunChoice
+from nat.data.restricted import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
@@ -36,7 +37,7 @@ class Results:
     @cached_property
     def papers(self) -> list[str]:
         """Files of `config/papers`; first those of papers, which have published values."""
-        files = self.configuration.papers
+        files = self.configuration.files["papers"]
         return sorted(files, key=lambda name: not published.exists(self.root, name))
 
     @cached_property
@@ -103,7 +104,7 @@ class Results:
         today = self.configuration.training(corpus, system).as_json()
         lines = differences(record["training"], today)
         if record.get("corpus"):
-            prepared = self.configuration.corpus(corpus).prepared_as(TRAIN)
+            prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
             lines += differences({"corpus": record["corpus"]}, {"corpus": prepared})
         for name, how in needed_systems(self.configuration.on(corpus), system):
             its = seed if how == "init_from" else self.configuration.scale_settings.seeds[0]
@@ -135,7 +136,7 @@ class Results:
             there = self.configuration.on(cell.corpus)
             today = {
                 "decoding": there.decoding(cell.decoding).as_json(),
-                "corpus": there.corpus(cell.corpus).prepared_as(cell.split),
+                "corpus": prepared_as(there.corpus(cell.corpus), cell.split),
             }
             yield from differences(made_with, today)
 

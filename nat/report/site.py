@@ -39,7 +39,7 @@ def write(configuration: Configuration, folder: Path) -> None:
         navigation[of_paper(paper)] = configuration.paper(paper).title
     with atomic_directory(folder) as temporary:
         of_papers = {
-            paper: papers.page(results, paper, temporary) for paper in configuration.papers
+            paper: papers.page(results, paper, temporary) for paper in configuration.files["papers"]
         }
         pages = [overview.page(results, of_papers), sentences.page(results, temporary)]
         pages += [*of_papers.values(), *systems.pages(results)]

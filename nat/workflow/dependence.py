@@ -14,6 +14,8 @@ from nat.artifact import Artifact
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
+from nat.data.corpus_files import has_references, listed_references
+from nat.data.restricted import prepared_as, text_part
 from nat.data.splits import TRAIN, VALID
 from nat.job import record_of
 from nat.measures.known import TOYS
@@ -91,18 +93,18 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
     if artifact.step == "references":
         splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
         return [
-            [(number, part.as_written()) for number, part in description.listed_references(split)]
+            [(number, part.as_written()) for number, part in listed_references(description, split)]
             for split in splits
-            if description.has_references(split)
+            if has_references(description, split)
         ]
     if artifact.step != "text":
         prepared = description.preprocessing.as_written()
         own = {} if artifact.split == TRAIN else _scored_as(description)
         return prepared | own
-    text = description.prepared_as(artifact.split)
+    text = prepared_as(description, artifact.split)
     for split in text.get("splits", {}).values():
         split.pop("references", None)
-    part = description.text_part(artifact.split)
+    part = text_part(description, artifact.split)
     # A split that is cut out of the training text depends on what cleaning will keep.
     if not any(part.is_cut_out(split) for split in part.split_names):
         del text["preprocessing"]

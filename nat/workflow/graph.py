@@ -20,6 +20,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
+from nat.data.corpus_files import has_references
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -75,7 +76,9 @@ class Graph:
         are the tables that it changes and their figures, if there are any.
         """
         apart = self.configuration.scale_settings.apart
-        wanted = papers or [name for name in self.configuration.papers if name not in apart]
+        wanted = papers or [
+            name for name in self.configuration.files["papers"] if name not in apart
+        ]
         own = [report for report in self.reports.values() if report.paper in wanted]
         figures = {(each.paper, each.number) for each in own if each.number.startswith(PREFIX)}
         swept = [e for e in own if {(e.paper, e.number), (e.paper, PREFIX + e.number)} & figures]
@@ -91,7 +94,7 @@ class Graph:
                 paths += self.scores()
             elif target in ("students", "teachers"):
                 paths += self.models(of_teachers=target == "teachers")
-            elif target == "demo" or target in self.configuration.papers:
+            elif target == "demo" or target in self.configuration.files["papers"]:
                 paths += self.reports_of("overview" if target == "demo" else target)
             elif target in self.reports:
                 paths += self.reports[target].files
@@ -117,7 +120,7 @@ class Graph:
 
     def results(self, papers: Collection[str] | None = None) -> list[Artifact]:
         """Every score, analysis and training record that reports of all or of some papers read."""
-        wanted = self.configuration.papers if papers is None else papers
+        wanted = self.configuration.files["papers"] if papers is None else papers
         names = [name for name, report in self.reports.items() if report.paper in wanted]
         sources = [cell.source for name in names for cell in self.cells[name]]
         return [source for source in dict.fromkeys(sources) if source is not None]
@@ -156,7 +159,7 @@ class Graph:
             for split in (TRAIN, *description.test_names):
                 steps.append(step_of(corpus, split, "text"))
                 splits = (TRAIN, VALID) if split == TRAIN else (split,)
-                if any(description.has_references(each) for each in splits):
+                if any(has_references(description, each) for each in splits):
                     steps.append(step_of(corpus, split, "references"))
         return _paths(steps)
 

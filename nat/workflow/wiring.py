@@ -61,7 +61,7 @@ class Wiring:
         }
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}
-        corpora, splits = configuration.corpora, all_splits(configuration)
+        corpora, splits = configuration.files["corpora"], all_splits(configuration)
         self.generated = [name for name in corpora if is_generated(configuration, name)]
         self.fetched = [name for name in corpora if name not in self.generated]
         self.sharded = [split for split in splits if is_sharded(configuration, split)]

@@ -350,7 +350,7 @@ def test_names_in_systems_of_papers(folder: Folder) -> None:
     one = {**its, "tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}
     folder.files["papers/own"] = {"title": "a", "systems": {"A": one, "B": its}}
     folder.files["scales/paper"] = FILES["scales/tiny"]
-    assert folder.load().papers == ["own"]
+    assert [*folder.load().files["papers"]] == ["own"]
     one["baseline"] = "BB"
     check_words(folder.error(), "papers/own", ["systems.A.baseline", "BB", "B"])
     one["tasks"] = {"wmt14-en-dd": {"system": "nat"}}

@@ -9,6 +9,7 @@ import pytest
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import Seen, digest_of, fault, filter_folder, usable_digest
+from nat.data.expected import check_expected
 from nat.data.lines import CHUNK, in_order, read_lines
 from nat.data.raw_text import Preparation
 from nat.files import read_json
@@ -228,14 +229,14 @@ def test_expected_sizes_may_have_a_tolerance() -> None:
     sizes = {"train": {"about": 1000, "tolerance": 0.01}, "test": 50}
     corpus, folder = as_corpus({**SIDES, "expected": {"tokens": sizes}}), Path("results/x/tokens")
     for train in (990, 1000, 1010):
-        corpus.check_expected("tokens", {"train": train, "valid": 7, "test": 50}, folder)
-    corpus.check_expected("text", {"train": 1}, folder)
-    corpus.check_expected("tokens", {"train": 1000}, folder)  # a test set is prepared alone
+        check_expected(corpus, "tokens", {"train": train, "valid": 7, "test": 50}, folder)
+    check_expected(corpus, "text", {"train": 1}, folder)
+    check_expected(corpus, "tokens", {"train": 1000}, folder)  # a test set is prepared alone
     for train in (989, 1011):
         with told(folder, f"{train:,}", "'expected.tokens.train'", "1,000", "1 %"):
-            corpus.check_expected("tokens", {"train": train, "test": 50}, folder)
+            check_expected(corpus, "tokens", {"train": train, "test": 50}, folder)
     with told("'expected.tokens.test'", "49", "50"):
-        corpus.check_expected("tokens", {"train": 1000, "test": 49}, folder)
+        check_expected(corpus, "tokens", {"train": 1000, "test": 49}, folder)
 
 
 # Streams

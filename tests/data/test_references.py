@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nat.data.corpus_files import has_references, local_files
 from nat.data.lines import write_lines
 from nat.data.references import read_references, write_references
 from nat.data.sources import Place
@@ -86,29 +87,29 @@ def test_references_that_do_not_fit(
 def test_which_splits_have_references() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     corpus = as_corpus(content)
-    assert corpus.has_references("test")
-    assert not corpus.has_references("valid")
+    assert has_references(corpus, "test")
+    assert not has_references(corpus, "valid")
     # the other way round: `like` takes the references over, but they are of the other language
     reversed_ = as_corpus({**content, "source": "en", "target": "de"})
-    assert not reversed_.has_references("test")
+    assert not has_references(reversed_, "test")
     generated = as_corpus({"source": "ka", "target": "lu", "generator": {"pairs": {}}})
-    assert generated.has_references("valid") and not generated.has_references("train")
+    assert has_references(generated, "valid") and not has_references(generated, "train")
     derived = as_corpus({"source": "x", "target": "de", "derived": {"from": "a", "side": "de"}})
-    assert not derived.has_references("test")
+    assert not has_references(derived, "test")
 
 
 def test_local_files_have_keys() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     content["splits"]["train"] = {"parts": [{"files": {"de": ["a.de", "b.de"], "en": "a.en"}}]}
     corpus = as_corpus(content)
-    assert corpus.local_files() == {
+    assert local_files(corpus) == {
         "splits.test.files.de": Path("test.de"),
         "splits.test.files.en": Path("test.en"),
         "splits.train.parts[0].files.de[0]": Path("a.de"),
         "splits.train.parts[0].files.de[1]": Path("b.de"),
         "splits.train.parts[0].files.en": Path("a.en"),
     }
-    assert corpus.local_files(references=True) == {
+    assert local_files(corpus, references=True) == {
         "splits.test.references[0].files.en": Path("one.en")
     }
 

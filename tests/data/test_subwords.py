@@ -9,6 +9,7 @@ import nat.data.subwords as subwords_module
 from nat.data.corpus import Corpus, Corruption
 from nat.data.lines import read_lines
 from nat.data.raw_text import bpe_splitter, merge
+from nat.data.restricted import part_of
 from nat.data.subwords import (
     apply_bpe,
     bpe_folder,
@@ -117,7 +118,7 @@ def test_folder(tmp_path: Path, merges: Any) -> None:
     assert set(loaded.target.symbols) == (both if loaded.is_joint else seen["de"])
     counts = loaded.target.counts[len(SPECIALS) :]
     assert counts == sorted(counts, reverse=True)
-    apply_bpe(corpus.part(["test"]), tokens, output, tmp_path / "test")
+    apply_bpe(part_of(corpus, ["test"]), tokens, output, tmp_path / "test")
     for name in ("test.en", "test.de", *vocabularies):
         assert (tmp_path / "test" / name).read_bytes() == (output / name).read_bytes()
 

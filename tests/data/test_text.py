@@ -12,10 +12,12 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 from nat.checksums import sha256_of
+from nat.data import text
 from nat.data.clean import filter_folder
-from nat.data.corpus import Corpus
+from nat.data.corpus_files import addresses_of, local_files
 from nat.data.lines import read_lines
 from nat.data.origins import PairSource, Source, with_archive
+from nat.data.restricted import text_part
 from nat.data.sources import Place
 from nat.data.splits import folder_of
 from nat.data.text import make_text
@@ -39,7 +41,7 @@ def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
 def make(root: Path, corpus: dict[str, Any], name: str = "own", part: str | None = None) -> Path:
     """Make the text of all splits of a corpus, or of a part of it."""
     typed = as_corpus(corpus)
-    typed = typed if part is None else typed.text_part(part)
+    typed = typed if part is None else text_part(typed, part)
     output = folder_of(name, part or "train", root / "corpora") / "text"
     make_text(typed, output, Place(name, root, root / "mirror", root / "down"), root / "corpora")
     return output
@@ -64,7 +66,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
     assert facts["read_from"]["test.de"] == [str(packed)]
-    assert as_corpus(corpus).local_files()["splits.test.files.de"] == packed
+    assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_a_wrong_count_and_a_full_disk_leave_nothing(
     with told("splits.train.pairs", "4", "3"):
         make(tmp_path, corpus)
     full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-    monkeypatch.setattr(Corpus, "check_expected", full)
+    monkeypatch.setattr(text, "check_expected", full)
     with told("text", "disk is full"):
         make(tmp_path, corpus_of(tmp_path))
     assert left_nothing(tmp_path)
@@ -108,9 +110,9 @@ def test_a_wrong_count_and_a_full_disk_leave_nothing(
 
 def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
     corpus = as_corpus(corpus_of(tmp_path))
-    part = corpus.text_part()
+    part = text_part(corpus)
     assert part.split_names == ["train", "valid"]
-    assert corpus.text_part("test").split_names == ["test"]
+    assert text_part(corpus, "test").split_names == ["test"]
     assert corpus.test_names == ["test"]
     assert corpus.split_names == [*SPLITS]
     assert folder_of("toy", "valid") == Path("results/corpora/toy")
@@ -307,8 +309,8 @@ def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
 
 def test_every_address_of_a_corpus_is_known() -> None:
     configuration = configured("paper")
-    for name in configuration.corpora:
+    for name in configuration.files["corpora"]:
         written = Path(ROOT, f"config/corpora/{name}.yaml").read_text()
         written = re.sub(r"(?m)#.*$", "", written)
-        known = configuration.corpus(name).addresses
+        known = addresses_of(configuration.corpus(name))
         assert set(re.findall(r"https?://[^\s,\]}'\"]+", written)) <= set(known.values()), name

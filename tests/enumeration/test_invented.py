@@ -23,6 +23,7 @@ from nat.data.invented.law import (
 )
 from nat.data.invented.text import generate, split_of, write_corpus
 from nat.data.invented.words import clause, lexicon
+from nat.data.restricted import part_of
 from nat.options import validated
 from tests.made_up_corpus import as_corpus
 from tests.messages import told
@@ -269,7 +270,7 @@ def written(folder, *splits):
     """Write these splits of a corpus; returns its facts and the contents of its files."""
     corpus = as_corpus({"source": "ka", "target": "lu", "generator": {"pairs": PAIRS, "seed": 4}})
     folder.mkdir()
-    facts = write_corpus(corpus.part(splits), folder, folder)
+    facts = write_corpus(part_of(corpus, splits), folder, folder)
     return facts, {path.name: path.read_bytes() for path in folder.glob("[!.]*")}
 
 

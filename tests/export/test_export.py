@@ -29,6 +29,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
 from nat.data.lines import LONGEST_LINE, read_lines
 from nat.data.raw_text import RawText
+from nat.data.restricted import prepared_as
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.export import command, translator
@@ -746,7 +747,7 @@ def test_a_model_does_not_translate_text_of_another_preparation(
 ) -> None:
     corpus = read("micro").corpus(CORPUS)
     record = model("ctc-kd") / REPORT
-    write_json(record, {"corpus": corpus.prepared_as("train")})
+    write_json(record, {"corpus": prepared_as(corpus, "train")})
     command = ["pack", model("ctc-kd"), "made"]
     assert nat(*command)[2] == 0
     shutil.rmtree("made")

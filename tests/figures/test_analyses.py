@@ -7,10 +7,9 @@ import pytest
 from drawn import Drawn, configuration, described, plot_of
 
 from nat.configuration import Configuration
-from nat.data.corpus import Corpus
 from nat.figures.points import Plot
 from nat.files import write_json
-from nat.papers import reports
+from nat.papers import coordinates, reports
 from tests.made_up_run import FIGURE
 from tests.messages import told
 
@@ -18,7 +17,7 @@ from tests.messages import told
 @pytest.fixture(autouse=True)
 def several_references(monkeypatch: pytest.MonkeyPatch) -> None:
     """The corpus has several references of a sentence, without which no latent is aligned."""
-    monkeypatch.setattr(Corpus, "has_references", lambda corpus, split: True)
+    monkeypatch.setattr(coordinates, "has_references", lambda corpus, split: True)
 
 
 def write(plain: Configuration, *contents: dict[str, Any]) -> Path:

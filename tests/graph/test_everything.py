@@ -36,7 +36,7 @@ def test_every_table_figure_and_claim_is_there(run: tuple[Path, str]) -> None:
         papers.add(report.paper)
         assert (repository / report.path).stat().st_size, report
     pages = (repository / "results/micro/report/papers").glob("*.html")
-    assert papers == set(configuration.papers) <= {path.stem for path in pages}
+    assert papers == set(configuration.files["papers"]) <= {path.stem for path in pages}
 
 
 def test_nothing_of_it_is_run_again_and_all_files_are_what_was_written(

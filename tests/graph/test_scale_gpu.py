@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import on_a_gpu
+from nat.data.corpus_files import local_files
 from nat.files import read_json
 from tests.graph.test_graph import copy_repository, counts, snakemake, write_yaml
 from tests.made_up_corpus import corpus_file
@@ -41,7 +42,7 @@ def write_local_text(repository: Path) -> None:
 @pytest.mark.timeout(1000)
 def test_six_papers_can_be_asked_for_and_the_plan_says_what_they_take(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
-    for file in configured("gpu").corpus("tatoeba-en-de").local_files().values():
+    for file in local_files(configured("gpu").corpus("tatoeba-en-de")).values():
         (repository / file).parent.mkdir(parents=True, exist_ok=True)
         (repository / file).touch()
     status, screen = snakemake(repository, "-n", *TARGETS, scale="gpu")

@@ -10,6 +10,7 @@ import pytest
 from nat.analyses import known_law, schedule_bounds, step_errors
 from nat.configuration import read
 from nat.configuration import runnable as module
+from nat.data.corpus_files import local_files
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import MEASURES
 from nat.papers import claims, reports, values
@@ -139,7 +140,7 @@ def test_what_needs_files_that_nobody_can_download_is_run_where_they_are(
 
     assert len(states()) == 1 and f"not run: {files[0]} is not there" in "".join(states())
     described = read("paper", tmp_path).corpus("nist-zh-en")
-    local = described.local_files() | described.local_files(references=True)
+    local = local_files(described) | local_files(described, references=True)
     for path in (tmp_path / file for file in [*files, *local.values()]):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

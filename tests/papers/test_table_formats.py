@@ -81,7 +81,7 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 """
 
 
-@pytest.mark.parametrize("paper", read("demo", REPOSITORY).papers)
+@pytest.mark.parametrize("paper", read("demo", REPOSITORY).files["papers"])
 def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
     found = read("demo", REPOSITORY)
     inputs = []
