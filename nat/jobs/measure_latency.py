@@ -51,9 +51,8 @@ def measure_latency(jobs: Sequence[Job[Any]]) -> None:
 
     The sentences are drawn at random from the test set, always the same ones; those that are empty
     or do not fit the positions of one of the models are left out and counted. Where there is no
-    GPU, the file has no times, and its key `state` says so. A system that cannot run on the device
-    has a key `state` instead of times, which says why. After the job of the latencies come those of
-    the systems in their order.
+    GPU, or a system cannot run on the device, its numbers have the reason instead of a value. After
+    the job of the latencies come those of the systems in their order.
     """
     job: Job[Latency] = jobs[0]
     latency, options = job.artifact, job.configuration.scale.latency

@@ -5,7 +5,7 @@ A file is a JSON object. Its key `measures` has the numbers of each part by the 
     {"measures": {"test": {"sacrebleu": {"value": 27.1, "low": 26.2, "high": 27.9}}}, ...}
 
 A part of a score, an analysis or a total correlation is a split, a part of a latency a system and
-its decoding, `at-base/beam5`, and a training has one part, `TRAINING`. A number has a `value`, or
+its decoding, `at-base/beam5`, and a training has one part, `training`. A number has a `value`, or
 null and the `reason` why there is none, and what `Number` describes where it is known. `flags`,
 `not_decoded` and `perfect` are keys of the file and hold for all its numbers; the rest is up to its
 job.
@@ -24,7 +24,6 @@ from nat.files import read_json
 
 DIGITS = 6  # decimal places of numbers in files
 COLLAPSED = "few distinct translations"  # the flag of a model that has learned nothing
-TRAINING = "training"  # the part of the record of a training
 NOT_AVAILABLE = "not available"  # the reason of a measure that is not defined for what was measured
 
 Measures = dict[str, dict[str, Any]]

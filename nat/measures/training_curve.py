@@ -7,7 +7,7 @@ from typing import Any
 
 from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
-from nat.measures.results import TRAINING
+from nat.measures.known import TRAINING
 from nat.options import at
 
 FIFTHS = 5  # parts of a training that shares of candidates are given for

@@ -9,7 +9,7 @@ from nat.data.flags import counted
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
-from nat.measures.results import COLLAPSED
+from nat.measures.results import COLLAPSED, NOT_AVAILABLE
 from nat.measures.significance import LEVEL
 from nat.papers import values
 from nat.papers.cells import QUOTED, Shown
@@ -29,7 +29,7 @@ from nat.papers.table_formats import (
     signed,
     superscript,
 )
-from nat.papers.values import NOT_AVAILABLE, Record
+from nat.papers.values import Record
 
 INTERVAL = "[low, high]"
 TESTED = (

@@ -12,7 +12,7 @@ from typing import Any
 from nat.measures import significance
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
-from nat.measures.results import Number
+from nat.measures.results import NOT_AVAILABLE, Number
 from nat.measures.significance import Interval, pearson
 from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown
 from nat.papers.differences import difference
@@ -22,7 +22,6 @@ Record = dict[str, Any]
 Name = tuple[str, str]
 """Row and column."""
 Named = Mapping[Name, Shown]
-NOT_AVAILABLE = "not available"
 SIZES = ("model_size", "memory")
 """Measures that are in the file of a latency, but are no times."""
 MACHINE, SENTENCES, UNSTEADY = TIMED = ("timed_on", "timed_sentences", "unsteady")
