@@ -80,7 +80,6 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
     """Quartiles of milliseconds of both decodings, and of their ratio."""
     import numpy as np
     import torch
-    from nat.language_model.options import LanguageModelOptions
 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
