@@ -7,7 +7,6 @@ print(translator.translate(["wara foh delis"]))
 
 import logging
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from io import BufferedIOBase
@@ -115,22 +114,14 @@ class TextTranslator:
         """
         if isinstance(lines, str):
             raise TypeError("translate() takes lines, not a string; pass a list: [line]")
-        parts: list[np.ndarray] = []
-        line_of: list[int] = []
-        encode, longest = self.vocabularies.source.encode, self.model.longest_source
-        texts = list(lines)
+        longest, source, target = self.model.longest_source, *self.vocabularies
         with extras_named():  # text in Chinese needs one
-            subwords = [self.raw_text.subwords(line).split() for line in texts]
-        for number, each in enumerate(subwords):
-            cut = in_parts(each, longest)
-            if len(cut) > 1:
-                message = "line %d is too long for the model and was cut in %d"
-                _LOG.warning(message, first + number, len(cut))
-            parts += [np.array(encode(" ".join(part)), dtype=np.int64) for part in cut]
-            line_of += [number] * len(cut)
+            cut = [in_parts(self.raw_text.subwords(line).split(), longest) for line in lines]
+        encoded = (source.encode(" ".join(part)) for parts in cut for part in parts)
+        sentences = [np.array(tokens, dtype=np.int64) for tokens in encoded]
         try:
             translations = translate(
-                self.model, self.method, parts, range(len(parts)), self.batch_tokens
+                self.model, self.method, sentences, range(len(sentences)), self.batch_tokens
             )
         except torch.OutOfMemoryError as error:
             raise UserError(
@@ -138,15 +129,20 @@ class TextTranslator:
                 "tokens; choose fewer, with --batch-tokens of 'nat translate' or 'batch_tokens' of "
                 "load()"
             ) from error
-        words: list[list[str]] = [[] for _ in texts]
-        counts = Counter(line_of)
-        for number, translation in zip(line_of, translations, strict=True):
-            words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
-            if translation.status != EMPTY_SOURCE and not merge(words[number][-1]).strip():
-                what = "line" if counts[number] == 1 else "a part of line"
-                why = "an empty translation" if translation.status == OK else translation.status
-                _LOG.warning("%s %d is not translated: %s", what, first + number, why)
-        return [self.raw_text.text(*each) for each in words]
+        left, texts = iter(translations), []
+        for number, parts in enumerate(cut, start=first):
+            if len(parts) > 1:
+                message = "line %d is too long for the model and was cut in %d"
+                _LOG.warning(message, number, len(parts))
+            words = []
+            for translation in islice(left, len(parts)):
+                words.append(target.decode(translation.hypothesis.tokens))
+                if translation.status != EMPTY_SOURCE and not merge(words[-1]).strip():
+                    what = "line" if len(parts) == 1 else "a part of line"
+                    why = "an empty translation" if translation.status == OK else translation.status
+                    _LOG.warning("%s %d is not translated: %s", what, number, why)
+            texts.append(self.raw_text.text(*words))
+        return texts
 
 
 load = TextTranslator  # loading a model is to make one
