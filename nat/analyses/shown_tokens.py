@@ -16,7 +16,7 @@ from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.passes import Pass, Traced, described
+from nat.decoding.passes import Pass, Traced, words
 from nat.measures.statistics import lacking
 
 EXAMPLES = 3  # the first sentences of median target length
@@ -59,7 +59,10 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
                 "source": _words(pairs.sources[number].tolist(), source),
                 "reference": _words(references[number], target),
                 "tokens": marked(seen.get(number, decoded[number]), references[number], target),
-                "passes": described(decoded[number], target),
+                "passes": [
+                    {"tokens": words(each.tokens, target), "predicted": each.chosen}
+                    for each in decoded[number]
+                ],
             }
             for number in examples[:EXAMPLES]
         ],

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
+from nat.data.vocabulary import EOS
 from nat.decoding.beams import LeftToRightSearch
-from nat.decoding.forced import forced_passes
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import BeamSearchDecodingOptions
 from nat.decoding.passes import Pass
@@ -27,8 +28,21 @@ class BeamSearch(LeftToRightSearch, BeamSearchDecodingOptions):
         return [best for best, *_ in self.search(model, encoded, longest, chunk=chunk)]
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
-        """The passes, without the rest of the beam; see `nat.decoding.passes.Traced`."""
-        return forced_passes(model, source, self(model, source))
+        """The passes, without the rest of the beam; see `nat.decoding.passes.Traced`.
+
+        There is one for each group of tokens and EOS.
+        """
+        written, group = [one.tokens for one in self(model, source)], model.decoder.chunk or 1
+        scores = forced_tokens(model, model.encode(source), written, group=group).tolist()
+        sentences = []
+        for tokens, its_scores in zip(([*one, EOS] for one in written), scores, strict=True):
+            passes = []
+            for start in range(0, len(tokens), group):
+                end = min(start + group, len(tokens))
+                chosen = list(range(start, end))
+                passes.append(Pass(tokens[:end], chosen, chosen, its_scores[:end]))
+            sentences.append(passes)
+        return sentences
 
 
 METHOD = BeamSearch

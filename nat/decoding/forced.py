@@ -7,8 +7,6 @@ from torch import Tensor
 
 from nat.data.batch import pad
 from nat.data.vocabulary import BOS, EOS, PAD
-from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -42,21 +40,3 @@ def forced_tokens(
     real = labels.ne(PAD)
     own = model.output.log_probabilities(states[:, : labels.size(1)][real], labels[real][:, None])
     return states.new_zeros(labels.shape).masked_scatter(real, own)
-
-
-def forced_passes(
-    model: Transformer, source: Tensor, translations: Sequence[Hypothesis]
-) -> list[list[Pass]]:
-    """A pass for each group of tokens and EOS of translations; see `nat.decoding.passes.Traced`."""
-    group = model.decoder.chunk or 1
-    written = [one.tokens for one in translations]
-    scores = forced_tokens(model, model.encode(source), written, group=group).tolist()
-    sentences = []
-    for tokens, its_scores in zip(([*one, EOS] for one in written), scores, strict=True):
-        passes = []
-        for start in range(0, len(tokens), group):
-            end = min(start + group, len(tokens))
-            chosen = list(range(start, end))
-            passes.append(Pass(tokens[:end], chosen, chosen, its_scores[:end]))
-        sentences.append(passes)
-    return sentences

@@ -1,7 +1,7 @@
 """The passes of a decoding, as figures, tables and the sentence browser show them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -58,13 +58,6 @@ class Traced(Protocol):
         EOS is the last token where the decoder predicts it. Passes that left the sentence as it
         was because nothing was masked are not there.
         """
-
-
-def described(sentence: Sequence[Pass], vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Passes as figures of kind `steps` read them; an empty token is an empty word."""
-    return [
-        {"tokens": words(each.tokens, vocabulary), "predicted": each.chosen} for each in sentence
-    ]
 
 
 def words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str | None]:
