@@ -139,7 +139,7 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.ctranslate2_beam import CTranslate2Beam
-    from nat.decoding.engines.ctranslate2 import SearchEngine
+    from nat.decoding.engines.ctranslate2 import CTranslate2Engine
     from nat.export.formats import convert
     from nat.training.model_file import load_model
     from nat.transformer.architecture import Architecture
@@ -175,7 +175,7 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "model"
         convert("ctranslate2", model, Vocabularies(vocabulary, vocabulary), made)
-        engine = SearchEngine(made, "float32")
+        engine = CTranslate2Engine(made, "float32", torch.device("cpu"))
     found = search(model, source)
     pairs = zip(its_search(), found, strict=True)
     difference = max(abs(score - mine.score) for score, mine in pairs)

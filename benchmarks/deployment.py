@@ -124,7 +124,7 @@ def systems_in(
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.ctc import CtcDecoding
     from nat.decoding.ctranslate2_ctc import CTranslate2Ctc
-    from nat.decoding.engines.ctranslate2 import EncoderEngine
+    from nat.decoding.engines.ctranslate2 import CTranslate2Engine
     from nat.decoding.engines.onnx import OnnxEngine
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.onnx_parallel import OnnxParallel
@@ -172,7 +172,8 @@ def systems_in(
             convert("ctranslate2", model, vocabularies, folder / f"{label}, CTranslate2")
         for precision in ("float32", "int8") if single else ():
             its = CTranslate2Ctc(precision=precision)
-            opened = EncoderEngine(folder / f"{label}, CTranslate2", precision)
+            made = folder / f"{label}, CTranslate2"
+            opened = CTranslate2Engine(made, precision, torch.device("cpu"))
             systems[f"{label}, CTranslate2, {precision}"] = partial(its, model, source, opened)
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"

@@ -8,7 +8,7 @@ from torch import Tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SPECIALS
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.engines import running
-from nat.decoding.engines.ctranslate2 import SearchEngine
+from nat.decoding.engines.ctranslate2 import CTranslate2Engine
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import Ctranslate2BeamDecodingOptions
 from nat.transformer.model import Transformer
@@ -25,7 +25,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
     """
 
     def __call__(
-        self, model: Transformer, source: Tensor, engine: SearchEngine
+        self, model: Transformer, source: Tensor, engine: CTranslate2Engine
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 
@@ -63,10 +63,12 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
             "return_end_token": True,
         }
 
-    def _search(self, engine: SearchEngine, sentences: list[list[str]], limit: int) -> list[Any]:
+    def _search(
+        self, engine: CTranslate2Engine, sentences: list[list[str]], limit: int
+    ) -> list[Any]:
         """Results of sentences whose translations have at most `limit` tokens and an EOS."""
         with running(engine.folder):
-            results: list[Any] = engine.translator.translate_batch(
+            results: list[Any] = engine.model.translate_batch(
                 sentences,
                 max_batch_size=math.ceil(len(sentences) / engine.parts),
                 max_decoding_length=limit + 1,
@@ -75,7 +77,7 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamDecodingOptions):
             )
         return results
 
-    def _best(self, engine: SearchEngine, result: Any, limit: int) -> Hypothesis:
+    def _best(self, engine: CTranslate2Engine, result: Any, limit: int) -> Hypothesis:
         """The best hypothesis that ended."""
         hypotheses = [[engine.ids[word] for word in words] for words in result.hypotheses]
         best = next((row for row, tokens in enumerate(hypotheses) if tokens[-1:] == [EOS]), 0)

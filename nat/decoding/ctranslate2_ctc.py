@@ -5,7 +5,7 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.data.vocabulary import BLANK, EOS, PAD
-from nat.decoding.engines.ctranslate2 import EncoderEngine
+from nat.decoding.engines.ctranslate2 import CTranslate2Engine
 from nat.decoding.hypothesis import Hypothesis, written
 from nat.decoding.network import choice
 from nat.decoding.options import Ctranslate2CtcDecodingOptions
@@ -23,7 +23,7 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, engine: EncoderEngine
+        self, model: Transformer, source: Tensor, engine: CTranslate2Engine
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).
 

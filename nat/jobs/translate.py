@@ -105,7 +105,7 @@ def matching_engine(
     Raises:
         UserError: if the folder is missing or damaged, or the model is of other vocabularies.
     """
-    engine: Engine = engine_module(path.name).opened(path, precision, device, alone)
+    engine: Engine = engine_module(path.name).ENGINE(path, precision, device, alone)
     source = None if sizes.source is None else len(engine.source_symbols)
     its = VocabularySizes(len(engine.symbols), source)
     if its != sizes:

@@ -115,7 +115,7 @@ def test_threads_share_a_batch_or_a_sentence(model: Any, precision: str, threads
     finally:
         torch.set_num_threads(before)
     assert (shared.parts, alone.parts) == (threads, 1)
-    assert shared.translator.num_translators == threads
+    assert shared.model.num_translators == threads
     for each in (shared, alone):
         must_agree(method(model, source, each), expected, 1e-3)
     assert method(model, source[:1], shared)[0].tokens == expected[0].tokens

@@ -1,4 +1,4 @@
-"""Engines other than PyTorch that run a converted model, a module for each."""
+"""Engines other than PyTorch that run a converted model: a module for each, with its `ENGINE`."""
 
 import importlib
 from collections.abc import Iterator

@@ -22,48 +22,55 @@ CUBLAS = "libcublas.so.12"
 """The library that the package from PyPI loads on a GPU; PyTorch may bring another version."""
 
 
-class SearchEngine:
+class CTranslate2Engine:
     """A converted model in CTranslate2, with as many threads as PyTorch uses.
 
-    On a processor, each thread translates a part of a batch on its own, as most products of
-    matrices in a search are too small to be shared; all of them work on sentences that come
-    `alone`.
+    It runs on a processor where the engine finds no GPU. There, each thread translates a part of a
+    batch on its own, as most products of matrices in a search are too small to be shared; all of
+    them work on sentences that come `alone`, and on frames.
 
     Attributes:
-        translator: the engine's own object.
+        model: the engine's own object, a `Translator`, or an `Encoder` of frames.
         parts: how many parts of a batch are translated in parallel.
         source_symbols, symbols: see `nat.decoding.engines.Engine`.
         ids: of the symbols.
+        projection: of the states of an encoder, [V, D], on the processor.
     """
 
     def __init__(
-        self, folder: Path, precision: str, device: str = "cpu", alone: bool = False
+        self, folder: Path, precision: str, device: torch.device, alone: bool = False
     ) -> None:
-        self.folder = folder
-        self.parts = 1 if alone or device != "cpu" else torch.get_num_threads()
-        own, self.translator = _opened(Translator, folder, precision, device, self.parts)
+        verified_folder(folder)
+        on_gpu = device.type == "cuda" and runs_on_gpu()
+        if precision == "float16" and not on_gpu:
+            raise UserError(
+                "CTranslate2 has float16 on GPUs only, and finds none with cuBLAS 12; translate "
+                "with a decoding in float32 or int8"
+            )
+        # else its products of matrices take the threads that Snakemake writes there: all of the job
+        os.environ.pop("MKL_NUM_THREADS", None)
+        encodes, threads = (folder / PROJECTION).exists(), torch.get_num_threads()
+        own = folder / ("int8" if precision == "int8" else "float32")
         source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
-        if not source.exists():
+        if encodes:
+            source, target = own / "vocabulary.json", folder / "labels.json"
+        elif not source.exists():
             source = target = own / "shared_vocabulary.json"
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
         self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-
-
-class EncoderEngine:
-    """A converted encoder in CTranslate2; see `SearchEngine`.
-
-    The `projection` [V, D] is on the processor.
-    """
-
-    def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
-        self._folder = folder
-        own, self._encoder = _opened(Encoder, folder, precision, device)
-        self.source_symbols: list[str] = read_json(own / "vocabulary.json")
-        self.symbols: list[str] = read_json(folder / "labels.json")
+        self.folder, self.parts = folder, 1 if encodes or alone or on_gpu else threads
         with running(folder):
-            self.projection = torch.from_numpy(np.load(folder / PROJECTION, allow_pickle=False))
-        if precision == "int8" and has_bfloat16_products(torch.device("cpu")):
+            self.model: Any = (Encoder if encodes else Translator)(
+                str(own),
+                device="cuda" if on_gpu else "cpu",
+                compute_type=precision,
+                inter_threads=self.parts,
+                intra_threads=threads // self.parts,
+            )
+            if encodes:
+                self.projection = torch.from_numpy(np.load(folder / PROJECTION, allow_pickle=False))
+        if encodes and precision == "int8" and has_bfloat16_products(torch.device("cpu")):
             self.projection = self.projection.bfloat16()
 
     def states(self, frames: Tensor, lengths: Tensor) -> Tensor:
@@ -76,42 +83,12 @@ class EncoderEngine:
             StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
             for ids in (frames, lengths)
         )
-        with running(self._folder):
-            last = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
+        with running(self.folder):
+            last = self.model.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
         return torch.from_numpy(np.array(last))
 
 
-def opened(
-    folder: Path, precision: str, device: torch.device, alone: bool
-) -> SearchEngine | EncoderEngine:
-    """Open a folder as what it holds, on a processor where the engine finds no GPU."""
-    where = "cuda" if device.type == "cuda" and runs_on_gpu() else "cpu"
-    if (folder / PROJECTION).exists():
-        return EncoderEngine(folder, precision, where)
-    return SearchEngine(folder, precision, where, alone)
-
-
-def _opened(
-    kind: Any, folder: Path, precision: str, device: str, parts: int = 1
-) -> tuple[Path, Any]:
-    """The folder of a precision, and its model as a class of the engine's Python package."""
-    verified_folder(folder)
-    if precision == "float16" and device == "cpu":
-        raise UserError(
-            "CTranslate2 has float16 on GPUs only, and finds none with cuBLAS 12; translate "
-            "with a decoding in float32 or int8"
-        )
-    # else its products of matrices take the threads that Snakemake writes there: all of the job
-    os.environ.pop("MKL_NUM_THREADS", None)
-    own = folder / ("int8" if precision == "int8" else "float32")
-    with running(folder):
-        return own, kind(
-            str(own),
-            device=device,
-            compute_type=precision,
-            inter_threads=parts,
-            intra_threads=torch.get_num_threads() // parts,
-        )
+ENGINE = CTranslate2Engine
 
 
 def runs_on_gpu() -> bool:

@@ -27,7 +27,7 @@ class OnnxEngine:
         UserError: if the folder is missing or damaged.
     """
 
-    def __init__(self, folder: Path, precision: str) -> None:
+    def __init__(self, folder: Path, precision: str, *_: Any) -> None:
         verified_folder(folder)
         self.folder = folder
         self.source_symbols: list[str]
@@ -50,9 +50,7 @@ class OnnxEngine:
             )
 
 
-def opened(folder: Path, precision: str, _device: torch.device, _alone: bool) -> OnnxEngine:
-    """Open a folder, on a processor."""
-    return OnnxEngine(folder, precision)
+ENGINE = OnnxEngine
 
 
 class OnnxNetwork(EngineNetwork):
