@@ -31,8 +31,8 @@ class CTranslate2Ctc(Ctranslate2CtcDecodingOptions):
         """
         source = source.cpu()
         lengths = model.copied_lengths(source)
-        padding = model.upsampled_padding_of(lengths)
-        frames = (~padding).sum(1)
+        frames = model.canvas_lengths(lengths)
+        padding = torch.arange(int(frames.max())) >= frames[:, None]
         places = places_of("repeated", lengths, frames, padding.size(1))
         states = engine.states(source.gather(1, places), frames)[~padding]
         output = Output(engine.projection, engine.projection.dtype == torch.bfloat16)

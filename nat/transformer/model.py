@@ -189,11 +189,7 @@ class Transformer(nn.Module):
 
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
         """Padding of canvases with ceil(upsample * source tokens) positions, [B, T]."""
-        return self.upsampled_padding_of(self.copied_lengths(encoded.source))
-
-    def upsampled_padding_of(self, source_lengths: Tensor) -> Tensor:
-        """The same for numbers of source tokens, [B]."""
-        lengths = self.canvas_lengths(source_lengths)
+        lengths = self.canvas_lengths(self.copied_lengths(encoded.source))
         width = int(lengths.max()) if lengths.numel() else 0
         return torch.arange(width, device=lengths.device) >= lengths[:, None]
 

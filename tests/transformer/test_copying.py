@@ -89,8 +89,7 @@ def test_a_learned_temperature_stays_above_zero() -> None:
 def test_the_longest_source_fills_the_positions(upsample: float) -> None:
     model = make_model(decoder={"upsample": upsample})
     lengths = [math.ceil(Fraction(str(upsample)) * length) for length in range(1, 230)]
-    width = model.upsampled_padding_of(torch.arange(1, 230)).logical_not().sum(1)
-    assert width.tolist() == lengths
+    assert model.canvas_lengths(torch.arange(1, 230)).tolist() == lengths
     for positions in range(4, 230):
         model.architecture = replace(model.architecture, max_positions=positions)
         assert model.longest_source == sum(length <= positions for length in lengths)
