@@ -1,6 +1,7 @@
 """Noisy parallel decoding (Gu et al. 2018): an autoregressive assistant chooses a candidate."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -60,24 +61,21 @@ def best_of_assistant(
     candidates plus one for the assistant.
     """
     size = len(candidates) // len(source)
+    pairs = [(number // size, tuple(one.tokens)) for number, one in enumerate(candidates)]
     # each different candidate once
-    different = dict.fromkeys(
-        (number // size, tuple(one.tokens)) for number, one in enumerate(candidates)
-    )
-    wanted = [each for each in different if len(each[1]) <= assistant.longest_target]
+    wanted = [each for each in dict.fromkeys(pairs) if len(each[1]) <= assistant.longest_target]
     known = {}
     if wanted:
         encoded = assistant.encode(source)
         rows = torch.tensor([row for row, _ in wanted], device=source.device)
         scores = forced_tokens(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
         known = dict(zip(wanted, scores.sum(1).tolist(), strict=True))
-    chosen = []
-    for row in range(len(source)):
-        scored = []
-        for one in candidates[row * size : (row + 1) * size]:
-            score = known.get((row, tuple(one.tokens)), -torch.inf)
-            divisor = len(one.tokens) + 1 if length_penalty == "mean" else 1
-            scored.append(one.scored(score / divisor))
-        best = most_probable(scored)
-        chosen.append(Hypothesis(best.tokens, best.score, max(one.steps for one in scored) + 1))
-    return chosen
+    scored = []
+    for one, pair in zip(candidates, pairs, strict=True):
+        divisor = len(one.tokens) + 1 if length_penalty == "mean" else 1
+        scored.append(one.scored(known.get(pair, -torch.inf) / divisor))
+    of_sentences = [scored[start : start + size] for start in range(0, len(scored), size)]
+    return [
+        replace(most_probable(each), steps=max(one.steps for one in each) + 1)
+        for each in of_sentences
+    ]
