@@ -66,8 +66,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             file system refuses a write inside it (disk full, permission).
     """
     path = Path(path)
-    if path.is_symlink():  # a folder cannot take the place of a link
-        path = path.resolve()
+    with writing(path):  # a folder cannot take the place of a link
+        path = path.resolve() if path.is_symlink() else path
     temporary, replaced = (path.parent / f".{path.name}.{part}" for part in ("partial", "replaced"))
     with writing(path):
         check_replaceable(path)
