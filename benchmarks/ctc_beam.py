@@ -106,7 +106,7 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
         words = len(SPECIALS) + (3 * numbers.pareto(0.7, 400_000)).astype(np.int64)
         words = np.minimum(words, symbols - 1)
         model_of_language = estimate(words, np.full(16_000, 25), symbols, 4)
-        options = LanguageModelOptions("at-base", "beam5", 4, 0.4)
+        options = LanguageModelOptions(system="at-base", decoding="beam5")
     greedy, beam = (
         CtcDecoding(),
         CtcBeam(beam=BEAM, symbols=BEAM, language_model=options, word_bonus=2.2 if ngrams else 0.0),
