@@ -200,9 +200,8 @@ class _Claim:
                 variables = {key: own[key] for key in own if key not in COORDINATES}
                 there = {**base, **chosen, **variables, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))
-            cells, over = (list(map(source.timed, each)) for each in (cells, over))
-        printed = source.printed.get(identity(cells[0], str(called)))
-        return Shown(tuple(cells), tuple(over)).with_published(printed)
+            shown = Shown(tuple(cells), tuple(over)).each(source.timed)
+        return shown.with_published(source.printed.get(identity(cells[0], str(called))))
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""

@@ -39,12 +39,11 @@ _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
 
 class Heading(NamedTuple):
-    """A row, column, series or panel; `varied` are the coordinates that are lists in `given`."""
+    """A row, column, series or panel: one of those that a line gives."""
 
     label: str
     chosen: Chosen
-    varied: tuple[str, ...] = ()
-    given: Line = Line()
+    given: Line
 
     @property
     def is_run(self) -> bool:
@@ -136,7 +135,7 @@ class Resolver:
                 coordinates = {key: each for key, each in line.given().items() if key != along}
                 for chosen, varied in product(coordinates):
                     label = self.label(line.label, chosen, varied)
-                    headings.append(Heading(label, chosen, varied, line))
+                    headings.append(Heading(label, chosen, line))
             no_repetition(each.label for each in headings)
         return headings
 

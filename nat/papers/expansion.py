@@ -14,7 +14,6 @@ from nat.configuration.families import require
 from nat.configuration.overrides import Point
 from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
-from nat.options import hint
 from nat.papers import hyper_parameters, published
 from nat.papers.cells import (
     COMPUTED,
@@ -155,7 +154,7 @@ class ExpandedTable(Expanded):
         columns = [Line(label=TEXT)] if texts else self.described.columns
         self.columns = resolver.headings(columns, "columns")
         for row in self.described.rows:
-            quoted = [Heading(label, {}, given=row) for label in row.quoted or ()]
+            quoted = [Heading(label, {}, row) for label in row.quoted or ()]
             self.rows += quoted or resolver.headings([row], "rows")
         with told_of("rows: "):
             no_repetition(row.label for row in self.rows)
@@ -168,7 +167,7 @@ class ExpandedTable(Expanded):
             if label in labels:
                 at = labels.index(label)
             else:
-                self.rows.insert(at, Heading(label, {}, given=Line(quoted=[label])))
+                self.rows.insert(at, Heading(label, {}, Line(quoted=[label])))
             at += 1
         self.named = {row.label: row.chosen for row in self.rows}
         run = [row for row in self.rows if row.is_run]
@@ -196,7 +195,7 @@ class ExpandedTable(Expanded):
         if row.given.group is not None or self.described.kind == "texts":
             return row.given.group or ""
         system = row.chosen.get("system")
-        if "steps" in row.varied and system in self.resolver.paper.systems:
+        if isinstance(row.given.steps, list) and system in self.resolver.paper.systems:
             return str(system)
         printed = next((line.group for line in self.lines[::-1] if line.row == row.label), "")
         return self.described.groups.get(printed, printed)
@@ -271,11 +270,10 @@ class ExpandedTable(Expanded):
             of = [(label, column.label) for label in named]
         else:
             of = [(row.label, label) for label in named]
-        labels = {*itertools.chain.from_iterable(resolved)}
-        for each in of:
-            if each not in resolved:
-                label = next((label for label in each if label not in labels), each[0])
-                raise UserError(f"'derived' has no earlier '{label}'; {hint(label, labels)}")
+        for label, name in of:
+            require(label, [earlier for earlier, _ in resolved], "earlier row in 'derived':")
+            columns = [earlier for its, earlier in resolved if its == label]
+            require(name, columns, "earlier column in 'derived':")
         operation = f"absolute_{operation}" if derived.absolute else operation
         measure = operation if operation in DERIVED else resolved[of[like]].first.measure
         cell = Cell("", "", measure, resolved[of[0]].first.task, reason=COMPUTED)
@@ -392,7 +390,7 @@ class ExpandedFigure(Expanded):
             labels = series.quoted if series.quoted and not series.label else own
             if not all(isinstance(label, str) for label in labels):
                 raise missing("label")
-            self.rows += [Heading(str(label), {}, given=series) for label in labels]
+            self.rows += [Heading(str(label), {}, series) for label in labels]
         for panel, series in itertools.product(self.columns, self.described.series):
             row = str(series.label or series.system)
             given = series.given()

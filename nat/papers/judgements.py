@@ -177,7 +177,8 @@ def _judged(
     margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
     estimates: list[Estimate] = [*of]
     if check.kind == "gains":
-        named = of.pop(check.named_gain)
+        labels = [one.label for one, _ in check.pairs]
+        named = of.pop(labels.index(check.relation))  # which is to be the largest
         estimates = [combined([named, each], lambda pair: pair[0] - pair[1]) for each in of]
     pairs = list(zip(estimates, margins, strict=False))
     if check.kind == "trend":

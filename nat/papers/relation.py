@@ -146,7 +146,7 @@ class SweepFigure(Expanded):
             self.numbers.append(one.changed(**here, category="" if are_numbers else name))
         shown = {cell.column for cell in self.cells}
         self.columns = [each for each in table.columns if each.label in shown]
-        self.rows = [Heading(label, {}, given=line) for label, line in lines.items()]
+        self.rows = [Heading(label, {}, line) for label, line in lines.items()]
         self.described = FigurePart(
             title=f"{table.described.title}, by {', '.join(points[0].values)}",
             kind="lines" if are_numbers else "bars",

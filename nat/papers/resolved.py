@@ -101,11 +101,6 @@ class Check:
             return [(named, side) for side in sides if side is not named]
         return list(zip(sides[::2], sides[1::2], strict=True))
 
-    @property
-    def named_gain(self) -> int:
-        """Which of the differences of `gains` is to be the largest."""
-        return [side.label for side in self.sides[::2]].index(self.relation)
-
 
 class ResolvedClaims(Resolved):
     """The claims of a paper, and in sentences where the configuration deviates from it."""

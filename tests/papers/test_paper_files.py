@@ -61,7 +61,8 @@ def test_what_the_papers_print_agrees_with_their_claims() -> None:
             if check.kind == "trend":  # the last one is from first to last
                 differences.pop()
             elif check.kind == "gains":
-                named = differences.pop(check.named_gain)
+                labels = [one.label for one, _ in check.pairs]
+                named = differences.pop(labels.index(check.relation))
                 differences = [named - each for each in differences]
             size = pairs[0][1] if check.share else 1
             wanted = region(check.relations, check.margin * size)
