@@ -101,9 +101,8 @@ class Expanded:
         if not isinstance(cell.source, Latency):
             return cell
         source = self.latencies.get((cell.corpus, cell.seed, cell.setting))
-        if source is None or cell.part not in source.names:
-            shows = f"shows no latency of {cell.part} in the setting '{cell.setting}'"
-            raise UserError(f"{self.name} {shows}")
+        names = () if source is None else source.names
+        require(cell.part, names, f"latency of {self.name} in the setting '{cell.setting}':")
         return cell._replace(source=source)
 
     # What claims find

@@ -46,11 +46,9 @@ def relation(configuration: Configuration, paper: str) -> dict[str, Expanded]:
             if isinstance(cell.source, Latency):
                 groups[cell.corpus, cell.seed, cell.setting][name].add(cell.part)
     for (corpus, seed, setting), by_report in groups.items():
+        widest_first = sorted(by_report, key=lambda each: -len(by_report[each]))
         for name, names in by_report.items():
-            widest = max(  # the first of equal ones
-                (each for each in by_report if names <= by_report[each]),
-                key=lambda each: len(by_report[each]),
-            )
+            widest = next(each for each in widest_first if names <= by_report[each])
             group, timed = f"{paper}_{widest.replace(' ', '_')}", tuple(sorted(by_report[widest]))
             source = Latency(configuration.run, corpus, group, seed, setting, timed)
             parts[name].latencies[corpus, seed, setting] = source

@@ -101,11 +101,10 @@ def latex(table: TableText) -> str:
 
     What is wider than a line is made as wide.
     """
-    frame = pd.DataFrame(table.rows).map(escape_latex)
     headings = [tuple(map(escape_latex, column)) for column in table.columns]
-    parted = any(part for _, part in headings)
-    names = [name for name, _ in headings]
-    frame.columns = pd.MultiIndex.from_tuples(headings) if parted else pd.Index(names)
+    frame = pd.DataFrame(table.rows, columns=pd.MultiIndex.from_tuples(headings)).map(escape_latex)
+    if not any(part for _, part in headings):
+        frame = frame.droplevel(1, axis="columns")
     others = len(table.columns) - table.labels
     column = f"p{{{0.7 / max(others, 1):.2f}\\linewidth}}" if table.prose else "r"
     grid = frame.style.hide(axis="index").to_latex(
