@@ -194,9 +194,7 @@ class _Claim:
                 if name is None:
                     raise missing("over")
                 row = source.named.get(name, {"system": name})
-                same: Chosen = {
-                    key: own[key] for key in ("measure", "task", "setting") if key in own
-                }
+                same = {key: own[key] for key in own if key in ("measure", "task", "setting")}
                 variables = {key: own[key] for key in own if key not in COORDINATES}
                 there = {**base, **chosen, **variables, **row, **same}
                 over = resolver.numbers(there, **(labels | {"row": name}))

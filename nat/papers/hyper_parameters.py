@@ -14,7 +14,7 @@ from nat.configuration.files import PAPER_SCALE
 from nat.errors import UserError, told_of
 from nat.options import require_at
 from nat.papers import published
-from nat.papers.coordinates import Resolver, no_repetition
+from nat.papers.coordinates import Resolver
 from nat.papers.description import Line
 from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
@@ -27,22 +27,20 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
     """Read the settings of a table; what does not exist is a UserError that names it."""
     configuration = resolver.configuration
     table = resolver.paper.tables[number]
-    given = (e if isinstance(e, Line) else Line(label=e, system=e) for e in table.columns)
-    columns = [(str(each.label or each.system), str(each.system)) for each in given]
-    labels = [label for label, _ in columns]
-    no_repetition(labels)
+    given = (each if isinstance(each, Line) else Line(system=each) for each in table.columns)
+    columns = resolver.headings(given, "columns")
     ours_too: published.Needed = {str(row.label): not row.ours_only for row in table.rows}
-    needed: published.Needed = dict.fromkeys(labels, True)
+    needed: published.Needed = {column.label: True for column in columns}
     printed = published.join(resolver.published.get(number, []), ours_too, needed)
     records = []
-    for row, (label, name) in itertools.product(table.rows, columns):
-        here = {**resolver.defaults, **table.cells.given(), "system": name}
-        system = resolver.configured(name, here)
+    for row, column in itertools.product(table.rows, columns):
+        here = {**resolver.defaults, **table.cells.given(), **column.chosen}
+        system = resolver.configured(here["system"], here)
         with told_of(f"row '{row.label}': "):
             scales = (configuration.scale, PAPER_SCALE)
             values = [_value(configuration, system, scale, str(row.key)) for scale in scales]
         ours, at_paper_scale = (row.names.get(value, value) for value in values)
-        value = printed.get((str(row.label), label))
+        value = printed.get((str(row.label), column.label))
         theirs = stated = value.printed if value is not None else ""
         if row.times is not None and value is not None and isinstance(value.published, float):
             theirs, stated = f"{theirs} x {row.times}", f"{value.published * row.times:g}"
@@ -52,7 +50,7 @@ def settings(resolver: Resolver, number: str) -> list[Record]:
                 "paper": resolver.name,
                 "table": number,
                 "row": row.label,
-                "column": label,
+                "column": column.label,
                 "scale": configuration.scale,
                 "system": system,
                 "key": row.key,

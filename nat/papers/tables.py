@@ -32,10 +32,7 @@ from nat.papers.table_formats import (
 from nat.papers.values import Record
 
 INTERVAL = "[low, high]"
-TESTED = (
-    *("sacrebleu", "tokenised_bleu"),
-    *("multi_reference_bleu", "multi_reference_tokenised_bleu"),
-)
+TESTED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "multi_reference_tokenised_bleu")
 TEXT = "text"
 """Key of the text of a record, where a table shows no numbers."""
 

@@ -63,7 +63,7 @@ ONE_STEP_ONLY = {"system": "cmlm-kd", "decoding": {"1": "x"}}
         ({"columns": ["En-D"]}, {}, ["rows", "columns", "En-D", "En-De"]),
         ({"over": "NATT", "measure": "parameter_share"}, {}, ["over", "'NATT'", "'NAT'"]),
         ({"derived": {"difference": ["NAT", "NATT"]}}, {}, ["derived", "NATT", "NAT"]),
-        ({"derived": {"correlation": "NATT"}}, {}, ["derived", "NATT", "NAT"]),
+        ({"derived": {"correlation": "NATT"}}, {}, ["derived", "NATT", "En-De"]),
         ({"derived": {"difference": ["r", "NAT"]}}, {}, ["derived", "'r'"]),
         # of the table
         ({}, {"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
