@@ -68,7 +68,6 @@ class _Claim:
         self, resolver: Resolver, name: str, claim: Claim, parts: Mapping[str, Expanded]
     ) -> None:
         self.resolver, self.name, self.claim, self.parts = resolver, name, claim, parts
-        self.nowhere = Expanded(resolver, "no table or figure (key 'in')")
         self.place = claim.source
         if "source" not in claim.model_fields_set:
             named = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
@@ -91,7 +90,7 @@ class _Claim:
         """The table or figure that the first of these names, else the claim."""
         name = next((each.source for each in given if each.source), self.place)
         if name is None:
-            return self.nowhere
+            return Expanded(self.resolver, "no table or figure (key 'in')")
         return self.parts[require(name, self.parts, "table or figure in 'in':")]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:

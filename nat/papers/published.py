@@ -19,26 +19,19 @@ COLUMNS = (
     *("value", "unit", "note", "use"),
 )
 OURS, QUOTED, NONE = USES = ("ours", "quoted", "none")
-OWN = "source=authors"
-"""Beginning of the note on a value of the paper's own runs."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _WRITTEN_OTHERWISE = re.compile(r"[+-]?\d+(,\d+|[.,]?\d*\s*(±|\+/-|\+-).*)|")
 """Numbers that would be taken for words: with a decimal comma, or with a spread; and nothing."""
 
 
 class Published(NamedTuple):
-    """A printed value: the columns of the file, and where it stands there."""
+    """A printed value: the columns of the file that are read, and where it stands there."""
 
     table: str
     row: str
     column: str
     group: str
-    system: str
-    variant: str
-    task: str
-    metric: str
     printed: str
-    unit: str
     note: str
     use: str
     file: str
@@ -66,7 +59,7 @@ class Published(NamedTuple):
 
 def is_own(origin: str) -> bool:
     """Tell whether a printed value is from the paper's own runs, not quoted from another paper."""
-    return f"; {OWN}" in origin
+    return "; source=authors" in origin
 
 
 def file_of(paper: str) -> str:
@@ -84,7 +77,9 @@ def read(root: Path, paper: str, tables: Collection[str]) -> dict[str, list[Publ
     file, of_table = file_of(paper), dict[str, list[Published]]()
     rows = rows_of(root / file, file, COLUMNS) if exists(root, paper) else []
     known: dict[tuple[str, str, str], int] = {}
-    for line in (Published._make((*row, file, number)) for number, row in rows):
+    # the other columns describe a value as the paper does
+    read = ((*row[:4], row[8], *row[10:], file, number) for number, row in rows)
+    for line in map(Published._make, read):
         if line.use not in USES:
             raise line.refuse(f"column 'use': found '{line.use}', expected {', '.join(USES)}")
         if not bool(line.row) == bool(line.column) == (line.use != NONE):

@@ -329,10 +329,9 @@ class StatedSettings:
     def value(self, row: Stated, task: str, name: str) -> Any:
         """Look up our effective value for one task and system or decoding."""
         path, corpus = self.path(row), self.configuration.task(task)
-        of_scale = self.configuration.scale_settings
         match path.partition(".")[0]:
             case "settings":
-                return at({"settings": of_scale.model_dump()}, path)
+                return at({"settings": self.configuration.scale_settings.model_dump()}, path)
             case "corpus":
                 return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
             case "decoding":
