@@ -79,9 +79,9 @@ class Site(Artifact, path="results/{run}/report/index.html"):
     run: str
 
 
-def every(configuration: Configuration) -> Iterator[Report]:
-    """Every report of every paper."""
-    for name in configuration.files["papers"]:
+def every(configuration: Configuration, papers: Collection[str] = ()) -> Iterator[Report]:
+    """Every report of these papers or of all."""
+    for name in papers or configuration.files["papers"]:
         for part in relation(configuration, name):
             yield Report(configuration.run, name, *part.split(" "))
         if configuration.paper(name).claims:
@@ -193,12 +193,10 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
 
     An unknown paper is a UserError, and so is nothing to show.
     """
-    for paper in papers:
-        configuration.paper(paper)
     places = []
-    for report in every(configuration):
+    for report in [*every(configuration, papers)]:
         made, *others = report.files
-        if (papers and report.paper not in papers) or not (configuration.root / made).exists():
+        if not (configuration.root / made).exists():
             continue
         for path in (configuration.root / each for each in others if each.endswith(".md")):
             lines = list(read_lines(path))
