@@ -40,7 +40,9 @@ FAST = (
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
-ENVIRONMENT = f"../envs/{'gpu' if configuration.scale_settings.stages.train.gpu else 'cpu'}.yaml"
+ENVIRONMENT = (
+    f"../envs/{'gpu' if configuration.scale_settings.stages.train.gpu else 'cpu'}.yaml"
+)
 IMAGE = "envs/nat.sif"
 deployed = (
     workflow.deployment_settings.deployment_method if workflow.is_main_process else ()
