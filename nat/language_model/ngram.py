@@ -124,9 +124,7 @@ def estimate(
 
     `tokens` are the ids of all sentences, one after the other, `lengths` those of each, [n].
     """
-    parents, words, shorter, counts, first = _counted(
-        _with_ends(tokens, lengths), vocabulary_size, order
-    )
+    parents, words, shorter, counts, first = _counted(tokens, lengths, vocabulary_size, order)
     levels = np.cumsum([len(each) for each in words])
     total = int(levels[-1])
     keys = np.empty(total, dtype=np.int64)
@@ -166,15 +164,18 @@ def estimate(
 
 
 def _counted(
-    stream: np.ndarray, vocabulary_size: int, order: int
+    tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
 ) -> tuple[Level, Level, Level, Level, list[int]]:
-    """Count the n-grams of a text of sentences with BOS and EOS, the nodes of a tree.
+    """Count the n-grams of sentences, each between BOS and EOS, the nodes of a tree.
 
     Returns:
         Of the n-grams of each order the node without the last word, the last word, the node without
         the first word, and the count; and the number of the first node of each level, the root's
         included.
     """
+    ends = np.cumsum(lengths)
+    places = np.stack([ends - lengths, ends], axis=1).ravel()
+    stream = np.insert(tokens, places, np.tile([BOS, EOS], len(lengths)))
     # A large text has hundreds of millions of n-grams, so use the smallest sufficient types.
     kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
     stream = stream.astype(kind)
@@ -214,13 +215,6 @@ def _counted(
         counts[number] = np.where(begins[number], counts[number], behind).astype(kind)
     counts[0][list(NO_WORDS)] = 0
     return parents, words, shorter, counts, first
-
-
-def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """BOS, tokens and EOS of every sentence."""
-    ends = np.cumsum(lengths)
-    places = np.stack([ends - lengths, ends], axis=1).ravel()
-    return np.insert(tokens, places, np.tile([BOS, EOS], len(lengths)))
 
 
 def _of_contexts(counts: np.ndarray) -> list[int]:
