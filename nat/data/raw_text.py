@@ -67,12 +67,6 @@ _WRITTEN = re.compile(f"{_NUMBER}(203f|2040|2581|ffed|0040)", re.IGNORECASE)
 
 MOSES = ("moses", "moses_dashes")
 
-_XML = {"&": "amp", "|": "#124", "<": "lt", ">": "gt"}
-_XML |= {"'": "apos", '"': "quot", "[": "#91", "]": "#93"}
-_ESCAPES = str.maketrans({character: f"&{name};" for character, name in _XML.items()})
-_ESCAPED = re.compile(f"&({'|'.join(_XML.values())});")
-_UNESCAPED = {name: character for character, name in _XML.items()}
-
 # The first characters that rules of the punctuation normaliser can match. A line without them does
 # not change, so most lines need none of its fifty regular expressions.
 _PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''|  | [:;%]")
@@ -199,7 +193,8 @@ class Preparation:
             elif self.tokeniser == "jieba":
                 tokens = _jieba().lcut(line)
             line = _protected(" ".join(" ".join(tokens).split()))
-        line = line.translate(_ESCAPES) if self.escaped else line
+        if self.escaped:
+            line = _moses("MosesTokenizer", self.language).escape_xml(line)
         return line.lower() if self.lowercase else line
 
     def prepared(self, line: str) -> str:
@@ -215,7 +210,7 @@ class Preparation:
         """
         line = " ".join(map(merge, parts))
         if self.escaped:
-            line = _ESCAPED.sub(lambda match: _UNESCAPED[match[1]], line)
+            line = _moses("MosesDetokenizer", self.language).unescape_xml(line)
         if self.tokeniser in MOSES:
             words = line.split()
             text = _moses("MosesDetokenizer", self.language).detokenize(words, unescape=False)

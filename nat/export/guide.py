@@ -99,7 +99,7 @@ def _of_text(opened: Opened) -> set[str]:
     tokenisers = {own} if isinstance(own, str) else {*own.values()}
     pieces = opened.package.subwords == raw_text.PIECES
     needed = {"sentencepiece" if pieces else "subword_nmt"} | {"jieba"} & tokenisers
-    moses = how.normalise_punctuation or tokenisers & {*raw_text.MOSES}
+    moses = how.normalise_punctuation or how.escaped or tokenisers & {*raw_text.MOSES}
     return needed | ({"sacremoses"} if moses else set())
 
 
