@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from nat.options import Count, NotNegative, Number, StrictModel, added
+from nat.language_model.options import LanguageModelOptions
+from nat.options import Count, NotNegative, Number, added
 from nat.traits import DecodingMethod, Order
 from nat.transformer.architecture import LENGTH_CLASSES
 
@@ -263,22 +264,6 @@ class CapturedDecodingOptions(OnePassDecodingOptions, CtcDecodingOptions):
     upsampled = None
     starts_from_masks = False
     traced = False
-
-
-class LanguageModelOptions(StrictModel):
-    """The language model of a decoding, and its weight.
-
-    Attributes:
-        system: the system whose translations of the training text the model is estimated on.
-        decoding: the decoding that makes these translations.
-        order: number of words of the longest n-grams.
-        weight: alpha, factor of its log-probabilities.
-    """
-
-    system: str
-    decoding: str
-    order: int = Field(default=4, ge=1, le=9)
-    weight: float = Field(default=0.4, gt=0.0)
 
 
 class CtcBeamDecodingOptions(DecodingMethod):
