@@ -128,6 +128,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             "not have; name others with --decodings"
         )
     methods = {name: each.method.as_json() for name, each in chosen.items()}
+    write = writer(to)  # first: its packages may be missing
     with atomic_directory(output) as temporary:
         if engine:
             usual = next(iter({**chosen, **package.decodings}.values())).method
@@ -135,7 +136,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             facts |= search_of(usual, trained.model)
             checked = convert(to, trained.model, vocabularies, temporary, facts)
         else:
-            checked = writer(to)(trained, vocabularies, package.text.sides, methods, temporary)
+            checked = write(trained, vocabularies, package.text.sides, methods, temporary)
         write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
         write_guide(to, opened, trained, list(methods), temporary)
