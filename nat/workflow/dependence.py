@@ -1,6 +1,8 @@
 """Fingerprints of all that a result depends on: configuration, code of reports, other results."""
 
+import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -45,7 +47,7 @@ def depends_on(configuration: Configuration, artifact: Artifact) -> str:
     """
     own = _depends_on(configuration, artifact)
     kept = (configuration.root / each.path for each in artifact.inputs(configuration).files)
-    contents = [sha256_of(path) for path in kept if path.is_file()]
+    contents = [content_of(path) for path in kept if path.is_file()]
     return fingerprint([own, contents] if contents else own)
 
 
@@ -107,6 +109,26 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
     if not any(part.is_cut_out(split) for split in part.split_names):
         del text["preprocessing"]
     return text
+
+
+KNOWN = Path(".snakemake/nat_files.json")
+"""Contents of files that users keep, so that no start reads those that have not changed."""
+
+
+def content_of(path: Path) -> str:
+    """SHA-256 of a file, which is read again only if the file system says that it has changed."""
+    own = path.stat()
+    state = [own.st_size, own.st_mtime_ns, own.st_ctime_ns, own.st_ino]
+    known: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # not there, or damaged
+        known = json.loads(KNOWN.read_text(encoding="utf-8"))
+    before = known.get(str(path), [])
+    if before[:-1] == state:
+        return str(before[-1])
+    digest = sha256_of(path)
+    with suppress(OSError):  # nobody may write here
+        KNOWN.write_text(json.dumps({**known, str(path): [*state, digest]}), encoding="utf-8")
+    return digest
 
 
 # What is equal in two runs

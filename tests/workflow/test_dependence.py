@@ -11,7 +11,8 @@ import pytest
 
 import nat
 from nat.artifacts import CorpusStep, Model, Score, Translations
-from nat.workflow.dependence import CODE_OF_REPORTS, code_of_reports, depends_on
+from nat.workflow import dependence
+from nat.workflow.dependence import CODE_OF_REPORTS, code_of_reports, content_of, depends_on
 from nat.workflow.graph import inputs_of
 from tests.made_up_corpus import PREPROCESSING
 from tests.repository import changed, configured
@@ -158,3 +159,25 @@ def test_a_checkpoint_that_is_taken_over_counts_by_its_content(
 
     contents_count(paths, found, lambda _: [True, False])
     assert not {*map(str, paths)} & {*sum(inputs_of(configuration, artifacts[0]).values(), [])}
+
+
+def test_files_are_read_again_only_if_they_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, read = tmp_path / "x", []
+    path.write_text("x")
+
+    def noted(path: Path) -> str:
+        read.append(path)
+        return "digest"
+
+    monkeypatch.setattr(dependence, "sha256_of", noted)
+    assert [content_of(path) for _ in range(2)] == ["digest"] * 2
+    assert len(read) == 2  # there is no folder of Snakemake
+    (tmp_path / ".snakemake").mkdir()
+    assert [content_of(path) for _ in range(3)] == ["digest"] * 3 and len(read) == 3
+    dependence.KNOWN.write_text("{")
+    assert content_of(path) == "digest" and len(read) == 4
+    path.write_text("longer")
+    assert content_of(path) == "digest" and len(read) == 5
