@@ -193,8 +193,10 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
 
     An unknown paper is a UserError, and so is nothing to show.
     """
-    places = []
-    for report in [*every(configuration, papers)]:
+    places, folder = [], f"results/{configuration.run}/papers"
+    known = configuration.files["papers"]  # only what was made is read, which takes less time
+    there = [each for each in known if (configuration.root / folder / each).is_dir()]
+    for report in [*every(configuration, papers or there)]:
         made, *others = report.files
         if not (configuration.root / made).exists():
             continue
@@ -206,7 +208,6 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
         stem = made.rpartition(".")[0]
         places.append(f"{stem}.{{{','.join(FORMATS[report.form])}}}")
     if not places:
-        folder = f"results/{configuration.run}/papers"
         folders = " or ".join(f"{folder}/{paper}" for paper in sorted(papers)) or folder
         command = snakemake(configuration, *(papers or ["all"]))
         raise UserError(f"there are no tables or figures below {folders}; run '{command}'")
