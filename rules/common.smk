@@ -1,12 +1,9 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
 import gc
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from snakemake.cli import get_argument_parser
-from snakemake.settings.types import DeploymentMethod
 
 from nat import artifacts
 from nat.configuration.entries import all_splits, decoding_pattern
@@ -19,7 +16,7 @@ from nat.workflow.cluster import in_shards, resources
 from nat.workflow.graph import BEFORE_TRAININGS
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
-from nat.workflow.wiring import NUMBER, Wiring, named, one_of, or_end
+from nat.workflow.wiring import IMAGE, NUMBER, Wiring, named, one_of, or_end
 from snakemake_logger_plugin_nat import LogHandler
 
 try:
@@ -39,21 +36,10 @@ FAST = (
 )
 RUN = f"results/{configuration.run}/"
 
-# The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
+# The environment of `--sdm conda`, one for all jobs of a run.
 ENVIRONMENT = (
     f"../envs/{'gpu' if configuration.scale_settings.stages.train.gpu else 'cpu'}.yaml"
 )
-IMAGE = "envs/nat.sif"
-deployed = (
-    workflow.deployment_settings.deployment_method if workflow.is_main_process else ()
-)
-if DeploymentMethod.APPTAINER in deployed and not Path(IMAGE).exists():
-    sys.exit(
-        f"error: '--sdm apptainer' needs the image {IMAGE}, which is not there; make it with "
-        f"'apptainer build {IMAGE} envs/apptainer.def'"
-    )
-if DeploymentMethod.CONDA in deployed and shutil.which("conda") is None:
-    sys.exit("error: '--sdm conda' needs the program conda; install or load it")
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, LogHandler):

@@ -4,28 +4,22 @@ Snakemake finds it by its name, `logger: nat` in `profiles/default`; its own log
 in `.snakemake/log`.
 """
 
-import json
 import logging
 import re
 import sys
-from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
-from nat.workflow.slurm import how_it_ended
+from nat.workflow.failures import damaged_records, reasons
 from nat.workflow.together import rule_kind
 
 ALSO_SHOWN = re.compile("Nothing to be|Lints for|Creating|Downloading|Pulling|Unlocked|Trying to")
 LOCKED = "another run is at work in this folder; if it was killed, run 'snakemake --unlock'"
-KILLED = "it was killed by a signal, want of memory or a full disk; a training resumes if run again"
-RECORDS = Path(".snakemake/metadata")  # of Snakemake, how each result was made: JSON
-NOT_TAKEN = "it was not submitted, since Slurm refused it; run 'nat doctor' to see why"
 
 
 class LogHandler(LogHandlerBase):
@@ -78,19 +72,11 @@ class LogHandler(LogHandlerBase):
         return f"[{self.done:{len(str(self.total))}}/{self.total}] {what:<6} {name}"
 
     def _failed(self, said: dict[str, Any]) -> list[str]:
-        """A job, or a group whose steps follow; its end in Slurm, and the end of its log."""
+        """A job, or a group whose steps follow, and why it failed."""
         name, _ = self.jobs.get(said.get("jobid", -1), (said.get("rule_name", ""), 0.0))
         if "groupid" in said:
             name = f"{len(said['job_error_info'])} steps of the group {said['groupid']}"
-        number, *why = how_it_ended(said.get("rule_msg"), said.get("external_jobid"))
-        why += [NOT_TAKEN] if "groupid" in said and not number else []
-        logs = [log for log in said.get("log") or said.get("aux_logs", ()) if Path(log).exists()]
-        texts = [Path(log).read_text("utf-8", "replace") for log in logs]
-        said_by = sorted(zip(logs, texts, strict=True), key=lambda each: not each[1].strip())
-        for log, text in said_by[:1]:  # else that of Slurm
-            errors = re.findall(r"^(?:error: .*|interrupted)$", text, re.MULTILINE)
-            killed = [] if errors or number or "Traceback" in text else [KILLED]
-            why += [*(dict.fromkeys(errors) or text.splitlines()[-10:]), *killed, f"log: {log}"]
+        number, *why = reasons(said)
         return [self._line("FAILED", name + number), *why]
 
     def _message(self, text: str, loud: bool) -> str:
@@ -100,7 +86,7 @@ class LogHandler(LogHandlerBase):
             return text if ALSO_SHOWN.match(text) else ""  # the error of the job itself is said
         if unknown := re.search(r"^No rule to produce (\S+)", text, re.MULTILINE):
             return f"error: {self.explain(unknown[1])}"
-        if text.startswith("Traceback") and (damaged := _damaged_records()):
+        if text.startswith("Traceback") and (damaged := damaged_records()):
             names, results = " ".join(map(str, damaged)), " ".join(damaged.values())
             return (
                 f"error: the record of {results} that Snakemake keeps is damaged; remove {names}, "
@@ -109,22 +95,3 @@ class LogHandler(LogHandlerBase):
         # of `nat.errors`, in an input function or in the Snakefile itself
         refused = re.search(r"^(?:  UserError: |UserError in .*:\n)(.*)$", text, re.MULTILINE)
         return f"error: {refused[1]}" if refused else text.replace("WorkflowError:\n", "error: ")
-
-
-def _damaged_records() -> dict[Path, str]:
-    """Records of Snakemake that end it, and the results that they are of.
-
-    It takes one that is empty or cut off for none.
-    """
-    damaged = {}
-    for path in sorted(each for each in RECORDS.rglob("*") if each.is_file()):
-        with suppress(json.JSONDecodeError):
-            try:
-                is_record = isinstance(json.loads(path.read_text(encoding="utf-8")), dict)
-            except UnicodeDecodeError:
-                is_record = False
-            if not is_record:
-                # parts of a long name are folders that begin with @
-                name = "".join(path.relative_to(RECORDS).parts).replace("@", "")
-                damaged[path] = urlsafe_b64decode(name).decode(errors="replace")
-    return damaged

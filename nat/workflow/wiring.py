@@ -4,11 +4,14 @@ import atexit
 import gc
 import os
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from snakemake.settings.types import DeploymentMethod
 
 import nat
 from nat.artifact import Artifact, is_generated
@@ -36,6 +39,7 @@ CHANGING_RESULTS = (
     *("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "PYTHONOPTIMIZE"),
     *("MATPLOTLIBRC", "MPLBACKEND"),
 )
+IMAGE = "envs/nat.sif"  # of `--sdm apptainer`
 NUMBER = r"0|[1-9]\d*"  # a wildcard without leading zeros, so that no result has two paths
 
 
@@ -78,6 +82,7 @@ class Wiring:
         dry = workflow.output_settings.dryrun
         if not workflow.is_main_process:
             return cls(read_snapshot(Path(os.environ[RESOLVED])), dry, None)
+        require_deployment(workflow.deployment_settings.deployment_method)
         configuration = load(choice(config))
         hold_to_overrides(configuration, keep=not dry)
         wiring = cls(configuration, dry, workflow.cores if workflow.local_exec else None)
@@ -176,6 +181,17 @@ def settle(workflow: Any) -> None:
     for name in CHANGING_RESULTS:
         os.environ.pop(name, None)
     os.environ.update(PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
+
+
+def require_deployment(methods: Collection[DeploymentMethod]) -> None:
+    """Refuse `--sdm` where the image is not there, or the program that it needs."""
+    if DeploymentMethod.APPTAINER in methods and not Path(IMAGE).exists():
+        raise UserError(
+            f"'--sdm apptainer' needs the image {IMAGE}, which is not there; make it with "
+            f"'apptainer build {IMAGE} envs/apptainer.def'"
+        )
+    if DeploymentMethod.CONDA in methods and shutil.which("conda") is None:
+        raise UserError("'--sdm conda' needs the program conda; install or load it")
 
 
 def named(message: str) -> str:
