@@ -14,9 +14,9 @@ job.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter
+from pydantic import AfterValidator, TypeAdapter
 
 from nat.checksums import remedy
 from nat.errors import UserError
@@ -30,6 +30,17 @@ Measures = dict[str, dict[str, Any]]
 """The numbers of a part as they are written, by measure."""
 
 
+Terms = dict[str, tuple[float, ...]]
+"""Of a ratio of sums over sentences, the `numbers` of the sentences, and both terms of each, `sums`
+and `tokens`: three lists of one length."""
+
+
+def _of_one_length(terms: Terms) -> Terms:
+    if terms and (len(terms) != 3 or len({*map(len, terms.values())}) > 1):
+        raise ValueError("expected three lists of one length")
+    return terms
+
+
 @dataclass(frozen=True)
 class Number:
     """A number from a file.
@@ -40,8 +51,7 @@ class Number:
         high: the upper end, or the third quartile.
         signature: of BLEU and chrF.
         reason: why there is no value.
-        by_sentence: of a ratio of sums over sentences, lists of the `numbers` of the sentences, and
-            of both terms of each, `sums` and `tokens`.
+        by_sentence: what a ratio of sums over sentences consists of.
         repeats: of a latency, the time a sentence of each turn, milliseconds.
         flags: what makes the translations or their model suspicious.
         not_decoded: sentences of the file that could not be decoded.
@@ -53,7 +63,7 @@ class Number:
     high: float | None = None
     signature: str = ""
     reason: str = ""
-    by_sentence: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    by_sentence: Annotated[Terms, AfterValidator(_of_one_length)] = field(default_factory=dict)
     repeats: tuple[float, ...] = ()
     flags: tuple[str, ...] = ()
     not_decoded: int = 0

@@ -37,6 +37,14 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
         ({"measures": {"test": {"bleu": {}}}}, "'bleu'"),
         ({"measures": {"test": {"bleu": {"value": "x"}}}}, "'bleu'"),
         ({"measures": {"test": {"bleu": {"value": 1, "by_sentence": [1, 2]}}}}, "'bleu'"),
+        (
+            {"measures": {"test": {"bleu": {"value": 1, "by_sentence": ROWS | {"sums": []}}}}},
+            "'bleu'",
+        ),
+        (
+            {"measures": {"test": {"bleu": {"value": 1, "by_sentence": ROWS | {"numbers": [4]}}}}},
+            "'bleu'",
+        ),
         ({"measures": {"test": {"bleu": {"value": 1, "repeats": 2}}}}, "'bleu'"),
     ],
 )
