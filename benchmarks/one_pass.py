@@ -9,6 +9,7 @@ that people deploy on processors; on the GPU, CTranslate2 is among the systems h
 
 import argparse
 import importlib.util
+import itertools
 import os
 import sys
 import tempfile
@@ -115,7 +116,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
-    from nat.decoding.captured import Captured
+    from nat.decoding.captured import Captured, captured
     from nat.decoding.ctc import CtcDecoding
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
@@ -160,6 +161,9 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         frames = {"copy": "soft_upsampled", "upsample": 2.0}
         systems[f"NAT, one pass, {added}"] = system(graph, 6, 6, "constant", copy="soft")
         systems[f"CTC, 2 frames a token, {added}"] = system(graph, 6, 6, None, **frames)
+        for layers, beam in itertools.product(((6, 6), (12, 1)), (1, BEAM)):
+            name = f"AT {layers[0]}-{layers[1]}, beam {beam}, {added}"
+            systems[name] = system(captured(search(beam), precision), *layers, None)
     for layers in ((12, 1), (6, 6)) if device == "cuda" and has_ctranslate2() else ():
         systems |= in_ctranslate2(build(*layers, None).cpu(), [tokens] * batch)
     return systems

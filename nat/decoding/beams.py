@@ -45,7 +45,8 @@ class LeftToRightSearch(LeftToRight):
             stride: difference between the position numbers of neighbouring tokens.
             chunk: tokens that a decoder pass predicts, each by itself.
         """
-        beams = Beams(longest, self, encoded.states.dtype, kept)
+        dtype = torch.promote_types(encoded.states.dtype, torch.float32)
+        beams = Beams(longest, self, dtype, kept)
         cache = model.start(encoded, self.beam, stride)
         shown = torch.full((len(longest) * self.beam, chunk), begin, device=longest.device)
         passes = torch.zeros_like(longest)
@@ -180,7 +181,8 @@ def best_continuations(
         of the sum of exponentials of the logits, [N].
     """
     parts = []
-    for logits in output.logits(states):
+    for rounded in output.logits(states):
+        logits = rounded.to(torch.promote_types(rounded.dtype, torch.float32))
         normaliser = log_sums(logits)
         other = torch.stack([logits[:, each] for each in others]).logsumexp(0) - normaliser
         for symbol in NEVER_WRITTEN:

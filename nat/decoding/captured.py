@@ -1,13 +1,17 @@
 """One parallel pass in fixed shapes, on a GPU as a captured graph: `one_pass` and `ctc`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from pydantic import PrivateAttr
 from torch import Tensor
 
+from nat.decoding.beam_search import BeamSearch
+from nat.decoding.captured_beam import CapturedBeam
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines.fixed_shapes import FixedPass, Graphs
+from nat.decoding.engines.fixed_pass import FixedPass
+from nat.decoding.engines.graphs import Graphs, Part, in_precision
 from nat.decoding.hypothesis import Hypothesis, deduplicated, written
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
@@ -22,14 +26,19 @@ class Captured(CapturedDecodingOptions):
     room are translated by these methods themselves.
     """
 
-    _graphs: Graphs | None = PrivateAttr(default=None)
+    _model: Transformer | None = PrivateAttr(default=None)
+    _fixed: FixedPass = PrivateAttr()
+    _graphs: Graphs = PrivateAttr()
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        if self._graphs is None or self._graphs.fixed.original is not model:
-            self._graphs = Graphs(FixedPass(model, self))
-        tokens, scores, fits = (each.cpu() for each in self._graphs(source))
+        if self._model is not model:
+            self._model = model
+            self._fixed = FixedPass(in_precision(model, self.precision), self)
+            self._graphs = Graphs(self._program, model.longest_source)
+        [run] = self._graphs.of(source) or self._program(source)
+        tokens, scores, fits = (each[: len(source)].cpu() for each in run())
         made = written(tokens, scores, torch.ones_like(scores, dtype=torch.long))
         if left := (~fits).nonzero()[:, 0].tolist():
             plain = OnePass(**{name: getattr(self, name) for name in OnePass.model_fields})
@@ -37,14 +46,19 @@ class Captured(CapturedDecodingOptions):
                 made[number] = hypothesis
         return deduplicated(made) if self.deduplicate else made
 
+    def _program(self, source: Tensor) -> Sequence[Part]:
+        return (lambda: self._fixed(source),)
+
 
 def captured(method: Any, precision: str = "float32") -> Any:
-    """The same method in fixed shapes, if it is one pass of a model alone; else itself."""
+    """The same method in fixed shapes, if it is one pass or beam search of a model; else itself."""
     one_step = isinstance(method, MaskPredict) and method.steps == 1
-    if not (one_step or isinstance(method, OnePass | CtcDecoding)):
+    searches = type(method) is BeamSearch
+    if not (one_step or searches or isinstance(method, OnePass | CtcDecoding)):
         return method
-    known = Captured.model_fields.keys() & type(method).model_fields.keys()
-    return Captured(precision=precision, **{name: getattr(method, name) for name in known})
+    kind: Any = CapturedBeam if searches else Captured
+    known = kind.model_fields.keys() & type(method).model_fields.keys()
+    return kind(precision=precision, **{name: getattr(method, name) for name in known})
 
 
 METHOD = Captured

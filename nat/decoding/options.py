@@ -53,6 +53,15 @@ class Ctranslate2BeamDecodingOptions(LeftToRight):
     converted = "ctranslate2"
 
 
+class CapturedBeamDecodingOptions(BeamSearchDecodingOptions):
+    """Of beam search in fixed shapes.
+
+    The model and its products have the `precision`; that of float32 is the model as it is.
+    """
+
+    precision: Literal["float32", "float16", "bfloat16"] = "float32"
+
+
 class HybridDecodingOptions(LeftToRight):
     """Of hybrid-regressive decoding: `beam` and the rest are of stage I.
 

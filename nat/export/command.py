@@ -65,9 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     help = "most source tokens of a batch, with padding; fewer take less memory (default: those of "
     help += "the run)"
     translate("--batch-tokens", metavar="N", type=_count, help=help)
-    help = "with cuda, one pass is a captured graph (default: a GPU, if there is one, without)"
+    help = "with cuda, in captured graphs where possible (default: a GPU, if there is one, without)"
     translate("--device", choices=("cpu", "cuda"), help=help)
-    help = "of such a graph (default: %(default)s)"
+    help = "of such graphs (default: %(default)s)"
     translate("--precision", choices=PRECISIONS, default=PRECISIONS[0], help=help)
 
     pack = "nat.export.package:packed"

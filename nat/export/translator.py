@@ -66,9 +66,9 @@ class TextTranslator:
             decoding: a name as in config/decodings; None for the usual one of the system, or the
                 first of a package.
             batch_tokens: most source tokens of a batch, with padding; None for those of the run.
-            device: cpu or cuda, where one pass is a captured graph; None for a GPU, if there is
-                one, without graphs.
-            precision: float32, float16 or bfloat16, of such a graph.
+            device: cpu or cuda, where one pass and beam search are captured graphs; None for a GPU,
+                if there is one, without graphs.
+            precision: float32, float16 or bfloat16, of such graphs.
 
         Raises:
             UserError: if something is missing, damaged or does not belong together.

@@ -1,6 +1,7 @@
 """Multi-head attention, whole sentences at once or one token at a time with a cache."""
 
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +11,11 @@ from nat.transformer.linear import Linear
 
 HIDDEN = -1e9
 """Added to the score of a key that may not be seen, where an operation has no mask."""
+
+
+Extended = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor | None]]
+"""Keys and values of new positions, [N, heads, n, D / heads] each, to those of all positions so
+far, and True where a key may be seen, [1, 1, 1, T]; None for everywhere."""
 
 
 class Attention(nn.Module):
@@ -55,18 +61,14 @@ class SelfAttention(Attention):
         """
         return self._joined(_attended(*self._projected(states), visible, causal))
 
-    def step(self, states: Tensor, history: Tensor) -> Tensor:
+    def step(self, states: Tensor, extended: Extended) -> Tensor:
         """Attend from new positions to all of them and all earlier ones, [N, n, D] to [N, n, D].
 
         Args:
-            history: keys and values of the earlier positions, and room for the new ones at the
-                end, which is written: [t + n, 2, N, heads, D / heads].
+            extended: keeps the keys and values of the new positions and returns those of all.
         """
         query, key, value = self._projected(states)
-        new = slice(len(history) - states.size(1), None)
-        history[new, 0], history[new, 1] = key.permute(2, 0, 1, 3), value.permute(2, 0, 1, 3)
-        keys, values = history.permute(1, 2, 3, 0, 4)
-        return self._joined(_attended(query, keys, values))
+        return self._joined(_attended(query, *extended(key, value)))
 
     def _projected(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = self.query_key_value(states).split(self.model_dim, dim=-1)

@@ -1,4 +1,4 @@
-"""The cache of incremental autoregressive decoding."""
+"""The caches of incremental autoregressive decoding."""
 
 from dataclasses import dataclass, field
 
@@ -40,16 +40,17 @@ class DecoderCache:
         self._history = key.new_empty(shape)
         self._spare = key.new_empty(self._history.numel())
 
-    def history(self, layer: int, new: int) -> Tensor:
-        """Keys and values of a layer, [length + new, 2, B * beam, heads, D / heads].
-
-        The layer writes those of the `new` positions.
-        """
-        while self.length + new > (capacity := self._history.size(0)):
+    def extended(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, None]:
+        """Keep the new keys and values of a layer; see `nat.transformer.attention.Extended`."""
+        end = self.length + key.size(2)
+        while end > (capacity := self._history.size(0)):
             grown = self._history.new_empty((2 * capacity, *self._history.shape[1:]))
             grown[:capacity] = self._history
             self._history, self._spare = grown, grown.new_empty(grown.numel())
-        return self._history[: self.length + new, layer]
+        history, new = self._history[:end, layer], slice(self.length, end)
+        history[new, 0], history[new, 1] = key.permute(2, 0, 1, 3), value.permute(2, 0, 1, 3)
+        keys, values = history.permute(1, 2, 3, 0, 4)
+        return keys, values, None
 
     @torch.no_grad()
     def select(self, hypotheses: Tensor) -> None:
@@ -74,3 +75,41 @@ class DecoderCache:
         ]
         self.source_visible = self.source_visible.index_select(0, sentences)
         self.select(hypotheses)
+
+
+@dataclass
+class FixedCache:
+    """The same for at most `most` tokens, one at a time, in memory that stays where it is.
+
+    So a step can be captured as a CUDA graph: no shape depends on the number of tokens so far.
+
+    Attributes:
+        length: number of tokens so far, on the device, [1].
+    """
+
+    sources: list[tuple[Tensor, Tensor]]
+    source_visible: Tensor
+    beam: int
+    most: int
+    length: Tensor = field(init=False)
+    _history: Tensor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        key = self.sources[0][0]
+        sentences, heads, _, width = key.shape
+        shape = (len(self.sources), 2, sentences * self.beam, heads, self.most, width)
+        self.length = key.new_zeros(1, dtype=torch.long)
+        self._history = key.new_zeros(shape)
+
+    def extended(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Keep the new key and value of a layer; see `nat.transformer.attention.Extended`."""
+        keys, values = self._history[layer]
+        keys.index_copy_(2, self.length, key)
+        values.index_copy_(2, self.length, value)
+        visible = torch.arange(self.most, device=key.device) <= self.length
+        return keys, values, visible[None, None, None]
+
+    @torch.no_grad()
+    def select(self, hypotheses: Tensor) -> None:
+        """Continue these hypotheses (indices into [B * beam]) in this order."""
+        self._history.copy_(self._history.index_select(2, hypotheses))

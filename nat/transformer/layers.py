@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nat.transformer.architecture import Architecture
-from nat.transformer.attention import CrossAttention, PositionalAttention, SelfAttention
+from nat.transformer.attention import CrossAttention, Extended, PositionalAttention, SelfAttention
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import Linear
@@ -130,16 +130,16 @@ class DecoderLayer(nn.Module):
     def step(
         self,
         states: Tensor,
-        history: Tensor,
+        extended: Extended,
         source: tuple[Tensor, Tensor],
         source_visible: Tensor,
         beam: int,
     ) -> Tensor:
         """Map the next positions of `beam` hypotheses per sentence, which see each other.
 
-        States are [B * beam, n, D]; for `history` see `SelfAttention.step`, for the rest `forward`.
+        States are [B * beam, n, D]; for `extended` see `SelfAttention.step`, else `forward`.
         """
-        states = self.around_attention(states, lambda x: self.attention.step(x, history))
+        states = self.around_attention(states, lambda x: self.attention.step(x, extended))
         # the hypotheses of a sentence share its keys, so they are queries of one attention
         new, dim = states.size(1), states.size(2)
         states = states.reshape(-1, beam * new, dim)

@@ -11,6 +11,7 @@ probabilities with its output layer, see `nat.transformer.output`.
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import torch
@@ -21,7 +22,7 @@ from nat.data.vocabulary import MASK, PAD, VocabularySizes
 from nat.errors import UserError
 from nat.transformer import copying
 from nat.transformer.architecture import Architecture
-from nat.transformer.cache import DecoderCache
+from nat.transformer.cache import DecoderCache, FixedCache
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.encoded import Encoded
@@ -350,23 +351,33 @@ class Transformer(nn.Module):
 
         The positions of their tokens are numbered 0, stride, 2 stride and so on.
         """
-        across = (layer.cross_attention for layer in self._decoder())
-        sources = [attention.keys_and_values(encoded.states) for attention in across]
-        return DecoderCache(sources, encoded.visible, beam, stride)
+        return DecoderCache(self._sources(encoded), encoded.visible, beam, stride)
 
     @torch.no_grad()
-    def step(self, tokens: Tensor, cache: DecoderCache) -> Tensor:
+    def start_fixed(self, encoded: Encoded, beam: int, most: int) -> FixedCache:
+        """The same for at most so many tokens, one at a time, in memory of a fixed shape."""
+        return FixedCache(self._sources(encoded), encoded.visible, beam, most)
+
+    def _sources(self, encoded: Encoded) -> list[tuple[Tensor, Tensor]]:
+        across = (layer.cross_attention for layer in self._decoder())
+        return [attention.keys_and_values(encoded.states) for attention in across]
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, cache: DecoderCache | FixedCache) -> Tensor:
         """Decoder states of the next tokens of each hypothesis, [B * beam, n] to [B * beam, n, D].
 
         The new tokens see each other. The cache, which `start` makes, advances.
         """
-        new, stride = tokens.size(1), cache.stride
-        first, last = cache.length * stride, (cache.length + new - 1) * stride
-        numbers = self._numbers(self.positions_of_decoder, first, last + 1)[::stride]
+        new, table = tokens.size(1), self.positions_of_decoder
+        if isinstance(cache, FixedCache):
+            numbers = table[cache.length]
+        else:
+            first, last = cache.length * cache.stride, (cache.length + new - 1) * cache.stride
+            numbers = self._numbers(table, first, last + 1)[:: cache.stride]
         states = self._numbered(self.scaled_embedding(tokens), numbers, self.join_positions)
         for number, layer in enumerate(self._decoder()):
-            history, source = cache.history(number, new), cache.sources[number]
-            states = layer.step(states, history, source, cache.source_visible, cache.beam)
+            extended, source = partial(cache.extended, number), cache.sources[number]
+            states = layer.step(states, extended, source, cache.source_visible, cache.beam)
         cache.length += new
         return self.decoder_norm(states)
 

@@ -1,4 +1,4 @@
-"""One pass in fixed shapes: the same translations, and nothing that a GPU has to wait for."""
+"""One pass and beam search in fixed shapes: the same translations, and no GPU that has to wait."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +9,16 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from nat.data.batch import source_tensor
+from nat.data.vocabulary import EOS
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.captured import Captured, captured
+from nat.decoding.captured_beam import CapturedBeam
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines import fixed_shapes
-from nat.decoding.engines.fixed_shapes import FixedPass, Graphs
+from nat.decoding.engines import graphs
+from nat.decoding.engines.fixed_pass import ROOM, FixedPass
+from nat.decoding.engines.fixed_search import FixedSearch
+from nat.decoding.engines.graphs import Graphs
+from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from tests.decoding.test_decode_corpus import must_agree, texts
@@ -22,6 +27,22 @@ from tests.tiny import PARALLEL, make_model
 MODELS: dict[str, dict[str, Any]] = {
     **PARALLEL,
     "two vocabularies": {"length": "offset", "source_vocabulary_size": 31},
+}
+AUTOREGRESSIVE: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "one decoder layer, before": {"decoder_layers": 1, "pre_norm": True},
+    "learned positions": {"positions": "learned_apart"},
+    "positions by a layer": {"decoder": {"positions": "concatenated"}},
+    "two vocabularies": {"source_vocabulary_size": 31},
+    "few positions": {"max_positions": 16},
+}
+SEARCHES: dict[str, dict[str, Any]] = {
+    "beam 5": {},
+    "greedy": {"beam": 1},
+    "by probability": {"beam": 3, "length_penalty": 0.0},
+    "for long ones": {"beam": 4, "length_penalty": 3.0},
+    "short ones only": {"longest_ratio": 0.5, "longest_margin": 1},
+    "of all symbols": {"beam": 40, "longest_margin": 2},
 }
 SOURCE = source_tensor(texts([5, 1, 9, 3, 14]))
 
@@ -50,6 +71,35 @@ def test_of_several_lengths_the_best_one_is_taken() -> None:
     model = model_of("offset")
     for options in ({"length_beam": 3}, {"length_beam": 4, "length_factor": 0.8}):
         must_agree(Captured(**options)(model, SOURCE), OnePass(**options)(model, SOURCE), 1e-9)
+
+
+def talkative(model: Any, end: float) -> Any:
+    """The same with clear preferences, EOS among them by so much; so hypotheses end anywhere."""
+    with torch.no_grad():
+        model.embedding.weight.mul_(3)
+        model.embedding.weight[EOS] += end * torch.randn_like(model.embedding.weight[EOS])
+    return model
+
+
+@pytest.mark.parametrize("name", AUTOREGRESSIVE)
+@pytest.mark.parametrize("options", SEARCHES.values(), ids=SEARCHES)
+def test_beam_search_finds_the_same_in_as_many_passes(name: str, options: dict[str, Any]) -> None:
+    passes = set()
+    for seed in range(3):
+        model = talkative(make_model(**AUTOREGRESSIVE[name], seed=seed), end=seed / 2)
+        method = captured(BeamSearch(**options))
+        assert isinstance(method, CapturedBeam)
+        for source in (SOURCE, SOURCE[1:2]):
+            made, expected = method(model, source), BeamSearch(**options)(model, source)
+            must_agree(made, expected, 1e-9)
+            assert [one.steps for one in made] == [one.steps for one in expected]
+            passes |= {one.steps for one in made}
+    assert len(passes) > 2
+
+
+def test_groups_of_tokens_are_searched_without_fixed_shapes() -> None:
+    model = make_model(decoder={"chunk": 2})
+    assert CapturedBeam()(model, SOURCE) == BeamSearch()(model, SOURCE)
 
 
 class Waiting(TorchDispatchMode):
@@ -88,6 +138,20 @@ def test_a_gpu_never_waits_for_the_processor(name: str, dtype: torch.dtype) -> N
     assert all(each.is_meta and len(each) == 2 for each in made)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("name", AUTOREGRESSIVE)
+def test_a_gpu_never_waits_in_a_step_of_a_search(name: str, dtype: torch.dtype) -> None:
+    model = make_model(**AUTOREGRESSIVE[name], dtype=dtype).to("meta")
+    source = torch.empty((2, 16), dtype=torch.long, device="meta")
+    search = FixedSearch(model, CapturedBeam(), source)
+    with Waiting(), Moving(), torch.inference_mode():
+        beams = search.begin()
+        memory = list(vars(beams).values())
+        for _ in range(2):
+            assert search.step() is beams.finished
+    assert all(each is one for each, one in zip(memory, vars(beams).values(), strict=True))
+
+
 @pytest.mark.parametrize(
     "waits",
     [
@@ -104,7 +168,7 @@ def test_what_would_wait_is_found(waits: Callable[[Any], Any]) -> None:
 
 
 def test_few_shapes_occur() -> None:
-    graphs = Graphs(FixedPass(model_of("offset", max_positions=100), Captured()))
+    graphs = Graphs(lambda source: (), longest_source=99)
     shapes = set()
     for sentences in range(1, 9):
         for length in range(1, 100):
@@ -115,13 +179,28 @@ def test_few_shapes_occur() -> None:
     assert graphs.padded(torch.full((1000, 9), 9)) is None
 
 
+def test_a_search_does_not_wait_for_sentences_that_fill_up_a_shape() -> None:
+    searches: list[FixedSearch] = []
+
+    def program(source: torch.Tensor) -> Any:
+        searches.append(FixedSearch(make_model(), CapturedBeam(), source))
+        return ()
+
+    Graphs(program, longest_source=39).of(SOURCE[:3])
+    beams = searches[0].begin()
+    assert beams.longest.tolist() == [17, 11, 23, 0]
+    assert searches[0].step().tolist() == [False, False, False, True]
+
+
 def test_what_has_no_room_is_translated_without_fixed_shapes(monkeypatch: Any) -> None:
     model = model_of("constant")
     model.length_predictor.difference.fill_(20)
     expected = [one.tokens for one in OnePass()(model, SOURCE)]
     assert [one.tokens for one in Captured()(model, SOURCE)] == expected
-    assert max(map(len, expected)) > 16 * fixed_shapes.ROOM
-    monkeypatch.setattr(fixed_shapes, "MOST_TOKENS", 0)  # as a large batch
+    assert max(map(len, expected)) > 16 * ROOM
+    monkeypatch.setattr(graphs, "MOST_TOKENS", 0)  # as a large batch
+    searched = make_model()
+    assert CapturedBeam()(searched, SOURCE) == BeamSearch()(searched, SOURCE)
     frames = model_of("frames", dtype=torch.float32)
     assert Captured(precision="bfloat16")(frames, SOURCE) != Captured()(frames, SOURCE)
     once = [one.tokens for one in OnePass(deduplicate=True)(model, SOURCE)]
@@ -138,9 +217,20 @@ def test_half_of_the_precision_changes_scores_little(name: str, precision: Any) 
     assert next(model.parameters()).dtype == torch.float32
 
 
-def test_only_one_pass_of_a_model_alone_has_fixed_shapes() -> None:
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_half_of_the_precision_searches_with_sums_of_float32(precision: Any) -> None:
+    model = make_model(dtype=torch.float32, max_positions=200)
+    options = {"longest_margin": 150, "length_penalty": 0.0}
+    made = CapturedBeam(**options, precision=precision)(model, SOURCE)
+    for one, other in zip(made, BeamSearch(**options)(model, SOURCE), strict=True):
+        assert one.score == pytest.approx(other.score, rel=0.1)
+    assert any(one.score != float(torch.tensor(one.score).half()) for one in made)
+
+
+def test_only_a_model_alone_has_fixed_shapes() -> None:
     assert captured(MaskPredict(steps=1), "float16") == Captured(precision="float16")
-    for method in (MaskPredict(steps=2), BeamSearch()):
+    assert captured(BeamSearch(beam=3), "float16") == CapturedBeam(beam=3, precision="float16")
+    for method in (MaskPredict(steps=2), GroupBeamSearch(), CapturedBeam()):
         assert captured(method) is method
 
 
@@ -159,4 +249,20 @@ def test_graphs_repeat_what_was_captured(name: str) -> None:
         assert [one.tokens for one in method(model, SOURCE.cuda())] == expected
     half = Captured(precision="float16")(model.float(), SOURCE.cuda())
     for one, other in zip(half, method(model, SOURCE.cuda()), strict=True):
+        assert one.score == pytest.approx(other.score, rel=0.1)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", AUTOREGRESSIVE)
+def test_graphs_repeat_a_search(name: str) -> None:
+    model = talkative(make_model(**AUTOREGRESSIVE[name]), end=1)
+    expected, method = BeamSearch()(model, SOURCE), CapturedBeam()
+    model.cuda()
+    for _ in range(2):  # the second time without capturing
+        for number, one in enumerate(expected):
+            must_agree(method(model, SOURCE[number : number + 1].cuda()), [one], 1e-9)
+        must_agree(method(model, SOURCE.cuda()), expected, 1e-9)
+    half = CapturedBeam(precision="float16")(model.float(), SOURCE.cuda())
+    for one, other in zip(half, expected, strict=True):
         assert one.score == pytest.approx(other.score, rel=0.1)
