@@ -139,9 +139,9 @@ class CorpusStep(Artifact):
         # subwords that were learned elsewhere lie in the folder of the text
         return [text, last] if self.step == "bpe" and corpus.subwords is not None else [last]
 
-    def _kept(self, files: Mapping[str, Path]) -> list[File]:
+    def _kept(self, files: Iterable[tuple[str, Path]]) -> list[File]:
         where = file_of("corpora", self.corpus)
-        return [File(str(path), f"{where}: key '{key}'") for key, path in files.items()]
+        return [File(str(path), f"{where}: key '{key}'") for key, path in files]
 
 
 def step_of(corpus: str, split: str, step: str) -> CorpusStep:

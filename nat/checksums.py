@@ -16,8 +16,8 @@ import os
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nat.errors import UserError
@@ -189,11 +189,29 @@ def is_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or any(each in str(error).lower() for each in _NO_MEMORY)
 
 
-def check_memory(path: Path | str, error: Exception) -> None:
-    """Raise a `UserError` if a file was not read for want of memory: then it is not damaged."""
-    if is_of_memory(error):
-        remedy = "end other programs, or use a machine with more memory"
-        raise UserError(f"there is not enough memory to read {path}; {remedy}") from error
+@contextmanager
+def reading(path: Path | str) -> Iterator[None]:
+    """Check a file that is read in the block, and say why it cannot be read if the block fails.
+
+    Raises a `UserError` if it is missing, damaged or of another kind, or if memory does not
+    suffice: then it is not damaged.
+    """
+    verified(path)
+    try:
+        yield
+    except Exception as error:  # damage and other files give errors of many kinds
+        if is_of_memory(error):
+            advice = "end other programs, or use a machine with more memory"
+            raise UserError(f"there is not enough memory to read {path}; {advice}") from error
+        if isinstance(error, OSError):
+            raise unreadable(path, error) from error
+        # torch refuses what would be executed with several lines, and numpy advises to execute it
+        held = re.search(r"GLOBAL (\S+)", str(error))
+        said = str(error).partition("\n")[0].split(". ")[0]
+        reason = type(error).__name__ if not said or "pickle" in said else said
+        reason = f"it holds an object of the class {held[1]}" if held else reason
+        fault = f"is damaged or of another kind ({reason})"
+        raise UserError(f"{path} {fault}; {remedy(path)}") from error
 
 
 def remedy(path: Path | str) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,26 @@ def link(path: Path, to: Path) -> None:
             copy(path, temporary)
 
 
+def link_all(files: Mapping[str, Path], to: Mapping[str, Path]) -> None:
+    """Give files second names; the last one marks them as complete, and is linked last.
+
+    Snakemake removes what a job is to make before it starts it, and what a failed job has made. So
+    all that is finished has second names in a hidden folder, which is no output, and is put back
+    from there instead of being made again.
+    """
+    to[[*files][-1]].unlink(missing_ok=True)
+    for name, path in files.items():
+        link(path, to[name])
+
+
+def are_intact(files: Mapping[str, Path]) -> bool:
+    """Return True if all files are there, and none is damaged."""
+    return all(
+        path.exists() and checksums.recorded(path) in (None, checksums.sha256_of(path))
+        for path in files.values()
+    )
+
+
 def to_disk(path: Path) -> None:
     """Have the system write a file or folder now: a power failure must not leave a name alone."""
     handle = os.open(path, os.O_RDONLY)
@@ -181,9 +201,5 @@ def write_json(path: Path | str, value: Any) -> None:
 
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; an error names it, and the command that makes it again."""
-    try:
-        return json.loads(checksums.verified(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise checksums.unreadable(path, error) from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not valid JSON ({error}); {checksums.remedy(path)}") from error
+    with checksums.reading(path):
+        return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -16,13 +16,7 @@ from nat.configuration.families import Origin
 from nat.configuration.files import FOLDERS, file_of
 from nat.configuration.json_values import WITH_TASKS, renamed
 from nat.configuration.merging import Content, changed_recipe, merged, without
-from nat.configuration.models import (
-    DecodingFile,
-    Kind,
-    Settings,
-    SystemFile,
-    read_model,
-)
+from nat.configuration.models import DecodingFile, Kind, Settings, SystemFile, read_model
 from nat.configuration.overrides import RunChoice
 from nat.configuration.recipes import Recipe
 from nat.configuration.scales import Scale, Stages, TaskCorpus

@@ -43,8 +43,8 @@ def cannot_prepare(configuration: Configuration, corpus: str) -> str:
     description = configuration.corpus(corpus)
     if not description.licensed_by:
         return ""
-    files = local_files(description) | local_files(description, references=True)
-    missing = _not_there(configuration.root, files.values())
+    files = local_files(description) + local_files(description, references=True)
+    missing = _not_there(configuration.root, (path for _, path in files))
     return missing and f"{missing} (licensed by {description.licensed_by})"
 
 

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 from nat.errors import UserError
 from nat.options import hint
 
-DAMAGED = (
+_DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error),
     *(EOFError, ValueError, IndexError, struct.error, OverflowError, NotImplementedError),
 )
@@ -45,7 +45,7 @@ def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
             return archive.testzip() is None
     except RuntimeError:  # also NotImplementedError
         return or_unknown
-    except (*DAMAGED, OSError):
+    except (*_DAMAGED, OSError):
         return False
 
 
@@ -61,7 +61,7 @@ def is_whole(path: Path, ending: str) -> bool:
         with _COMPRESSED[start](path, "rb") as file:
             while file.read(1 << 20):
                 pass
-    except (KeyError, *DAMAGED, OSError):
+    except (KeyError, *_DAMAGED, OSError):
         return False
     return True
 
@@ -92,7 +92,7 @@ def unpack(
                 written[name] = folder / str(len(names))
                 with written[name].open("wb") as file, opened() as content:
                     shutil.copyfileobj(content, file, 1 << 20)
-    except (*DAMAGED, RuntimeError, OSError) as error:
+    except (*_DAMAGED, RuntimeError, OSError) as error:
         # the disk gives another number, bz2 and places outside the file one of these
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise

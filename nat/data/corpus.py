@@ -7,11 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from nat.data.origins import (
-    GivenSubwords,
-    GivenTranslations,
-    Split,
-)
+from nat.data.origins import GivenSubwords, GivenTranslations, Split
 from nat.data.raw_text import Preparation
 from nat.data.splits import TRAIN, VALID
 from nat.options import Count, Number, OrAbsent, Share, StrictModel, Text

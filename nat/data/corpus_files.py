@@ -27,18 +27,15 @@ def addresses_of(corpus: Corpus) -> dict[str, str]:
     }
 
 
-def local_files(corpus: Corpus, *, references: bool = False) -> dict[str, Path]:
-    """The local files of the text of a corpus, or of its further references, by their keys."""
-    files = {}
-    for key, source in sources_of(corpus).items():
-        if isinstance(source, FurtherReferences) == references:
-            for label, names in source.files.items():
-                if isinstance(names, str):
-                    files[f"{key}.files.{label}"] = Path(names)
-                else:
-                    several = enumerate(names)
-                    files |= {f"{key}.files.{label}[{n}]": Path(name) for n, name in several}
-    return files
+def local_files(corpus: Corpus, *, references: bool = False) -> list[tuple[str, Path]]:
+    """The local files of the text of a corpus, or of its further references, each with its key."""
+    return [
+        (f"{key}.files.{label}", Path(name))
+        for key, source in sources_of(corpus).items()
+        if source.files and isinstance(source, FurtherReferences) == references
+        for label, names in source.labelled.items()
+        for name in names
+    ]
 
 
 def listed_references(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:

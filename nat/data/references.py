@@ -11,9 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nat.checksums import remedy
+from nat.checksums import reading
 from nat.data.lines import read_lines
-from nat.errors import UserError
 from nat.files import atomic_write_text
 
 
@@ -40,19 +39,14 @@ def read_references(path: Path, sentences: int) -> dict[int, tuple[list[str], li
     Raises a `UserError` if a line does not hold the references of a sentence, or there is none.
     """
     references: dict[int, tuple[list[str], list[float]]] = {}
-    for number, line in enumerate([*read_lines(path)] or [""], 1):
-        try:
+    lines = [*read_lines(path)] or [""]
+    with reading(path):
+        for number, line in enumerate(lines, start=1):
             row = json.loads(line)
             sentence, texts = row["id"], row["references"]
             weights = [float(weight) for weight in row.get("weights", [1.0] * len(texts))]
             is_one = sentence in range(sentences) and sentence not in references
-            is_one &= 0 < len(texts) == len(weights) and min(weights) > 0
-        except (AttributeError, KeyError, TypeError, ValueError):
-            is_one = False
-        if not is_one:
-            raise UserError(
-                f"{path} line {number} does not hold the references of one of the {sentences} "
-                f"sentences; {remedy(path)}"
-            )
-        references[sentence] = texts, weights
+            if not (is_one and 0 < len(texts) == len(weights) and min(weights) > 0):
+                raise ValueError(f"line {number} is of none of the {sentences} sentences")
+            references[sentence] = texts, weights
     return references

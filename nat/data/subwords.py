@@ -22,7 +22,7 @@ import numpy as np
 from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
-from nat.checksums import remedy, unreadable, verified
+from nat.checksums import reading
 from nat.data.corpus import Corpus, Corruption
 from nat.data.expected import check_expected
 from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
@@ -110,17 +110,11 @@ def subwords_file(folder: Path, side: Side) -> Path:
 def splitter_at(path: Path) -> Splitter:
     """Read a splitter from its file, see `subwords_file`; a `UserError` for any other file."""
     told = io.StringIO()
-    try:
-        content = verified(path).read_bytes()
-        # subword-nmt ends the program at a line that it does not like
-        with contextlib.redirect_stderr(told):
-            return splitter_of(path.name, content)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except (ValueError, RuntimeError, SystemExit) as error:
-        kind = "a model of SentencePiece" if path.name == PIECES else "BPE codes"
-        reason = told.getvalue().partition("\n")[0].removeprefix("Error: ") or error
-        raise UserError(f"{path} does not hold {kind} ({reason}); {remedy(path)}") from error
+    with reading(path), contextlib.redirect_stderr(told):
+        try:
+            return splitter_of(path.name, path.read_bytes())
+        except SystemExit as error:  # subword-nmt ends the program at a line that it does not like
+            raise ValueError(told.getvalue().removeprefix("Error: ")) from error
 
 
 def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> None:

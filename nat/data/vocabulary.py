@@ -10,8 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from nat.checksums import remedy, unreadable, verified
-from nat.errors import UserError
+from nat.checksums import reading
 from nat.files import atomic_write_text
 
 PAD, BOS, EOS, UNK, MASK, BLANK = range(6)
@@ -57,9 +56,9 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path | str) -> "Vocabulary":
         """Read `symbol count` lines; raises a `UserError` for any other file."""
-        try:
+        with reading(path):
             symbols, counts = [], []
-            lines = verified(path).read_text(encoding="utf-8").split("\n")
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
             for number, line in enumerate(lines, start=1):
                 symbol, _, count = line.rpartition(" ")
                 if line and not (symbol and count.isdecimal()):
@@ -68,10 +67,6 @@ class Vocabulary:
                     symbols.append(symbol)
                     counts.append(int(count))
             return cls(symbols, counts)
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except ValueError as error:
-            raise UserError(f"{path} is not a vocabulary: {error}; {remedy(path)}") from error
 
     def save(self, path: Path | str) -> None:
         """Write `symbol count` lines without the special symbols."""

@@ -38,10 +38,8 @@ def write_ctranslate2(
     """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
     There is one in `folder` for each of `PRECISIONS`. A source is given to a translator without its
-    EOS. `about` is the content of `model.json`. Returns what was checked.
-
-    Raises:
-        UserError: for a model that the engine cannot run.
+    EOS. `about` is the content of `model.json`. Returns what was checked, or raises a `UserError`
+    for a model that the engine cannot run.
     """
     single = model.architecture.decoder_layers == 0
     specify = specification_of_encoder if single else specification

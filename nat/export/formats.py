@@ -40,10 +40,8 @@ def convert(
 ) -> str:
     """Write a model in the format of an engine to a folder; returns what was checked.
 
-    `facts` are keys of its `model.json` besides those that a program needs of a model.
-
-    Raises:
-        UserError: if the engine cannot run the model.
+    `facts` are keys of its `model.json` besides those that a program needs of a model. Raises a
+    `UserError` if the engine cannot run the model.
     """
     if not all(weight.isfinite().all() for weight in model.parameters()):
         raise UserError("the model has weights that are not finite; train it again")
@@ -72,9 +70,7 @@ def convert(
 def convert_model(job: Job[Converted]) -> None:
     """Convert the model of a run for another engine.
 
-    Raises:
-        UserError: if files do not belong together, or the engine cannot run the model; nothing is
-            written.
+    Raises a `UserError` if files do not belong together, or the engine cannot run the model.
     """
     inputs = job.inputs
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))

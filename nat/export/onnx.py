@@ -136,10 +136,8 @@ def write_onnx(
 ) -> str:
     """Write a model as graphs, see above; returns what was checked.
 
-    To the content of `model.json`, `about`, are added the names of the lists of symbols.
-
-    Raises:
-        UserError: for a model that cannot be exported.
+    To the content of `model.json`, `about`, are added the names of the lists of symbols. Raises a
+    `UserError` for a model that cannot be exported.
     """
     if model.length_predictor is None and model.decoder.upsample is None:
         raise UserError(

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
-from nat.checksums import remedy, sha256_of, unreadable
+from nat.checksums import remedy, sha256_of
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.compatibility import check_decoding
@@ -94,26 +94,12 @@ class Package(StrictModel):
     weights: str | None = None
 
 
-class PackagedBleu(StrictModel, extra="allow"):
-    """A BLEU, and the ends of its interval; without an interval, where a test set is one line."""
-
-    value: float
-    low: float | None
-    high: float | None
-    signature: str
-
-
 class PackagedScore(StrictModel):
-    """An entry of `scores.json`."""
+    """An entry of `scores.json`; its number is as `nat.measures.results` has them."""
 
     decoding: str
     split: str
-    measures: Annotated[dict[Literal["sacrebleu"], PackagedBleu], Field(min_length=1)]
-
-    @property
-    def bleu(self) -> PackagedBleu:
-        """The only measure."""
-        return self.measures["sacrebleu"]
+    measures: Annotated[dict[Literal["sacrebleu"], dict[str, Any]], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -164,11 +150,7 @@ def open_folder(
         UserError: if it is neither, something is missing, a decoding does not suit the system, or
             the corpus or the weights are no longer those that something was made from.
     """
-    try:
-        is_package = (folder / PACKAGE).exists()
-    except OSError as error:  # such as a name that is too long
-        raise unreadable(folder, error) from error
-    if is_package:
+    if (folder / PACKAGE).exists():
         opened = _of_package(folder, decodings)
     else:
         opened = _of_training(folder, decodings, scored, engine)
@@ -305,8 +287,7 @@ def _defaults(
 def usual_decoding(configuration: Configuration, system: str) -> str:
     """The decoding of a system if nobody names one and nothing is tuned.
 
-    Raises:
-        UserError: if there is none, or the file of a decoding is faulty.
+    Raises a `UserError` if there is none, or the file of a decoding is faulty.
     """
     student = configuration.methods(system).target.distils
     wanted = (*USUAL_OF_STUDENTS, *USUAL) if student else USUAL
@@ -360,9 +341,7 @@ def _packaged(
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
     """Make a package of a trained model, or of a package; arguments as for `open_folder`.
 
-    Raises:
-        UserError: as `open_folder` and `check_output`, and if a file is damaged; nothing is
-            written.
+    Raises as `open_folder` and `check_output`, and if a file is damaged; nothing is written then.
     """
     opened = open_folder(folder, decodings, scored=True)
     check_output(opened, output)
@@ -376,11 +355,9 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
 
 
 def check_output(opened: Opened, output: Path) -> None:
-    """Refuse a folder to make that holds what it is made from.
+    """Refuse a folder to make that lies in the folder of the model, or holds a file of it.
 
-    Raises:
-        UserError: if it lies in the folder of the model, or a file of the model lies in it, also by
-            another path.
+    Other paths to the same files count, too.
     """
     made, folder = output.resolve(), opened.folder.resolve()
     read = (folder, *(path.resolve() for path in opened.files.values()))

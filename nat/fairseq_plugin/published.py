@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nat.checksums import reading
 from nat.configuration import differences
 from nat.configuration.models import Training
 from nat.data.vocabulary import (
@@ -37,7 +38,7 @@ from nat.data.vocabulary import (
 )
 from nat.errors import UserError
 from nat.options import options_of
-from nat.training.model_file import build_model, reading
+from nat.training.model_file import build_model
 from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.fairseq_models import fairseq_options

@@ -19,9 +19,8 @@ from nat.data.restricted import prepared_as
 from nat.data.splits import folder_of
 from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files
-from nat.files import read_json, write_json
+from nat.files import are_intact, link_all, read_json, write_json
 from nat.job import Job
-from nat.jobs.finished import are_intact, link_all
 from nat.jobs.translate import Translator
 from nat.measures import bleu, results, score, significance, statistics
 from nat.measures.results import check_names

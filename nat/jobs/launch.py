@@ -71,8 +71,7 @@ def launcher(
 ) -> list[str]:
     """The command that starts the processes of a training; empty for a single one.
 
-    Raises:
-        UserError: if it needs several nodes but is not in a Slurm job.
+    Raises a `UserError` if it needs several nodes but is not in a Slurm job.
     """
     scale, need = configuration.scale, configuration.scale.stages.train
     here, nodes = scale.devices, scale.nodes

@@ -29,9 +29,16 @@ from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import TrainingPairs
-from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
+from nat.files import (
+    are_intact,
+    atomic_directory,
+    atomic_write_text,
+    link_all,
+    make_folder,
+    read_json,
+    write_json,
+)
 from nat.job import Job, read_jobs
-from nat.jobs.finished import are_intact, link_all
 from nat.jobs.launch import leads, process_group, threads, wait_for_all, world_size
 from nat.locks import alone
 from nat.machine import processor_name
@@ -60,8 +67,7 @@ SHOWN = 3  # most changes of the configuration that a message lists
 def train_system(job: Job[Model]) -> None:
     """Train a system, or resume its training, until all of its outputs are written.
 
-    Raises:
-        UserError: if an input is missing, the training diverges or a file cannot be written.
+    Raises a `UserError` if an input is missing, it diverges, or a file cannot be written.
     """
     run, folder = describe(job), job.path.parent
     progress = Progress(f"train {run.name}", run.lengths.updates, "updates")
@@ -103,11 +109,7 @@ def _outputs(run: Run, folder: Path) -> dict[str, Path]:
 
 
 def describe(job: Job[Model]) -> Run:
-    """Describe a training by its inputs.
-
-    Raises:
-        UserError: if one is missing.
-    """
+    """Describe a training by its inputs; raises a `UserError` if one is missing."""
     model, inputs, settings = job.artifact, job.inputs, job.configuration.settings
     training, seed = job.configuration.training(model.system), model.seed
     name, raw = f"{model.system} on {model.corpus}", inputs.corpus.path
@@ -184,11 +186,7 @@ def fairseq_command(specification: Path) -> str:
 
 
 def check_link(run: Run) -> None:
-    """Refuse a linked folder of checkpoints that is not this training's alone: it is emptied.
-
-    Raises:
-        UserError: if it holds other files, or those of another training.
-    """
+    """Refuse a linked folder of checkpoints with files of others, since it will be emptied."""
     run_file = run.folder.resolve() / RUN_FILE  # what another training wrote is no damage there
     owner = read_json(run_file)["checkpoints"] if run_file.exists() else "something else"
     names = [path.name for path in run.folder.iterdir() if path.name != OF_FOLDER]
@@ -241,8 +239,7 @@ def remove_checkpoints(run: Run) -> None:
 def finish(run: Run, output: Path, progress: Progress) -> None:
     """Write the outputs of a finished training, `training.json` last: then they are complete.
 
-    Raises:
-        UserError: if no validation gave a finite number.
+    Raises a `UserError` if no validation gave a finite number.
     """
     finished = read_json(run.folder / FINISHED)
     record = Record(**finished["record"])

@@ -13,9 +13,8 @@ from nat.data.binarised import BinarisedText
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Decode, records, translate
-from nat.decoding.engines import Engine, engine_module
+from nat.decoding.engines import engine_module
 from nat.decoding.known import Known
-from nat.errors import UserError
 from nat.files import read_json
 from nat.job import Job
 from nat.jobs.launch import threads
@@ -45,7 +44,7 @@ class Methods:
         self._assistants: dict[Model, Transformer] = {}
         self._language_model = cache(lambda path: LanguageModel.load(path, sizes.target))
         self._engine = cache(
-            lambda path, precision: matching_engine(path, sizes, precision, self._device, alone)
+            lambda path, *how: engine_module(path.name).ENGINE(path, *how, self._device, alone)
         )
 
     def of(self, job: Job[Any], chosen: Mapping[str, Any] | None = None) -> Decode:
@@ -80,11 +79,7 @@ class Methods:
         language_model: Path | None = None,
         converted: Path | None = None,
     ) -> Decode:
-        """Give a decoding method what it consults.
-
-        Raises:
-            UserError: if something is missing or does not belong to the vocabularies.
-        """
+        """Give a decoding method what it consults; it must belong to the vocabularies."""
         consulted = {
             "assistant": assistant,
             "language_model": language_model and self._language_model(language_model),
@@ -94,30 +89,10 @@ class Methods:
         return partial(method, **consulted) if consulted else method
 
 
-def matching_engine(
-    path: Path, sizes: VocabularySizes, precision: str, device: torch.device, alone: bool = False
-) -> Engine:
-    """Open a converted model, in a folder of the engine's name.
-
-    ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU. If sentences come
-    `alone`, one at a time, all threads work on each.
-
-    Raises:
-        UserError: if the folder is missing or damaged, or the model is of other vocabularies.
-    """
-    engine: Engine = engine_module(path.name).ENGINE(path, precision, device, alone)
-    source = None if sizes.source is None else len(engine.source_symbols)
-    its = VocabularySizes(len(engine.symbols), source)
-    if its != sizes:
-        raise UserError(f"{path} has {its} but the corpus has {sizes}; remove it and run again")
-    return engine
-
-
 def chosen_options(path: Path, model: Path) -> dict[str, Any]:
-    """Read what `nat.jobs.tune_decoding` has chosen for a model: values by option.
+    """Read what `nat.jobs.tuning` has chosen for a model: values by option.
 
-    Raises:
-        UserError: if the file is missing, or was made from other weights than those of `model`.
+    Raises a `UserError` if the file is missing, or was made from other weights than the model's.
     """
     check_weights(path, model)
     return dict(read_json(path)["chosen"])

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.checksums import remedy, unreadable, verified
-from nat.errors import UserError
+from nat.checksums import reading
 from nat.measures.known import TRAINING
 from nat.options import at
 
@@ -60,15 +59,10 @@ def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, 
 def validations(curve: Path) -> list[tuple[int, float]]:
     """Read updates and validation BLEU from `training.csv`; none where the metric is the loss.
 
-    A training that starts from a model has its BLEU at update 0. A `UserError` tells damage.
+    A training that starts from a model has its BLEU at update 0. Raises as `reading`.
     """
-    try:
-        with verified(curve).open(encoding="utf-8", newline="") as file:
-            return _validations(csv.DictReader(file))
-    except OSError as error:
-        raise unreadable(curve, error) from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{curve} is no curve of a training; {remedy(curve)}") from error
+    with reading(curve), curve.open(encoding="utf-8", newline="") as file:
+        return _validations(csv.DictReader(file))
 
 
 def _validations(rows: Iterable[Mapping[str, str]]) -> list[tuple[int, float]]:

@@ -7,9 +7,7 @@ the model changes; whoever opens it without Snakemake, as the command `nat` does
 
 import io
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from nat import registry
 from nat.artifacts import Model
-from nat.checksums import check_memory, recorded, remedy, sha256_of, unreadable, verified
+from nat.checksums import reading, recorded, remedy, sha256_of
 from nat.configuration import differences
 from nat.configuration.models import Training
 from nat.data.vocabulary import VocabularySizes
@@ -89,28 +87,6 @@ def write_tensors(path: Path | str, value: Any) -> None:
     # torch hides the reason why the file system refuses a write
     with atomic_path(path) as temporary:
         temporary.write_bytes(content.getbuffer())
-
-
-@contextmanager
-def reading(path: Path | str) -> Iterator[None]:
-    """Check a file of `torch.save`, and say why it cannot be read if the block fails.
-
-    Raises:
-        UserError: if the file is missing, damaged or of another kind, or memory does not suffice.
-    """
-    verified(path)
-    try:
-        yield
-    except Exception as error:  # damage and other files give errors of many kinds
-        check_memory(path, error)
-        if isinstance(error, OSError):
-            raise unreadable(path, error) from error
-        # torch refuses what would be executed with several lines
-        held = re.search(r"GLOBAL (\S+)", str(error))
-        said = str(error).partition("\n")[0].split(". ")[0] or type(error).__name__
-        reason = f"it holds an object of the class {held[1]}" if held else said
-        fault = f"is damaged or of another kind ({reason})"
-        raise UserError(f"{path} {fault}; {remedy(path)}") from error
 
 
 def _content(path: Path | str, **options: Any) -> dict[str, Any]:

@@ -36,7 +36,7 @@ of a chain of systems, which is always less."""
 
 
 class Graph:
-    """The graph of a configuration.
+    """The graph of a configuration; raises a `UserError` for unknown names in a paper.
 
     Attributes:
         reports: every report of every paper, by the name of its target.
@@ -44,9 +44,6 @@ class Graph:
         site: path of the first page of the report.
         keeping: systems whose training also writes kept checkpoints.
         imported: systems that are taken over from a checkpoint on some corpus.
-
-    Raises:
-        UserError: for unknown names in a paper.
     """
 
     def __init__(self, configuration: Configuration) -> None:

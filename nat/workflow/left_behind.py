@@ -58,10 +58,8 @@ def stop_slurm_jobs(of_slurm: bool) -> str:
     """Cancel the Slurm jobs of an earlier run in this folder; return what was done, if anything.
 
     A run that submits Slurm jobs, `of_slurm`, holds a lock until it ends, so that no other run
-    takes its jobs for those of an earlier one.
-
-    Raises:
-        UserError: if two runs are to submit jobs from here, or if a job does not end.
+    takes its jobs for those of an earlier one. Raises a `UserError` if two runs are to submit jobs
+    from here, or if a job does not end.
     """
     lock = FileLock(LOCK, fallback_to_soft=False)
     if not acquired(lock, 0):

@@ -64,11 +64,11 @@ def test_learning(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     ("name", "content", "parts"),
     [
         ("codes", None, ["does not exist"]),
-        ("codes", b"#version: 0.2\na\xe9 b\n", ["BPE codes", "utf-8"]),
-        ("codes", b"#version: new\na b\n", ["BPE codes", "'new'"]),
-        ("codes", b"#version: 0.2\na b\na b c\n", ["BPE codes", "line 3", "a b c"]),
-        ("pieces.model", b"no model", ["SentencePiece"]),
-        ("pieces.model", b"", ["SentencePiece"]),
+        ("codes", b"#version: 0.2\na\xe9 b\n", ["damaged", "utf-8"]),
+        ("codes", b"#version: new\na b\n", ["damaged", "'new'"]),
+        ("codes", b"#version: 0.2\na b\na b c\n", ["damaged", "line 3", "a b c"]),
+        ("pieces.model", b"no model", ["damaged"]),
+        ("pieces.model", b"", ["damaged"]),
     ],
 )
 def test_what_does_not_hold_subwords(

@@ -66,7 +66,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
     assert facts["read_from"]["test.de"] == [str(packed)]
-    assert local_files(as_corpus(corpus))["splits.test.files.de"] == packed
+    assert dict(local_files(as_corpus(corpus)))["splits.test.files.de"] == packed
 
 
 @pytest.mark.parametrize(

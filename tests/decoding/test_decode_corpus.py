@@ -17,9 +17,9 @@ from nat.configuration.runnable import cannot_translate
 from nat.data.batch import batches, source_tensor
 from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.corpus import Translation, records, translate
+from nat.decoding.engines import engine_module
 from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.export.formats import convert
-from nat.jobs.translate import matching_engine
 from nat.language_model.ngram import LanguageModel, estimate
 from tests.made_up_corpus import as_corpus
 from tests.messages import told
@@ -89,9 +89,8 @@ class Converting:
 def engine(model: Any, precision: str, name: str = "ctranslate2", *, alone: bool = False) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         convert(name, model, VOCABULARIES, Path(folder) / name)
-        return matching_engine(
-            Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu"), alone=alone
-        )
+        cpu = torch.device("cpu")
+        return engine_module(name).ENGINE(Path(folder) / name, precision, cpu, alone)
 
 
 JOINT = Vocabulary(f"w{each}" for each in range(29 - len(SPECIALS)))

@@ -13,9 +13,9 @@ from onnx import TensorProto, numpy_helper
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK, SPECIALS, VocabularySizes
+from nat.data.vocabulary import BLANK, MASK, SPECIALS
 from nat.decoding.ctc import CtcDecoding
-from nat.decoding.engines import BLANK_PENALTY
+from nat.decoding.engines import BLANK_PENALTY, engine_module
 from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
@@ -25,7 +25,6 @@ from nat.decoding.onnx_parallel import OnnxParallel
 from nat.export import onnx
 from nat.export.formats import convert
 from nat.files import atomic_directory
-from nat.jobs.translate import matching_engine
 from nat.transformer import projection
 from tests.decoding.test_decode_corpus import VOCABULARIES, engine, must_agree, texts
 from tests.messages import told
@@ -176,12 +175,10 @@ def test_what_is_no_converted_model_is_told(
     folder, cpu = tmp_path / name, torch.device("cpu")
     with atomic_directory(folder) as made:
         convert(name, make_model(dtype=torch.float32, **options), VOCABULARIES, made)
-    with told(name, "29 symbols", "30"):
-        matching_engine(folder, VocabularySizes(30), "int8", cpu)
     (folder / file).write_bytes(bytes((folder / file).stat().st_size))
     with told(file, "damaged"):
-        matching_engine(folder, VOCABULARIES.sizes, "int8", cpu)
+        engine_module(name).ENGINE(folder, "int8", cpu)
     for each in folder.rglob(OF_FOLDER):  # as in a package of a stranger
         each.unlink()
     with told(folder):
-        matching_engine(folder, VOCABULARIES.sizes, "int8", cpu)
+        engine_module(name).ENGINE(folder, "int8", cpu)

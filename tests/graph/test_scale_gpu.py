@@ -42,7 +42,7 @@ def write_local_text(repository: Path) -> None:
 @pytest.mark.timeout(1000)
 def test_six_papers_can_be_asked_for_and_the_plan_says_what_they_take(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
-    for file in local_files(configured("gpu").corpus("tatoeba-en-de")).values():
+    for _, file in local_files(configured("gpu").corpus("tatoeba-en-de")):
         (repository / file).parent.mkdir(parents=True, exist_ok=True)
         (repository / file).touch()
     status, screen = snakemake(repository, "-n", *TARGETS, scale="gpu")

@@ -141,8 +141,8 @@ def test_what_needs_files_that_nobody_can_download_is_run_where_they_are(
 
     assert len(states()) == 1 and f"not run: {files[0]} is not there" in "".join(states())
     described = read("paper", tmp_path).corpus("nist-zh-en")
-    local = local_files(described) | local_files(described, references=True)
-    for path in (tmp_path / file for file in [*files, *local.values()]):
+    local = local_files(described) + local_files(described, references=True)
+    for path in (tmp_path / file for file in [*files, *dict(local).values()]):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert states() == {""}
