@@ -149,11 +149,6 @@ def step_of(corpus: str, split: str, step: str) -> CorpusStep:
     return CorpusStep(corpus, step, TRAIN if split == VALID else split)
 
 
-def is_generated(configuration: Configuration, corpus: str) -> bool:
-    """Return True for a corpus that is invented by this project rather than fetched."""
-    return configuration.corpus(corpus).generator is not None
-
-
 def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
     """Several references of sentences of a split; None for a split without them."""
     return step_of(corpus, split, "references") if has_references(description, split) else None

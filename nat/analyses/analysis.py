@@ -11,23 +11,19 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from nat.artifacts import Analysis, Model, step_of
-from nat.configuration.models import Training
 from nat.data.batch import Batch, batches, source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.vocabulary import Vocabularies
+from nat.decoding.corpus import Sentences
 from nat.decoding.passes import Pass, Traced
-from nat.job import Job
+from nat.job import Job, JobSystem
 from nat.measures.results import DIGITS
 from nat.training.model_file import matching_model
 from nat.transformer.model import Transformer
-
-Texts = Sequence[np.ndarray] | BinarisedText
-"""Token sequences without EOS."""
 
 Found = dict[str, Any]
 """The findings of an analysis on a split, JSON-able."""
@@ -44,8 +40,8 @@ class Pairs:
     """
 
     model: Transformer
-    sources: Texts
-    targets: Texts
+    sources: Sentences
+    targets: Sentences
     batch_tokens: int
     name: str = ""
 
@@ -103,15 +99,10 @@ class Subject:
     """The system that a job analyses, its model in evaluation mode, and its held-out splits."""
 
     job: Job[Analysis]
+    system: JobSystem
     model: Transformer
-    training: Training
     vocabularies: Vocabularies
     splits: list[Pairs]
-
-    @property
-    def order(self) -> str:
-        """The order in which the system writes tokens."""
-        return self.job.configuration.systems[self.job.artifact.system].order
 
     def other(self, model: Model | None) -> Transformer | None:
         """Another model that the job reads, in evaluation mode."""
@@ -134,7 +125,8 @@ def subject(job: Job[Analysis]) -> Subject:
         sources, targets = (BinarisedText(f"{path}/{name}.{side}") for side in languages)
         tokens = configuration.scale.decoding_tokens
         splits.append(Pairs(model, sources, targets, tokens, name))
-    return Subject(job, model, configuration.training(job.artifact.system), vocabularies, splits)
+    system = configuration.systems[job.artifact.system]
+    return Subject(job, system, model, vocabularies, splits)
 
 
 def of_splits(

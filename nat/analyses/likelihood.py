@@ -22,7 +22,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     weighted by the positions of its sentence, as in training; `totals` of each part and
     `by_sentence`, the sum of `PARTS` in nats and the tokens, have it once per sentence.
     """
-    training = subject.training.model_copy(update={"text": Text.of(RAW)})
+    training = subject.system.training.model_copy(update={"text": Text.of(RAW)})
     objective = Objective(training, pairs.model, subject.job.artifact.seed, bfloat16=False).eval()
     (numbers, tokens, positions), parts = losses(objective, pairs)
     whole = max(int(positions.sum()), 1)

@@ -75,13 +75,15 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     """
     job, model, vocabulary = subject.job, subject.model, subject.vocabularies.target
     teacher, seed = subject.other(job.inputs.teacher), job.artifact.seed
-    objective = Objective(subject.training, model, seed, bfloat16=False, teacher=teacher).train()
+    objective = Objective(
+        subject.system.training, model, seed, bfloat16=False, teacher=teacher
+    ).train()
     for translations in job.inputs.translations:
         if translations.split == pairs.name:  # the teacher's translations are learned
             rows = read_in_order(Path(translations.path), sentences=len(pairs.sources))
             learned = [np.array(vocabulary.encode(row["tokens"]), dtype=np.int64) for row in rows]
             pairs = replace(pairs, targets=learned)
-    drawn = subject.training.input.method != "full_mask" or "latent" in model.part_options
+    drawn = subject.system.training.input.method != "full_mask" or "latent" in model.part_options
     proxies = [measure(objective, pairs, draw) for draw in range(DRAWS if drawn else 1)]
     references = _references(job, pairs)
     measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))

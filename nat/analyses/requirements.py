@@ -22,52 +22,40 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
     """Refuse, by a `UserError` that names the key, a system that the analysis cannot measure."""
     system, methods = configuration.system(analysis.system), configuration.methods(analysis.system)
     order, target = methods.order, system.target.method
-    parallel, one_text = order == "parallel", system.text.choice is None
+    parallel, causal = order == "parallel", order == "autoregressive"
     upsampled, latents = system.decoder.upsample is not None, "latent" in system.parts
     guesses = methods.input.trains_on_partial_targets and "input_predictor" not in system.parts
 
-    only_parallel = ("input.method", not parallel, "only non-autoregressive systems fit")
+    only_parallel = "only non-autoregressive systems fit"
     both = "only non-autoregressive and autoregressive systems fit"
-    one_or_other = ("input.method", not parallel and order != "autoregressive", both)
-    no_choice = ("text", not one_text, "one text is analysed, raw or distilled, not a choice")
-    no_latents = ("parts.latent", not latents, "there are no latents to analyse")
+    one_text = "one text is analysed, raw or distilled, not a choice"
+    no_latents, no_lengths = "there are no latents to analyse", "there is no length predictor"
+    shown = "L_input needs a model that predicts what is shown"
     no_law = "the law of the outputs of such a system is not computed"
     plain = "the law is that of one position for each token, without latents"
-    hindrances = {
-        "confidence": [only_parallel],
-        "latent_assignment": [no_latents],
-        "latent_components": [no_latents],
-        "length_accuracy": [("length", system.length is None, "there is no length predictor")],
-        "likelihood": [
-            ("input.method", order == "fairseq", "its loss is one number for a batch"),
-        ],
-        "mple": [
-            only_parallel,
-            no_choice,
-            ("parts.input_predictor", guesses, "L_input needs a model that predicts what is shown"),
-        ],
-        "reference_distances": [no_choice],
-        "state_similarity": [one_or_other],
-        "step_errors": [
-            ("input.method", order in ("semi-autoregressive", "fairseq"), no_law),
-            ("target.method", parallel and upsampled and target != "ctc", no_law),
-            ("target.method", parallel and not upsampled and target == "axe", no_law),
-            ("parts.latent", parallel and upsampled and latents, no_law),
-            ("length", parallel and system.length == "constant", no_law),
-        ],
-        "two_modes": [
-            only_parallel,
-            ("decoder.upsample", upsampled, plain),
-            ("target", methods.target.empty_token, plain),
-            # the variables depend on each other through what is drawn
-            ("parts.latent", latents, plain),
-        ],
-        "two_orders": [one_or_other],
-    }
-    own = hindrances.get(analysis.analysis, [])
+    # the analyses that a key of a system hinders, if it does, and why
+    hindrances = [
+        ("confidence mple two_modes", "input.method", not parallel, only_parallel),
+        ("state_similarity two_orders", "input.method", not (parallel or causal), both),
+        ("likelihood", "input.method", order == "fairseq", "its loss is one number for a batch"),
+        ("step_errors", "input.method", order in ("semi-autoregressive", "fairseq"), no_law),
+        ("mple reference_distances", "text", system.text.choice is not None, one_text),
+        ("latent_assignment latent_components", "parts.latent", not latents, no_latents),
+        ("length_accuracy", "length", system.length is None, no_lengths),
+        ("mple", "parts.input_predictor", guesses, shown),
+        ("step_errors", "target.method", parallel and upsampled and target != "ctc", no_law),
+        ("step_errors", "target.method", parallel and not upsampled and target == "axe", no_law),
+        ("step_errors", "parts.latent", parallel and upsampled and latents, no_law),
+        ("step_errors", "length", parallel and system.length == "constant", no_law),
+        ("two_modes", "decoder.upsample", upsampled, plain),
+        # the variables depend on each other through what is drawn
+        ("two_modes", "target", methods.target.empty_token, plain),
+        ("two_modes", "parts.latent", latents, plain),
+    ]
+    own = [each for names, *each in hindrances if analysis.analysis in names.split()]
     if parallel and not upsampled and analysis.analysis not in ("length_accuracy", *WITHOUT_MODEL):
         imported = configuration.on(analysis.corpus).system(analysis.system).imported
-        own = [*own, ("imported", imported is not None, "its canvas has a place for EOS, too")]
+        own.append(["imported", imported is not None, "its canvas has a place for EOS, too"])
     reason = next((f"key '{key}': {why}" for key, hinders, why in own if hinders), None)
     if analysis.analysis == "shown_tokens":
         decodings = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}

@@ -49,9 +49,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
 
     It is measured for each number of steps that the system is trained for.
     """
-    known = known_law.sentences(job)
-    model, laws, seed = analysis.subject(job).model, known.laws, job.artifact.seed
-    system = job.configuration.systems[job.artifact.system]
+    known, subject = known_law.sentences(job), analysis.subject(job)
+    model, system, laws, seed = subject.model, subject.system, known.laws, job.artifact.seed
     tokens = job.configuration.scale.decoding_tokens
     with torch.no_grad():
         source = source_tensor(known.sources).to(next(model.parameters()).device)

@@ -60,7 +60,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     corners = [copy.deepcopy(model.state_dict()) for model in (start, other, subject.model)]
     pairs, target = replace(split, model=start), subject.vocabularies.target
     vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
-    training = subject.training.model_copy(update=vanilla)
+    training = subject.system.training.model_copy(update=vanilla)
     objective = Objective(training, start, job.artifact.seed, bfloat16=False).eval()
     values = {}
     for up in GRID:

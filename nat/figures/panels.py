@@ -18,8 +18,8 @@ from matplotlib.transforms import Bbox
 from nat.figures.drawing import GREY, LABEL_SIZE, Panel, Series, ticks
 from nat.measures.known import MEASURES
 
-OPACITY = 0.1
-"""Of bands."""
+BAND: dict[str, Any] = {"alpha": 0.1, "linewidth": 0}
+"""The look of bands."""
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
 
@@ -59,8 +59,7 @@ def lines(axes: Axes, panel: Panel) -> None:
             _level(axes, each)
         elif not points.empty:
             places = points["x"].map(at)
-            band: dict[str, Any] = {"color": each.colour, "alpha": OPACITY, "linewidth": 0}
-            axes.fill_between(places, points["bottom"], points["top"], **band)
+            axes.fill_between(places, points["bottom"], points["top"], color=each.colour, **BAND)
             _line(axes, each, places, points)
         if not points.empty:
             _hollow(axes, each, each.published["x"].map(at))
@@ -165,8 +164,7 @@ def _plain_numbers(axes: Axes, axis: str, *digits: float) -> None:
 def _level(axes: Axes, series: Series) -> None:
     """Draw a line without a marker, since it was not measured at any place of the axis."""
     for point in series.ran.to_dict("records"):
-        band: dict[str, Any] = {"color": series.colour, "alpha": OPACITY, "linewidth": 0}
-        axes.axhspan(point["bottom"], point["top"], **band)
+        axes.axhspan(point["bottom"], point["top"], color=series.colour, **BAND)
         dashed: dict[str, Any] = {"linewidth": 1.6, "linestyle": (0, (5, 2)), "label": series.name}
         axes.axhline(point["ours"], color=series.colour, **dashed)
 

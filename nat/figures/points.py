@@ -1,6 +1,6 @@
 """The points of figures: records of the cells of a figure, panel by panel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -45,8 +45,7 @@ class Plot:
 def make(figure: ResolvedPart, root: Path) -> Plot:
     """Read the points of a figure from the results below a folder.
 
-    Raises:
-        UserError: for damaged results, and if an analysis does not have what is asked of it.
+    Damaged results are UserErrors, and so is what an analysis does not have.
     """
     reader = Reader(root)
     contents: dict[str, Content] = {}
@@ -63,16 +62,14 @@ def make(figure: ResolvedPart, root: Path) -> Plot:
 def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
     """Records of points, in scatter plots with what is shown along the horizontal axis."""
     records: list[Record] = []
-    across = {
-        _place(each): values.record(figure.scale, each, reader)
-        for each in figure.numbers
-        if each.first.axis == "x"
-    }
-    for each in figure.numbers:
-        if each.first.axis == "x":
-            continue
+    shown: Sequence[Shown] = figure.numbers
+    across: Sequence[Shown | None] = [None] * len(shown)
+    if figure.described.kind == "scatter":
+        shown, across = shown[::2], shown[1::2]
+    for each, its in zip(shown, across, strict=True):
         record = values.record(figure.scale, each, reader)
-        if x := across.get(_place(each)):
+        if its is not None:
+            x = values.record(figure.scale, its, reader)
             remarks = dict.fromkeys(of["remark"] for of in (record, x) if of["remark"])
             record |= {
                 "x": x["ours"],
@@ -87,12 +84,6 @@ def _points(figure: ResolvedPart, reader: Reader) -> list[Record]:
         record["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in each.own)
         records.append(record)
     return records
-
-
-def _place(shown: Shown) -> tuple[Any, ...]:
-    """Where both coordinates of a point of a scatter plot belong."""
-    cell = shown.first
-    return cell.row, cell.column, cell.category, cell.point
 
 
 def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:

@@ -25,7 +25,7 @@ from nat.files import read_json
 from nat.measures import statistics
 from nat.measures.known import measure_of
 from nat.measures.results import read_file
-from nat.measures.significance import Estimate, Value, resample
+from nat.measures.significance import Estimate, Value, mean_of, resample
 
 
 class ScoredSystem(NamedTuple):
@@ -50,12 +50,11 @@ class PairedCounts(NamedTuple):
     def line(self, chosen: Any = slice(None)) -> tuple[str, str]:
         """The numbers of chosen sentences and their difference as text, and its method."""
         sides = [[resample(own[chosen], self.value) for own in each] for each in self.counts]
-        pairs = [*zip(*sides, strict=True)]
-        samples = np.mean([b.samples - a.samples for a, b in pairs], axis=0)
-        alone = any(a.alone for a, _ in pairs)
-        minus = Estimate(tuple(b.value - a.value for a, b in pairs), None if alone else samples)
-        a, b = (sum(one.value for one in own) / len(own) for own in sides)
-        text = f"A {a:#.4g}   B {b:#.4g}   B - A {minus.value:+#.4g}"
+        by_seed = tuple(b.value - a.value for a, b in zip(*sides, strict=True))
+        a, b = map(mean_of, sides)
+        samples = None if a.samples is None or b.samples is None else b.samples - a.samples
+        minus = Estimate(by_seed, samples)
+        text = f"A {a.value:#.4g}   B {b.value:#.4g}   B - A {minus.value:+#.4g}"
         if (interval := minus.interval()) is None:
             return text, "no interval"
         ends = f"[{interval.low:#.4g}, {interval.high:#.4g}]"

@@ -6,7 +6,6 @@ whatever joining subwords and detokenising do not restore.
 """
 
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -15,13 +14,14 @@ from typing import Any
 
 from nat.data.binarised import BinarisedText
 from nat.data.corpus import Corpus
-from nat.data.lines import read_lines
 from nat.data.splits import PERFECT
-from nat.data.translations import OK, write_translations
+from nat.data.translations import OK
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import write_json
-from nat.measures.score import reference_files, score
+from nat.measures.results import DIGITS
+from nat.measures.score import flags, reference_files, translated
+from nat.measures.statistics import MEASURED, counted
 
 SCORES = {"sacrebleu": "sacreBLEU", "tokenised_bleu": "tokenised BLEU", "chrf": "chrF2"}
 """The measures of a perfect translation, and their names in a sentence."""
@@ -47,20 +47,18 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     """
     vocabulary = Vocabularies.load(folder / "binarised").target
     sentences = BinarisedText(folder / "binarised" / f"{split}.{corpus.target}")
-    translated = [vocabulary.decode(sentences[number].tolist()) for number in range(len(sentences))]
-    texts = [*map(corpus.preparation(corpus.target).text, translated)]
-    rows = (
-        {"id": number, "tokens": tokens, "text": text, "score": 0.0, "steps": 1, "status": OK}
-        for number, (tokens, text) in enumerate(zip(translated, texts, strict=True))
-    )
+    tokenised = [vocabulary.decode(sentences[number].tolist()) for number in range(len(sentences))]
+    texts = [*map(corpus.preparation(corpus.target).text, tokenised)]
+    rows = [
+        {"tokens": tokens, "text": text, "score": 0.0, "steps": 1, "status": OK}
+        for tokens, text in zip(tokenised, texts, strict=True)
+    ]
     files = reference_files(folder, corpus, split, several=False)
-    with tempfile.TemporaryDirectory() as temporary:
-        path = Path(temporary, "perfect.jsonl")
-        write_translations(path, rows)
-        scored, _ = score(path, files, corpus)
-    measured = {name: scored["measures"][name] for name in SCORES}
-    scores = {name: number["value"] for name, number in measured.items()}
-    truth = [*read_lines(files["reference"])]
+    text = translated(rows, folder, files, corpus)
+    counts = counted(text)
+    sums = {name: counts[name].sentences.sum(0, keepdims=True) for name in SCORES}
+    scores = {name: round(float(MEASURED[name].value(sums[name])[0]), DIGITS) for name in SCORES}
+    truth = [*text.reference]
     if corpus.preprocessing.lowercase:
         truth = [*map(str.lower, truth)]
     changed = differences(truth, texts, str.split if corpus.has_spaces else list)
@@ -77,11 +75,11 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     report = {
         "sentences": len(texts),
         **scores,
-        "signatures": {name: number["signature"] for name, number in measured.items()},
+        "signatures": {name: counts[name].signature for name in SCORES},
         "unknown": unknown,
         "differences": changed,
         "flags": [f"a perfect translation scores less than {FLAGGED:g}"] * flagged
-        + scored["flags"],
+        + flags(texts, text.reference),
         "note": note,
     }
     write_json(folder / "tokens" / PERFECT, report)

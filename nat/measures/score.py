@@ -100,12 +100,8 @@ def score(
         UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
             names the file and the first wrong line.
     """
-    text = _translated(hypotheses, files, corpus)
-    counts = {
-        name: counted
-        for name, known in MEASURED.items()
-        if not isinstance(known.counts, str) and (counted := known.counts(text)) is not None
-    }
+    text = translated(list(read_in_order(hypotheses)), hypotheses, files, corpus)
+    counts = statistics.counted(text)
     arrays = {name: each.sentences for name, each in counts.items()}
     of_source = files.get("source_tokens")
     source = None if of_source is None else _lines(of_source, hypotheses, len(text.rows))
@@ -145,13 +141,14 @@ def score(
     return report, arrays
 
 
-def _translated(hypotheses: Path, files: Mapping[str, Path], corpus: Corpus) -> TranslatedText:
-    """Read the translations and their references; raises as `score`."""
+def translated(
+    rows: Sequence[Mapping[str, Any]], hypotheses: Path, files: Mapping[str, Path], corpus: Corpus
+) -> TranslatedText:
+    """Translations, which are those of a file, with their references; raises as `score`."""
 
     def split(tokens: Iterable[str]) -> list[str]:
         return bleu.split(tokens, corpus.unit)
 
-    rows = list(read_in_order(hypotheses))
     read = read_references(files["references"], len(rows)) if "references" in files else {}
     several = {number: texts for number, (texts, _) in sorted(read.items())}
     tokenise = corpus.preparation(corpus.target).prepared

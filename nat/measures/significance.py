@@ -2,7 +2,7 @@
 
 *Sentences*: the bootstrap (Koehn, 2004). A test set is resampled `SAMPLES` times, always in the
 same way for the same number of sentences, so that two systems are always compared on the same
-resamples. The resampling and the interval of a score are exactly those of sacreBLEU.
+resamples. The resampling is exactly that of sacreBLEU.
 
 *Seeds*: Student's t. The variance of a mean over seeds is that between the seeds, plus that of the
 same mean over the resamples, which the seeds have in common; Satterthwaite (1946) has the degrees
@@ -20,7 +20,6 @@ from statistics import NormalDist
 
 import numpy as np
 import scipy  # whose part `special` takes long to import, and is imported when it is first used
-from sacrebleu.significance import estimate_ci
 
 from nat.measures.results import DIGITS
 
@@ -36,18 +35,6 @@ PAIRED, REPEATS = "paired bootstrap", "bootstrap of repeats"
 
 Value = Callable[[np.ndarray], np.ndarray]
 """A measure as a function of summed counts, [S, K] to [S]."""
-
-
-@dataclass(frozen=True)
-class Resampled:
-    """The `value` of a test set, and the same of resamples of it, [`SAMPLES`].
-
-    If there is only one sentence, `alone`, resamples say nothing of the spread.
-    """
-
-    value: float
-    samples: np.ndarray
-    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,24 +61,6 @@ def drawn(sentences: int) -> np.ndarray:
     cells = numbers + sentences * np.arange(SAMPLES)[:, None]
     counts = np.bincount(cells.ravel(), minlength=SAMPLES * sentences)
     return counts.reshape(SAMPLES, sentences).astype(np.float64)
-
-
-def resample(counts: np.ndarray, value: Value) -> Resampled:
-    """A measure of the counts of each sentence [n, K], on a test set and on its resamples."""
-    sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
-    values = value(sums)
-    return Resampled(float(values[0]), values[1:], alone=len(counts) < 2)
-
-
-def interval(
-    resampled: Resampled, lowest: float = 0.0, highest: float = math.inf
-) -> tuple[float, float]:
-    """Ends of the 95% interval of a score: sacreBLEU's, half the spread around the mean.
-
-    sacreBLEU's may lie beyond the lowest or highest value that the score can have; these do not.
-    """
-    mean, half = estimate_ci(resampled.samples)
-    return max(lowest, float(mean - half)), min(highest, float(mean + half))
 
 
 @dataclass(frozen=True)
@@ -170,6 +139,20 @@ class Estimate:
         return math.sqrt(total), freedom
 
 
+def resample(counts: np.ndarray, value: Value) -> Estimate:
+    """A measure of the counts of each sentence [n, K], whose spread one sentence does not tell."""
+    sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
+    values = value(sums)
+    return Estimate((float(values[0]),), values[1:] if len(counts) > 1 else None)
+
+
+def mean_of(numbers: Sequence[Estimate]) -> Estimate:
+    """The mean of numbers that have their resamples in common, as far as all can be resampled."""
+    known = [each.samples for each in numbers if each.samples is not None]
+    samples = np.mean(known, axis=0) if len(known) == len(numbers) else None
+    return Estimate((sum(each.value for each in numbers) / len(numbers),), samples)
+
+
 def _quantile(probability: float, freedom: float) -> float:
     """A quantile of Student's t; with infinite degrees of freedom of the normal distribution."""
     if math.isinf(freedom):
@@ -192,29 +175,26 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def interval_of_correlation(
-    first: Sequence[float], second: Sequence[float], level: float = LEVEL
-) -> Interval | None:
-    """Pearson's r with its interval over systems by Fisher's z; `None` with fewer than four.
+@dataclass(frozen=True, kw_only=True)
+class CorrelationEstimate(Estimate):
+    """Pearson's r over so many systems; with fewer than four it has no interval."""
 
-    Raises:
-        ValueError: as `pearson`.
-    """
-    value = pearson(first, second)
-    if len(first) < 4:
-        return None
-    middle = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
-    outside = _quantile(1 - level / 2, math.inf)
-    half, power = outside / math.sqrt(len(first) - 3), outside + _quantile(POWER, math.inf)
-    return Interval(
-        math.tanh(middle - half),
-        math.tanh(middle + half),
-        f"Fisher's z over {len(first)} systems",
-        math.tanh(power / math.sqrt(len(first) - 3)),
-    )
+    systems: int
+
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """The interval over systems, by Fisher's z."""
+        if self.systems < 4:
+            return None
+        value, error = self.value, 1 / math.sqrt(self.systems - 3)
+        middle = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
+        outside = _quantile(1 - level / 2, math.inf)
+        half, power = outside * error, outside + _quantile(POWER, math.inf)
+        method = f"Fisher's z over {self.systems} systems"
+        ends = math.tanh(middle - half), math.tanh(middle + half)
+        return Interval(*ends, method, math.tanh(power * error))
 
 
-def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> list[Resampled]:
+def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> list[Estimate]:
     """The medians of repeated measurements of each system, with resamples of the repeats.
 
     If the systems were measured by turns, `together`, the same repeats of all of them are drawn, so
@@ -226,11 +206,12 @@ def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> lis
         if together:
             numbers = np.random.default_rng(SEED)
         samples = np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1)
-        medians.append(Resampled(float(np.median(each)), samples))
+        medians.append(Estimate((float(np.median(each)),), samples, REPEATS))
     return medians
 
 
 def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """The ratio of the medians of two systems that were measured by turns, with resamples."""
     above, below = resampled_medians([first, second], together=True)
+    assert above.samples is not None and below.samples is not None
     return Estimate((above.value / below.value,), above.samples / below.samples, REPEATS)

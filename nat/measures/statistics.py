@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sacrebleu.significance import estimate_ci
 
 from nat.checksums import remedy, sha256_of
 from nat.data.arrays import read_arrays
@@ -25,7 +26,7 @@ from nat.files import atomic_path
 from nat.measures import bleu
 from nat.measures.bleu import Counts
 from nat.measures.results import DIGITS
-from nat.measures.significance import Resampled, Value, interval, resample
+from nat.measures.significance import Estimate, Value, resample
 
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set."""
@@ -144,7 +145,7 @@ def _at(of: TranslatedText, kind: str, place: int) -> Counts:
     )
 
 
-def _wrong_of_confidence(of: TranslatedText, fifth: int) -> Counts:
+def _wrong_ranked(of: TranslatedText, fifth: int) -> Counts:
     """Wrong words of a fifth of the translations, of which the last has the highest scores.
 
     The score is that of the decoding, nats; of equal ones, the order in the test set decides.
@@ -195,9 +196,7 @@ MEASURED = {
         for place in FIFTHS
     },
     **{
-        f"wrong_tokens_confidence_{fifth}": Measured(
-            partial(_wrong_of_confidence, fifth=fifth), percent
-        )
+        f"wrong_tokens_confidence_{fifth}": Measured(partial(_wrong_ranked, fifth=fifth), percent)
         for fifth in FIFTHS
     },
     "passes": Measured(_passes, ratio, lowest=1.0),
@@ -210,6 +209,13 @@ MEASURED = {
     },
 }
 """Every measure of a score file; a new one is an entry here and a line of `known.csv`."""
+
+
+def counted(text: TranslatedText) -> dict[str, Counts]:
+    """The counts of each measure that has its own, and something to count in a text."""
+    own = {name: each.counts for name, each in MEASURED.items() if not isinstance(each.counts, str)}
+    counts = {name: count(text) for name, count in own.items()}
+    return {name: each for name, each in counts.items() if each is not None}
 
 
 def counted_as(measure: str) -> str:
@@ -250,7 +256,7 @@ def sentences_by_length(
     return {name: sentences for name, sentences in chosen.items() if sentences}
 
 
-def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
+def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Estimate:
     """A measure on a test set and on resamples of the sentences that it is about."""
     counts = counts_of(measure, arrays)
     assert counts is not None
@@ -258,10 +264,16 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
 
 
 def number(counts: np.ndarray, value: Value, lowest: float = 0.0) -> dict[str, float | None]:
-    """A measure of counts [n, K] and its interval, as files hold them; none of one sentence."""
+    """A measure of counts [n, K] and its 95% interval, as files hold them; none of one sentence.
+
+    The interval is sacreBLEU's, half the spread around the mean, within the values that there are.
+    """
     measured = resample(counts, value)
-    ends = interval(measured, min(lowest, measured.value), HIGHEST.get(value, math.inf))
-    low, high = (None if measured.alone else round(end, DIGITS) for end in ends)
+    low = high = None
+    if measured.samples is not None:
+        mean, half = map(float, estimate_ci(measured.samples))
+        low = round(max(min(lowest, measured.value), mean - half), DIGITS)
+        high = round(min(HIGHEST.get(value, math.inf), mean + half), DIGITS)
     return {"value": round(measured.value, DIGITS), "low": low, "high": high}
 
 

@@ -12,7 +12,7 @@ from nat.measures.known import MEASURES, TOYS
 QUOTED, COMPUTED = "only quoted", "derived"
 """Reasons for having no number of ours: the paper quotes it, or others make it."""
 TEACHER, STUDENT = "teacher", "student"
-"""Columns of a table of samples."""
+"""Columns of a table of samples, by turns."""
 Source = Annotated[
     Artifact | None,
     PlainSerializer(lambda source: source and source.as_json()),
@@ -36,7 +36,6 @@ class Cell(NamedTuple):
     Attributes:
         row: label of a row or series; `column` is that of a column or panel.
         x: place on the horizontal axis, with a name in `category` where that is no number.
-        axis: of a scatter plot, along which it is shown; `point` is the number of the point.
         system: as the configuration calls it; `model` is that of the same training.
         part: of the file of the source, see `nat.measures.results`.
         baseline: label of the row that a table tests this one against.
@@ -51,8 +50,6 @@ class Cell(NamedTuple):
     group: str = ""
     x: int | float | None = None
     category: str = ""
-    point: int = 0
-    axis: str = "y"
     system: str = ""
     decoding: str = ""
     split: str = ""

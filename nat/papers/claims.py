@@ -15,8 +15,8 @@ from nat.data.corpus_files import has_all_references
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import Cell, Shown, identity
-from nat.papers.coordinates import Chosen, Resolver, filled, missing, product
+from nat.papers.cells import Shown, identity
+from nat.papers.coordinates import Chosen, Resolver, filled, product
 from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
@@ -148,8 +148,8 @@ class _Claim:
                 if item.label or varied or not isinstance(options, Gains):
                     label = resolver.label(item.label, own, varied)
                 if isinstance(options, Gains):
-                    where = {**case.where, **item.where}
-                    inner = Case(source=item.source or case.source, where=where)
+                    where, place = {**case.where, **item.where}, item.source or case.source
+                    inner = item.model_copy(update={"source": place, "where": where})
                     for name in (options.system, options.over):
                         yield self._side(name, inner, chosen | own, label)
                 else:
@@ -184,21 +184,15 @@ class _Claim:
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         row = self._row(called, source, chosen | own) if called is not None else {}
         base = {"system": resolver.defaults.get("system")} | source.shared
-        labels = {"row": label, "column": self.name}
-        over: list[Cell] = []
+        here, there = {**base, **row, **chosen, **own}, None
+        if self.claim.over is not None:  # in the same setting
+            row = source.named.get(self.claim.over, {"system": self.claim.over})
+            same = {key: own[key] for key in own if key in ("measure", "task", "setting")}
+            variables = {key: own[key] for key in own if key not in COORDINATES}
+            there = {**base, **chosen, **variables, **row, **same}
         with told_of(f"'{label}': "):
-            cells = resolver.numbers({**base, **row, **chosen, **own}, **labels)
-            if MEASURES[cells[0].measure].relative:  # in the same setting
-                name = self.claim.over
-                if name is None:
-                    raise missing("over")
-                row = source.named.get(name, {"system": name})
-                same = {key: own[key] for key in own if key in ("measure", "task", "setting")}
-                variables = {key: own[key] for key in own if key not in COORDINATES}
-                there = {**base, **chosen, **variables, **row, **same}
-                over = resolver.numbers(there, **(labels | {"row": name}))
-            shown = Shown(tuple(cells), tuple(over)).each(source.timed)
-        return shown.with_published(source.printed.get(identity(cells[0], str(called))))
+            shown = source.number(here, there, row=label, column=self.name).each(source.timed)
+        return shown.with_published(source.printed.get(identity(shown.first, str(called))))
 
     def _row(self, called: str, source: Expanded, asked: Chosen) -> Chosen:
         """Coordinates of a row, series or point of the source, or of a system."""

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nat.artifact import is_generated
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
@@ -263,22 +262,21 @@ class Resolver:
         if cell.task in all_tasks(configuration) and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
-        known = configuration.corpus(corpus).held_out
+        described = configuration.corpus(corpus)
         if cell.split and not measure.any_corpus:
             where = configuration.file_of("corpora", corpus)
-            require(cell.split, known, f"held-out split of {where}:")
+            require(cell.split, described.held_out, f"held-out split of {where}:")
         there = configuration.on(corpus)
         model = configuration.canonical(corpus, cell.system)
         cannot = cannot_train(there, model) or cannot_prepare(there, corpus)
         if cell.decoding and not cannot:
             reasons = (cannot_translate(there, each.decoding) for each in cells)
             cannot = next(filter(None, reasons), "")
-        if not cannot and measure.known_law and not is_generated(configuration, corpus):
-            return f"the law of {corpus} is not known"
-        if not cannot and measure.several_references:
-            description = configuration.corpus(corpus)
-            if not any(has_references(description, split) for split in known):
-                return f"{corpus} has one reference per sentence"
+        if measure.known_law and described.generator is None:
+            return cannot or f"the law of {corpus} is not known"
+        several = any(has_references(described, split) for split in described.held_out)
+        if measure.several_references and not several:
+            return cannot or f"{corpus} has one reference per sentence"
         return cannot
 
 

@@ -8,14 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
 from nat.options import Seeds, StrictModel, Text, hint
 
@@ -32,13 +25,7 @@ PartName = Annotated[str, Field(pattern=r"^\w+$")]
 Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$")]
 
 
-class PaperModel(StrictModel):
-    """A mapping in a paper's file."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-
-class OneOf(PaperModel):
+class OneOf(StrictModel):
     """A mapping that has one of several keys."""
 
     choices: ClassVar[tuple[str, ...]]
@@ -55,7 +42,7 @@ class OneOf(PaperModel):
         return next(name for name in self.choices if getattr(self, name) is not None)
 
 
-class Coordinates(PaperModel):
+class Coordinates(StrictModel):
     """One value or several for each coordinate; lists stand for their product.
 
     `variables`, under the key `with`, are what `{name}` stands for in templates.
@@ -91,7 +78,7 @@ Defaults = Annotated[Coordinates, AfterValidator(_single)]
 """Coordinates with one value each."""
 
 
-class PrintedSystem(PaperModel):
+class PrintedSystem(StrictModel):
     """A system as the paper prints it; names of systems and decodings are templates."""
 
     system: Text | None = None
@@ -174,7 +161,7 @@ class Axis(Coordinates):
     column: Text | None = None
 
 
-class Footnote(PaperModel):
+class Footnote(StrictModel):
     """A note at a row's label, at a column's heading or, with both, at a cell."""
 
     row: Text | None = None
@@ -199,7 +186,7 @@ KINDS = {
 """The keys that each kind of table or figure, or its `analysis`, must have, and may have."""
 
 
-class PaperPart(PaperModel):
+class PaperPart(StrictModel):
     """A table or figure; of `quotes`, tables with the same cells, the most precise is first."""
 
     title: Label
@@ -276,7 +263,7 @@ class Case(Coordinates):
     where: dict[str, Text | Number | Side] = {}
 
 
-class Largest(PaperModel):
+class Largest(StrictModel):
     """Of several cells, the named one is the largest."""
 
     of: list[Text | Case] = []
@@ -289,7 +276,7 @@ class Trend(Largest):
     relation: Literal["rising", "falling", "flat"] = Field(alias="is")
 
 
-class Gains(PaperModel):
+class Gains(StrictModel):
     """Of what one system gains over another in several cases, the named gain is the largest."""
 
     system: Text
@@ -298,7 +285,7 @@ class Gains(PaperModel):
     relation: Text = Field(alias="is")
 
 
-class Correlation(PaperModel):
+class Correlation(StrictModel):
     """Pearson's r of two measures over systems, compared with zero and a margin."""
 
     of: Defaults
@@ -350,7 +337,7 @@ class Claim(Case, OneOf):
         return left, _RELATIONS[sign], right, f"{'-' * opposite}{margin or 0}"
 
 
-class Paper(PaperModel):
+class Paper(StrictModel):
     """One file of `config/papers`; `where` says what names in all of its claims stand for."""
 
     title: Label

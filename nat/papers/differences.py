@@ -19,16 +19,13 @@ from nat.measures.significance import (
     PAIRED,
     REPEATS,
     Estimate,
-    Resampled,
+    mean_of,
     ratio_of_medians,
     resample,
     resampled_medians,
 )
 from nat.papers.cells import Cell, Shown
 from nat.papers.reader import Reader
-
-OfSeed = tuple[float, np.ndarray | None]
-"""A number of one seed, and the same on resamples; `None` if it cannot be resampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +53,8 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
             latencies that were measured in different jobs.
     """
     sides = [left, right] if isinstance(right, Shown) else [left]
-    number: list[OfSeed] = [] if isinstance(right, Shown) else [(right, np.array(right))]
-    by_seed: dict[int, list[OfSeed]] = {}
+    number = [] if isinstance(right, Shown) else [Estimate((right,), np.array(right))]
+    by_seed: dict[int, list[Estimate]] = {}
     used: list[Cell] = []
     for seed in dict.fromkeys(cell.seed for cell in left.own):
         of_seed = [_of_seed(side, seed, reader) for side in sides]
@@ -69,24 +66,18 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
             used += [cell for side in of_seed for cell in (*side.own, *side.over)]
     if not by_seed:
         return None
-    pairs = [(of_left, of_right) for (of_left, _), (of_right, _) in by_seed.values()]
-    known = [
-        of_left - of_right
-        for (_, of_left), (_, of_right) in by_seed.values()
-        if of_left is not None and of_right is not None
-    ]
-    if len(known) < len(pairs) or (left.over and len(pairs) > 1):
-        known = []
+    one, other = map(mean_of, zip(*by_seed.values(), strict=True))
+    samples = None if one.samples is None or other.samples is None else one.samples - other.samples
     cell, measure = used[0], MEASURES[used[0].measure]
     of_one_text = len({(each.corpus, each.split) for each in used}) == 1
     method = PAIRED if len(sides) > 1 and of_one_text else "bootstrap"
     is_part = measure.source == SCORE and statistics.MEASURED[cell.measure].part
     part = cell.measure if is_part else ""
     return Difference(
-        left=sum(of_left for of_left, _ in pairs) / len(pairs),
-        right=sum(of_right for _, of_right in pairs) / len(pairs),
-        by_seed=tuple(of_left - of_right for of_left, of_right in pairs),
-        samples=np.mean(known, axis=0) if known else None,
+        left=one.value,
+        right=other.value,
+        by_seed=tuple(of_left.value - of_right.value for of_left, of_right in by_seed.values()),
+        samples=None if left.over and len(by_seed) > 1 else samples,
         resampled=REPEATS if measure.source == LATENCY else method,
         seeds=tuple(by_seed),
         sources=tuple(dict.fromkeys(each.path for each in used)),
@@ -103,25 +94,23 @@ def _of_seed(side: Shown, seed: int, reader: Reader) -> Shown:
     return Shown(own, over)
 
 
-def _numbers(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
+def _numbers(sides: Sequence[Shown], reader: Reader) -> list[Estimate]:
     """The number of each side, on the same resamples."""
     cells = [cell for side in sides for cell in side.own]
-    resampled = dict(zip(cells, _resampled(cells, reader), strict=False))
-    known = resampled and not any(each.alone for each in resampled.values())
-    numbers: list[OfSeed] = []
-    for side in sides:
-        values = [reader.number(cell).value or 0.0 for cell in side.own]
-        samples = np.mean([resampled[cell].samples for cell in side.own], axis=0) if known else None
-        numbers.append((sum(values) / len(values), samples))
-    return numbers
+    pairs = zip(cells, _resampled(cells, reader), strict=False)
+    resampled = {cell: each.samples for cell, each in pairs}
+    known = {cell: (reader.number(cell).value or 0.0,) for cell in cells}
+    return [
+        mean_of([Estimate(known[cell], resampled.get(cell)) for cell in side.own]) for side in sides
+    ]
 
 
-def _ratios(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
+def _ratios(sides: Sequence[Shown], reader: Reader) -> list[Estimate]:
     """The speed-up or the share of parameters of each side; fewer if one has none.
 
     Two speed-ups are taken for independent: they are mostly of different settings.
     """
-    numbers: list[OfSeed] = []
+    numbers = []
     for place, side in enumerate(sides):
         times = MEASURES[side.first.measure].source == LATENCY
         ratios = []
@@ -137,10 +126,9 @@ def _ratios(sides: Sequence[Shown], reader: Reader) -> list[OfSeed]:
             elif not times and above.value is not None and below.value:
                 ratios.append(Estimate((100 * above.value / below.value,)))
         if ratios:
-            known = [each.samples for each in ratios if each.samples is not None]
-            samples = np.mean(known, axis=0) if len(known) == len(ratios) else None
-            rolled = None if samples is None else np.roll(samples, place)
-            numbers.append((sum(each.value for each in ratios) / len(ratios), rolled))
+            mean = mean_of(ratios)
+            rolled = None if mean.samples is None else np.roll(mean.samples, place)
+            numbers.append(Estimate(mean.by_seed, rolled))
     return numbers
 
 
@@ -167,7 +155,7 @@ def combined(differences: Sequence[Difference], of: Callable[[Sequence[float]], 
     return Estimate(by_seed, np.array([of(row) for row in np.stack(samples, axis=1)]))
 
 
-def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
+def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Estimate]:
     """Each cell on the same resamples; none if they cannot be resampled together."""
     numbers = [reader.number(cell) for cell in cells]
     texts = [(cell.corpus, cell.split) for cell in cells]
@@ -180,8 +168,8 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Resampled]:
         ratios = [resample(each, statistics.ratio) for each in rows]
         # so that the draws of different texts are independent, as in `combined`
         return [
-            replace(each, samples=np.roll(each.samples, known.index(text)))
-            for text, each in zip(texts, ratios, strict=True)
+            each if each.samples is None else replace(each, samples=np.roll(each.samples, place))
+            for place, each in zip(map(known.index, texts), ratios, strict=True)
         ]
     measure = cells[0].measure
     if len({*texts}) > 1 or any(cell.measure != measure for cell in cells):

@@ -382,8 +382,8 @@ class ExpandedFigure(Expanded):
         return points
 
     def _scatter(self) -> None:
-        """Expand a scatter plot: each point has cells along both axes; what is quoted is last."""
-        axes, last = {"y": self.described.y, "x": self.described.x}, list[Shown]()
+        """Expand a scatter plot: by turns what points show upwards and across; quoted are last."""
+        axes, last = (self.described.y, self.described.x), list[Shown]()
         for series in self.described.series:
             own: list[Any] = [series.label or series.system]
             labels = series.quoted if series.quoted and not series.label else own
@@ -393,22 +393,21 @@ class ExpandedFigure(Expanded):
         for panel, series in itertools.product(self.columns, self.described.series):
             row = str(series.label or series.system)
             given = series.given()
-            for number, (chosen, varied) in enumerate(product(given) if not series.quoted else ()):
+            for chosen, varied in product(given) if not series.quoted else ():
                 words = chosen | ({"system": None} if series.system == row else {})
                 named = series.point is not None or varied
                 name = self.resolver.label(series.point, words, varied) if named else ""
-                for key, axis in axes.items():
-                    its: Chosen = {"category": name, "point": number, "axis": key}
-                    self._mark(row, panel, chosen, axis.given(), over=axis.over, **its)
+                for axis in axes:
+                    self._mark(row, panel, chosen, axis.given(), over=axis.over, category=name)
             quoted = series.quoted or []
             if any(panel.chosen.get(key, value) != value for key, value in given.items()):
                 quoted = []
-            for label, (key, axis) in itertools.product(quoted, axes.items()):
+            for label, axis in itertools.product(quoted, axes):
                 printed = [cell for cell in self.quoted if cell.column == axis.column]
                 values = {cell.row: cell for cell in reversed(printed)}
                 require(label, values, "quoted row")
                 here = self.levels | panel.chosen | axis.given() | {"system": None}
                 where: Chosen = {"row": series.label or label, "column": panel.label}
-                shown = self.number(here, **where, category=label, axis=key)
+                shown = self.number(here, **where, category=label)
                 last.append(shown.with_published(values[label]))
         self.numbers += last

@@ -8,19 +8,11 @@ undecided. How many updates a training takes is only judged where early stopping
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from nat.data.flags import counted
 from nat.measures.known import AGAINST_ALL, DERIVED, MEASURES, SPEED_UP
-from nat.measures.significance import (
-    LEVEL,
-    POWER,
-    Estimate,
-    Interval,
-    interval_of_correlation,
-    pearson,
-)
+from nat.measures.significance import LEVEL, POWER, CorrelationEstimate, Estimate, Interval, pearson
 from nat.papers import values
 from nat.papers.cells import QUOTED, Shown
 from nat.papers.differences import Difference, combined, difference
@@ -98,10 +90,7 @@ def _record(check: Check, reader: Reader) -> Record:
         own = _outcome(check, reader)
     corpora = dict.fromkeys(cell.corpus for side in check.sides for cell in side.own)
     return {
-        "claim": check.claim,
-        "case": check.case,
-        "text": check.text,
-        "source": check.source,
+        **{key: getattr(check, key) for key in ("claim", "case", "text", "source")},
         "measure": deciding.sides[0].first.measure,
         "own_measure": check.sides[0].first.measure,
         "corpus": " ".join(filter(None, corpora)),
@@ -131,19 +120,13 @@ def _outcome(check: Check, reader: Reader) -> Record:
     counted = MEASURES[check.sides[0].first.measure].counted
     try:
         if check.kind == "correlation":
-            numbers, seeds, value, at = _correlation(check, reader)
-            judged = [Judged(region(check.relations, check.margin), at)]
-            needed, sources = 1, [cell.path for side in check.sides for cell in side.own]
+            shown, seeds, numbers = _correlation(check, reader)
+            estimates = [(shown, check.margin)]
+            sources = [cell.path for side in check.sides for cell in side.own]
         else:
             differences = _differences(check, reader)
             estimates, shown = _judged(check, differences)
-            value, at, numbers = shown.value, shown.interval, _numbers(check, differences)
-            judged = [
-                Judged(region(check.relations, margin), _intervals(each, counted))
-                for each, margin in estimates
-            ]
-            needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
-            seeds = differences[0].seeds
+            seeds, numbers = differences[0].seeds, _numbers(check, differences)
             sources = [path for each in differences for path in each.sources]
     except _Missing as missing:
         was_run = all(reader.ran(cell) for cell in check.cells if cell.source is not None)
@@ -153,12 +136,16 @@ def _outcome(check: Check, reader: Reader) -> Record:
             **dict.fromkeys(("numbers", "interval", "seeds", "sources"), ""),
             "reason": str(missing),
         }
-    interval = at(LEVEL)
-    without = COUNTED if counted else NO_INTERVAL
+    judged = [
+        Judged(region(check.relations, margin), _intervals(each, counted))
+        for each, margin in estimates
+    ]
+    needed = len(judged) // 2 + 1 if check.kind == MAJORITY else len(judged)
+    interval, without = shown.interval(LEVEL), COUNTED if counted else NO_INTERVAL
     least = detectable(judged, needed) if interval or not counted else None
     return {
         "verdict": verdict(judged, needed),
-        "ours": values.rounded(value),
+        "ours": values.rounded(shown.value),
         **values.ends(interval),
         "detectable": values.rounded(least),
         "numbers": numbers,
@@ -236,12 +223,10 @@ def _missing(sides: Sequence[Shown | float], reader: Reader) -> _Missing:
     return _Missing("no seed that both have")
 
 
-def _correlation(
-    check: Check, reader: Reader
-) -> tuple[str, tuple[int, ...], float, Callable[[float], Interval | None]]:
+def _correlation(check: Check, reader: Reader) -> tuple[Estimate, tuple[int, ...], str]:
     """Pearson's r of two measures over systems, both means over the seeds that all have.
 
-    Before it stand the numbers behind it as text and the seeds, after it its interval by the level.
+    After it stand the seeds, and the numbers behind it as text.
     """
     by_seed: list[dict[int, float]] = []
     for side in check.sides:
@@ -261,7 +246,7 @@ def _correlation(
         raise _Missing(str(error)) from error
     of, with_ = (MEASURES[side.first.measure].label for side in check.sides[:2])
     text = f"r of {of} and {with_} over {len(first)} systems"
-    return text, tuple(seeds), value, partial(interval_of_correlation, first, second)
+    return CorrelationEstimate((value,), systems=len(first)), tuple(seeds), text
 
 
 def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:

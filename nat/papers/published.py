@@ -63,19 +63,14 @@ def is_own(origin: str) -> bool:
 
 
 def file_of(paper: str) -> str:
-    """Path of the published values of a paper."""
+    """Path of the published values of a paper; files of tables that are not a paper have none."""
     return f"config/published/{paper}.csv"
-
-
-def exists(root: Path, paper: str) -> bool:
-    """Tell whether there are published values; files of tables that are not a paper have none."""
-    return (root / file_of(paper)).exists()
 
 
 def read(root: Path, paper: str, tables: Collection[str]) -> dict[str, list[Published]]:
     """Read what a paper prints in each of its tables; a malformed line is a UserError."""
     file, of_table = file_of(paper), dict[str, list[Published]]()
-    rows = rows_of(root / file, file, COLUMNS) if exists(root, paper) else []
+    rows = rows_of(root / file, file, COLUMNS) if (root / file).exists() else []
     known: dict[tuple[str, str, str], int] = {}
     # the other columns describe a value as the paper does
     read = ((*row[:4], row[8], *row[10:], file, number) for number, row in rows)

@@ -66,9 +66,9 @@ class Report(Artifact):
         return self.files[0]
 
     def _read(self, configuration: Configuration) -> Inputs:
-        values = None
-        if published.exists(Path(configuration.root), self.paper):
-            values = File(published.file_of(self.paper), file_of("papers", self.paper))
+        values, file = None, published.file_of(self.paper)
+        if (configuration.root / file).exists():
+            values = File(file, file_of("papers", self.paper))
         results = dict.fromkeys(filter(None, _results(configuration, self)))
         return Inputs(results=tuple(results), published=values)
 
@@ -148,11 +148,11 @@ def resolve_part(configuration: Configuration, paper: str, name: str) -> Resolve
     """Resolve a table or figure, such as `table 2`."""
     part = relation(configuration, paper)[name]
     number = name.partition(" ")[2]
+    numbers = part.numbers[:: 2 if part.described.kind == "scatter" else 1]  # of its vertical axis
     corpora = dict.fromkeys(
         f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
-        for cell in itertools.chain.from_iterable(number.own for number in part.numbers)
-        if cell.axis == "y" and cell.corpus
-        if not MEASURES[cell.measure].any_corpus
+        for cell in itertools.chain.from_iterable(number.own for number in numbers)
+        if cell.corpus and not MEASURES[cell.measure].any_corpus
     )
     of = f": {', '.join(corpora) or 'no corpus'}" if part.cells else ""
     return ResolvedPart(

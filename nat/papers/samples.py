@@ -7,6 +7,9 @@ in sentence BLEU are shown. Repeated words are marked; missing words are listed 
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from nat.artifacts import Score
 from nat.data.lines import read_lines
@@ -15,7 +18,7 @@ from nat.data.translations import read_in_order
 from nat.measures import bleu
 from nat.measures.statistics import lacking
 from nat.papers import values
-from nat.papers.cells import STUDENT, TEACHER, Cell
+from nat.papers.cells import STUDENT, TEACHER, Shown
 from nat.papers.reader import NOT_RUN
 from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, TableText, signed
@@ -33,13 +36,11 @@ NOTES = [
 
 def make(table: ResolvedPart, root: Path) -> TableText:
     """Make a table of samples: source, reference, teacher and student below each other."""
-    pairs: dict[str, dict[str, Sequence[Cell]]] = {}
-    for number in table.numbers:
-        pairs.setdefault(number.label, {})[number.first.column] = number.own
     records: list[Record] = []
     rows: list[list[str]] = []
-    for pair, sides in pairs.items():
-        cell, sentences = sides[STUDENT][0], _sentences(sides, table.keys.get(pair, {}), root)
+    for teacher, student in zip(table.numbers[::2], table.numbers[1::2], strict=True):
+        pair, cell = student.label, student.first
+        sentences = _sentences(teacher, student, table.keys.get(pair, {}), root)
         base = {"paper": table.paper, "table": table.number, "pair": pair, "scale": table.scale}
         base |= {"task": cell.task, "stand_in": cell.stand_in if sentences else ""}
         if not sentences:
@@ -88,12 +89,11 @@ def marked(translation: str, reference: str) -> str:
 
 
 def _sentences(
-    sides: Mapping[str, Sequence[Cell]], texts: Mapping[str, str], root: Path
+    teacher: Shown, student: Shown, texts: Mapping[str, str], root: Path
 ) -> list[Record]:
     """All sentences of the first seed that both systems have, with sentence BLEU; none without."""
-    teachers = {cell.seed: cell for cell in sides[TEACHER]}
-    for student in sides[STUDENT]:
-        scores = [each and each.source for each in (teachers.get(student.seed), student)]
+    for pair in itertools.product(teacher.own, student.own):
+        scores = [cell.source for cell in pair if pair[0].seed == pair[1].seed]
         paths = [root / each.translations.path for each in scores if isinstance(each, Score)]
         if len(paths) == 2 and all(path.exists() for path in paths):
             break
@@ -108,10 +108,7 @@ def _sentences(
     for side in (TEACHER, STUDENT):
         counts = bleu.tokenised_bleu(columns[side], references).sentences
         columns[f"{side}_bleu"] = [round(each, 6) for each in bleu.of_sentences(counts).tolist()]
-    sentences = [
-        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-    ]
-    for number, each in enumerate(sentences):
-        gain = each[f"{STUDENT}_bleu"] - each[f"{TEACHER}_bleu"]
-        each |= {"sentence": number, "gain": round(gain, 6)}
-    return sentences
+    frame = pd.DataFrame(columns)
+    gain = (frame[f"{STUDENT}_bleu"] - frame[f"{TEACHER}_bleu"]).round(6)
+    rows: list[Any] = frame.assign(sentence=range(len(frame)), gain=gain).to_dict("records")
+    return rows

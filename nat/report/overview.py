@@ -18,10 +18,8 @@ REPORTS = ("paper", "report", "title", "results")
 def page(results: Results, of_papers: Mapping[str, Page]) -> Page:
     """Make the first page from those of the papers.
 
-    It begins with the tables and figures of the paper of which most was run.
-
-    Raises:
-        UserError: for damaged results.
+    It begins with the tables and figures of the paper of which most was run. Damaged results are
+    UserErrors.
     """
     configuration = results.configuration
     lead = f"Scale {configuration.scale}: what was run, what it says, and what it cost."

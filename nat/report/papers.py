@@ -33,11 +33,7 @@ OF_PICTURE = "In the picture, a line is a 95% interval, and a black tick the bou
 
 
 def page(results: Results, paper: str, folder: Path) -> Page:
-    """Make the page of a paper, and the files that it links to.
-
-    Raises:
-        UserError: for damaged results.
-    """
+    """Make the page of a paper, and the files that it links to; damaged results are UserErrors."""
     configuration = results.configuration
     described = configuration.paper(paper)
     (folder / "downloads" / paper).mkdir(parents=True)

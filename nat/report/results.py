@@ -38,7 +38,7 @@ class Results:
     def papers(self) -> list[str]:
         """Files of `config/papers`; first those of papers, which have published values."""
         files = self.configuration.files["papers"]
-        return sorted(files, key=lambda name: not published.exists(self.root, name))
+        return sorted(files, key=lambda name: not (self.root / published.file_of(name)).exists())
 
     @cached_property
     def cells(self) -> dict[Report, list[Cell]]:

@@ -33,8 +33,7 @@ FOLDER = "sentences"
 def page(results: Results, folder: Path) -> Page:
     """Write the data of the browser to the folder of the report, and describe its page.
 
-    Raises:
-        UserError: for results that do not belong together.
+    Results that do not belong together are UserErrors.
     """
     (folder / FOLDER).mkdir()
     configuration, test_sets = results.configuration, []

@@ -21,11 +21,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write(configuration: Configuration, folder: Path) -> None:
-    """Make the report of a run; it takes the place of the one before.
-
-    Raises:
-        UserError: for damaged results.
-    """
+    """Make the report of a run in place of the one before; damaged results are UserErrors."""
     results = Results(configuration)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),

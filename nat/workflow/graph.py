@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from nat.artifact import Artifact, CorpusStep, is_generated, step_of
+from nat.artifact import Artifact, CorpusStep, step_of
 from nat.artifacts import (
     Comparison,
     Distilled,
@@ -151,7 +151,7 @@ class Graph:
         steps: list[Artifact] = [each for each in made if isinstance(each, PublishedCheckpoint)]
         for corpus in self._prepared():
             description = self.configuration.corpus(corpus)
-            if is_generated(self.configuration, corpus):
+            if description.generator is not None:
                 continue
             for split in (TRAIN, *description.test_names):
                 steps.append(step_of(corpus, split, "text"))

@@ -14,7 +14,7 @@ from typing import Any
 from snakemake.settings.types import DeploymentMethod
 
 import nat
-from nat.artifact import Artifact, is_generated
+from nat.artifact import Artifact
 from nat.artifacts import Latency, OfTraining, is_sharded
 from nat.configuration import Configuration, choice, load
 from nat.configuration.checks import notes
@@ -66,7 +66,7 @@ class Wiring:
         self.graph = Graph(configuration)
         self.taken_over: dict[str, str] = {}
         corpora, splits = configuration.files["corpora"], all_splits(configuration)
-        self.generated = [name for name in corpora if is_generated(configuration, name)]
+        self.generated = [name for name in corpora if configuration.corpus(name).generator]
         self.fetched = [name for name in corpora if name not in self.generated]
         self.sharded = [split for split in splits if is_sharded(configuration, split)]
         self.whole = [split for split in splits if split not in self.sharded]

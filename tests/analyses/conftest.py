@@ -28,9 +28,8 @@ def analyse(monkeypatch: pytest.MonkeyPatch) -> Analyse:
     def run(name: str, system: str, pairs: Pairs, scale: str = "demo") -> dict[str, Any]:
         corpus = {"demo": "toy-ka-lu", "micro": "toy-micro"}[scale]
         asked = job(configured(scale), Analysis(scale, corpus, system, 1, name))
-        training = asked.configuration.training(system)
         symbols: Any = SimpleNamespace(sizes=None, **SYMBOLS)
-        subject = Subject(asked, pairs.model, training, symbols, [pairs])
+        subject = Subject(asked, asked.configuration.systems[system], pairs.model, symbols, [pairs])
         monkeypatch.setattr(analysis, "subject", lambda *_: subject)
         found: dict[str, Any] = importlib.import_module(f"nat.analyses.{name}").analyse(asked)
         return found[pairs.name]

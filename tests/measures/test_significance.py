@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nat.measures import significance
-from nat.measures.significance import Estimate, interval_of_correlation, ratio_of_medians
+from nat.measures.significance import CorrelationEstimate, Estimate, pearson, ratio_of_medians
 
 
 @pytest.mark.parametrize("level", [0.05, 0.01, 0.05 / 9])
@@ -101,16 +101,16 @@ def test_a_detectable_difference_is_found_in_four_of_five_tests(seeds: int) -> N
 
 def test_a_correlation_has_fishers_interval() -> None:
     first, second = [1.0, 2.0, 3.0, 4.0, 5.0], [1.1, 1.9, 3.2, 3.8, 5.3]
-    found = interval_of_correlation(first, second)
+    found = CorrelationEstimate((pearson(first, second),), systems=5).interval()
     assert found is not None and found.method == "Fisher's z over 5 systems"
     z, half = math.atanh(np.corrcoef(first, second)[0, 1]), 1.959964 / 2**0.5
     assert (found.low, found.high) == pytest.approx((math.tanh(z - half), math.tanh(z + half)))
     assert found.detectable == pytest.approx(math.tanh(2.8016 / 2**0.5), rel=1e-3)
-    wider = interval_of_correlation(first, second, 0.01)
+    wider = CorrelationEstimate((pearson(first, second),), systems=5).interval(0.01)
     assert wider is not None and wider.low < found.low
-    assert interval_of_correlation(first[:3], second[:3]) is None
+    assert CorrelationEstimate((0.5,), systems=3).interval() is None
     with pytest.raises(ValueError, match="the same for all"):
-        interval_of_correlation(first, [1.0] * 5)
+        pearson(first, [1.0] * 5)
 
 
 def test_repeats_of_systems_that_took_turns_are_drawn_together() -> None:
