@@ -10,7 +10,7 @@ from nat.artifacts import Analysis, CorpusStep, Inputs, Model, Translations, ref
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.data.corpus import Corpus
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 
 PLANE_OTHER = "plane-nat-raw"
 """The system that is fine-tuned by maximum likelihood, a corner of `weight_plane`."""
@@ -59,11 +59,9 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
     reason = next((f"key '{key}': {why}" for key, hinders, why in own if hinders), None)
     if analysis.analysis == "shown_tokens":
         decodings = {"hybrid": "hybrid5-1", "semi-autoregressive": "group-beam5"}
-        try:
-            decoding = decodings.get(order, "mask-predict-10-lb1")
+        decoding = decodings.get(order, "mask-predict-10-lb1")
+        with told_of(f"the analysis '{analysis.analysis}' has no other decoding for this system: "):
             check_decoding(configuration, analysis.system, decoding)
-        except UserError as error:
-            reason = f"{error}; there is no other decoding for it here"
     if reason is not None:
         raise UserError(
             f"{configuration.file_of('systems', analysis.system)}: {reason}; remove the system "

@@ -22,7 +22,6 @@ HEIGHT, NAME_DISTANCE = 3.3, 1.2 * LABEL_SIZE / 72
 def heat_map(axes: Axes, panel: Panel) -> float:
     """Draw values as colours; returns the height at which all rows can be named, inches."""
     _label(axes, panel)
-    axes.set_ylabel("")
     if panel.ran.empty:
         return HEIGHT
     image = panel.ran.pivot(index="y", columns="x", values="ours")
@@ -51,7 +50,6 @@ def contour(axes: Axes, panel: Panel) -> float:
     Returns the height of the panel, in inches.
     """
     _label(axes, panel)
-    axes.set_ylabel(panel.description.y.label or "")
     axes.locator_params(nbins=6, steps=[1, 2, 5, 10])
     if panel.ran.empty:
         return HEIGHT
@@ -76,7 +74,8 @@ def contour(axes: Axes, panel: Panel) -> float:
 
 
 def _label(axes: Axes, panel: Panel) -> None:
-    """Name the horizontal axis, and beside it what an analysis says of the panel."""
+    """Name the axes, and beside the horizontal one what an analysis says of the panel."""
+    axes.set_ylabel(panel.description.y.label or "")
     caption = panel.plot.contents.get(panel.label, {}).get("caption")
     axes.set_xlabel(f"{panel.description.x.label}{f' ({caption})' if caption else ''}")
     axes.grid(visible=False)

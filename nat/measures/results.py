@@ -11,6 +11,7 @@ null and the `reason` why there is none, and what `Number` describes where it is
 job.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, TypeAdapter
 
-from nat.checksums import remedy
+from nat.checksums import reading, remedy
 from nat.errors import UserError
-from nat.files import read_json
+from nat.options import validated
 
 DIGITS = 6  # decimal places of numbers in files
 COLLAPSED = "few distinct translations"  # the flag of a model that has learned nothing
@@ -70,36 +71,29 @@ class Number:
     perfect: str = ""
 
 
-_NUMBER, _MEASURES = TypeAdapter(Number), TypeAdapter(dict[str, Measures])
+_MEASURES = TypeAdapter(dict[str, Measures])
 
 
-def read(path: Path, part: str) -> dict[str, Number]:
-    """The numbers of a part of a file, by measure; none if the file lacks the part.
+def read(path: Path, part: str, said: dict[str, Any] | None = None) -> dict[str, Number]:
+    """The numbers of a part of a file, by measure; none if it lacks that. Raises as `reading`.
 
-    Raises as `read_file`, and a `UserError` if a number is damaged.
+    What the file says is not read again if it is known.
     """
-    content = read_file(path)
+    content = read_file(path) if said is None else said
     keys = ("flags", "not_decoded")
     of_file: dict[str, Any] = {key: content[key] for key in keys if key in content}
     if "perfect" in content:
         of_file["perfect"] = content["perfect"]["note"]
-    numbers = {}
-    for name, number in content["measures"].get(part, {}).items():
-        try:
-            numbers[name] = _NUMBER.validate_python(number | of_file)
-        except ValueError as error:
-            raise UserError(f"{path}: '{name}' of {part} is no number; {remedy(path)}") from error
-    return numbers
+    written = content["measures"].get(part, {}).items()
+    with reading(path):
+        return validated(dict[str, Number], {name: number | of_file for name, number in written})
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """All that a file says; raises a `UserError` if it is missing, damaged or older."""
-    content = read_json(path)
-    try:
+    """All that a file says; raises as `reading`, also if it has no measures as in this version."""
+    with reading(path):
+        content = json.loads(path.read_text(encoding="utf-8"))
         _MEASURES.validate_python(content["measures"])
-    except (KeyError, TypeError, ValueError) as error:
-        what = "has no measures as this version writes them"
-        raise UserError(f"{path} {what}; {remedy(path)}") from error
     return dict(content)
 
 

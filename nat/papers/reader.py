@@ -38,7 +38,7 @@ class Reader:
     @cached_method
     def numbers(self, path: str, part: str) -> dict[str, Number]:
         """Read the numbers of a part of a file, by measure."""
-        return results.read(self.root / path, part)
+        return results.read(self.root / path, part, self._content(path))
 
     def number(self, cell: Cell) -> Number:
         """Read the number of a cell, or the reason why it has none.

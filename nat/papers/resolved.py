@@ -15,18 +15,11 @@ MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
 
-class Resolved(StrictModel):
-    """A table or figure, or the claims of a paper; the title has that of the paper."""
-
-    paper: str
-    scale: str
-    title: str
-
-
-class ResolvedPart(Resolved):
+class ResolvedPart(StrictModel):
     """A table or figure.
 
     Attributes:
+        title: with that of the paper.
         origin: scale and corpora of its numbers.
         rows: what each row or series is made from, by label in order.
         columns: the same of columns or panels.
@@ -37,6 +30,9 @@ class ResolvedPart(Resolved):
         settings: the records of a table of settings, which needs no results.
     """
 
+    paper: str
+    scale: str
+    title: str
     number: str
     origin: str
     described: TablePart | FigurePart
@@ -102,9 +98,12 @@ class Check:
         return list(zip(sides[::2], sides[1::2], strict=True))
 
 
-class ResolvedClaims(Resolved):
+class ResolvedClaims(StrictModel):
     """The claims of a paper, and in sentences where the configuration deviates from it."""
 
+    paper: str
+    scale: str
+    title: str
     checks: list[Check]
     trainings: int
     deviations: list[str]

@@ -43,8 +43,7 @@ class Results:
     @cached_property
     def cells(self) -> dict[Report, list[Cell]]:
         """Cells of every table, figure and set of claims, in the order of `papers`."""
-        place = self.papers.index
-        every = sorted(reports.every(self.configuration), key=lambda each: place(each.paper))
+        every = reports.every(self.configuration, self.papers)
         return {report: reports.cells(self.configuration, report) for report in every}
 
     @cached_method

@@ -34,18 +34,18 @@ def test_numbers_of_a_part(tmp_path: Path) -> None:
     ("content", "named"),
     [
         *(([], ""), ({"splits": {}}, ""), ({"measures": {"test": 3}}, "")),
-        ({"measures": {"test": {"bleu": {}}}}, "'bleu'"),
-        ({"measures": {"test": {"bleu": {"value": "x"}}}}, "'bleu'"),
-        ({"measures": {"test": {"bleu": {"value": 1, "by_sentence": [1, 2]}}}}, "'bleu'"),
+        ({"measures": {"test": {"bleu": {}}}}, "bleu"),
+        ({"measures": {"test": {"bleu": {"value": "x"}}}}, "bleu"),
+        ({"measures": {"test": {"bleu": {"value": 1, "by_sentence": [1, 2]}}}}, "bleu"),
         (
             {"measures": {"test": {"bleu": {"value": 1, "by_sentence": ROWS | {"sums": []}}}}},
-            "'bleu'",
+            "bleu",
         ),
         (
             {"measures": {"test": {"bleu": {"value": 1, "by_sentence": ROWS | {"numbers": [4]}}}}},
-            "'bleu'",
+            "bleu",
         ),
-        ({"measures": {"test": {"bleu": {"value": 1, "repeats": 2}}}}, "'bleu'"),
+        ({"measures": {"test": {"bleu": {"value": 1, "repeats": 2}}}}, "bleu"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, content: Any, named: str) -> None:
