@@ -120,34 +120,26 @@ def _curves(figure: ResolvedPart, reader: Reader) -> list[Record]:
 
 
 def _analysed(figure: ResolvedPart, reader: Reader) -> tuple[list[Record], dict[str, Content]]:
-    """Records of a figure that shows analyses, and what each panel shows of its own.
-
-    Of several seeds the first that ran is shown.
-    """
+    """Records of a figure that shows analyses, and what each panel shows of its own."""
     records: list[Record] = []
     contents: dict[str, Content] = {}
     for group in figure.numbers:
-        base = values.record(figure.scale, group, reader)
-        base |= {"over": "", "collapsed": False, "point": ""}
-        base |= dict.fromkeys(("ours", "low", "high", "spread"))
-        cell = next((each for each in group.own if reader.ran(each)), None)
-        if cell is None:
-            records.append(base | {"status": NOT_RUN})
-            continue
-        keys = figure.keys[cell.column]
+        panel, base = group.first.column, values.record(figure.scale, group, reader)
+        base |= {"over": "", "collapsed": False, "point": "", **values.NO_NUMBER}
         with told_of(f"config/papers/{figure.paper}.yaml: figures.{figure.number}: "):
-            content = {name: reader.analysed(cell, key) for name, key in keys.items()}
+            said, content = reader.analysed(group, figure.keys[panel])
+            base |= said
+            if not content:
+                records.append(base)
+                continue
             try:
-                own_records = list(_shown(figure.described.kind, content))
+                records += [base | each for each in _shown(figure.described.kind, content)]
             except (LookupError, TypeError, ValueError) as error:
-                where = f"{cell.path}: split {cell.split}, panel '{cell.column}'"
-                named = ", ".join(map(repr, keys.values()))
+                where = f"{base['sources']}: split {base['split']}, panel '{panel}'"
+                named = ", ".join(map(repr, figure.keys[panel].values()))
                 text = f"{where}: {error}; are {named} parts of one example?"
                 raise UserError(text) from error
-        contents[cell.column] = content
-        base |= {"seeds": str(cell.seed), "sources": cell.path, "status": "run"}
-        base |= {"remark": content.get("caption", "")}
-        records += [base | each for each in own_records]
+        contents[panel] = content
     return records, contents
 
 

@@ -14,7 +14,7 @@ that level excludes zero. sacreBLEU's own paired test is one-sided for a clear d
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -54,8 +54,7 @@ class Interval:
 def drawn(sentences: int) -> np.ndarray:
     """Counts of each sentence in each resample, float64 [`SAMPLES`, sentences].
 
-    Test sets of the same size get the same draws. A caller that combines different test sets must
-    permute the resamples of one of them, so that the draws are independent.
+    Test sets of the same size get the same draws, see `Estimate.apart`.
     """
     numbers = np.random.default_rng(SEED).choice(sentences, size=(SAMPLES, sentences))
     cells = numbers + sentences * np.arange(SAMPLES)[:, None]
@@ -79,6 +78,14 @@ class Estimate:
     def value(self) -> float:
         """The mean over the seeds."""
         return math.fsum(self.by_seed) / len(self.by_seed)
+
+    def apart(self, place: int) -> "Estimate":
+        """The same with draws that are independent of those at another place.
+
+        Test sets of the same size have the same draws, so the first resample of one goes with the
+        second of the next, and so on.
+        """
+        return self if self.samples is None else replace(self, samples=np.roll(self.samples, place))
 
     def interval(self, level: float = LEVEL) -> Interval | None:
         """The interval with the confidence 1 - `level`; `None` if nothing is known of the spread.

@@ -8,7 +8,7 @@ use this module, so they agree about a pair.
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -126,9 +126,7 @@ def _ratios(sides: Sequence[Shown], reader: Reader) -> list[Estimate]:
             elif not times and above.value is not None and below.value:
                 ratios.append(Estimate((100 * above.value / below.value,)))
         if ratios:
-            mean = mean_of(ratios)
-            rolled = None if mean.samples is None else np.roll(mean.samples, place)
-            numbers.append(Estimate(mean.by_seed, rolled))
+            numbers.append(mean_of(ratios).apart(place))
     return numbers
 
 
@@ -142,14 +140,9 @@ def combined(differences: Sequence[Difference], of: Callable[[Sequence[float]], 
         return Estimate((of([each.value for each in differences]),))
     rows = zip(*(each.by_seed for each in differences), strict=True)
     by_seed = tuple(of(row) for row in rows)
-    # Test sets of the same size have the same draws. So that different ones are independent, the
-    # first resample of one goes with the second of the next, and so on.
     test_sets = list(dict.fromkeys(each.sentences for each in differences))
-    samples = [
-        np.roll(each.samples, test_sets.index(each.sentences))
-        for each in differences
-        if each.samples is not None
-    ]
+    apart = (each.apart(test_sets.index(each.sentences)).samples for each in differences)
+    samples = [each for each in apart if each is not None]
     if len(samples) < len(differences):
         return Estimate(by_seed)
     return Estimate(by_seed, np.array([of(row) for row in np.stack(samples, axis=1)]))
@@ -165,12 +158,8 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Estimate]:
     if all(terms) and len(sentences) == len({*texts}):
         known = list(dict.fromkeys(texts))
         rows = (np.array([each["sums"], each["tokens"]]).T for each in terms)
-        ratios = [resample(each, statistics.ratio) for each in rows]
-        # so that the draws of different texts are independent, as in `combined`
-        return [
-            each if each.samples is None else replace(each, samples=np.roll(each.samples, place))
-            for place, each in zip(map(known.index, texts), ratios, strict=True)
-        ]
+        ratios = (resample(each, statistics.ratio) for each in rows)
+        return [each.apart(known.index(text)) for text, each in zip(texts, ratios, strict=True)]
     measure = cells[0].measure
     if len({*texts}) > 1 or any(cell.measure != measure for cell in cells):
         return []

@@ -1,5 +1,6 @@
 """The numbers of cells, read from the results of a run."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from nat.measures import results
 from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING
 from nat.measures.results import Number
 from nat.options import cached_method, require_at
-from nat.papers.cells import Cell, training_of
+from nat.papers.cells import QUOTED, Cell, Shown, training_of
 
 NOT_RUN = "not run"
 NOTHING = Number(None, reason=results.NOT_AVAILABLE)
@@ -75,13 +76,19 @@ class Reader:
         results.check_names(self.root / record.path, self._content(record.path), vars(record))
         return self.numbers(record.path, TRAINING).get(measure, NOTHING).value
 
-    def analysed(self, cell: Cell, key: str) -> Any:
-        """Read a part of an analysis by keys such as `map.cosines`; of one that is not, a hint.
+    def analysed(self, of: Shown, keys: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Read parts of an analysis by keys such as `map.cosines`; of one that is not, a hint.
 
-        Keys that begin with `measures` are those of the numbers of the split.
+        Keys that begin with `measures` are those of the numbers of the split. Of several seeds the
+        first that ran is read; before its parts stands what a record says of it.
         """
+        cell = next((cell for cell in of.own if self.ran(cell)), None)
+        if cell is None:
+            return {"status": QUOTED if of.first.reason == QUOTED else NOT_RUN}, {}
         content = self.file(cell)
         of_split = {**content.get("splits", {}).get(cell.split, {})}
         of_split["measures"] = content["measures"].get(cell.split, {})
         with told_of(f"{cell.path}, split {cell.split}: "):
-            return require_at(of_split, key)
+            parts = {name: require_at(of_split, key) for name, key in keys.items()}
+        said = {"status": "run", "seeds": str(cell.seed), "sources": cell.path}
+        return {**said, "remark": parts.get("caption", "")}, parts

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nat.data.flags import counted
 from nat.errors import UserError, told_of
@@ -124,20 +123,15 @@ def _tested(own: Shown, baseline: Shown | None, reader: Reader) -> Record:
 
 
 def _analysed(of: Shown, keys: dict[str, dict[str, str]], reader: Reader) -> Record:
-    """The text that an analysis found, in place of a number; of the first seed that ran."""
-    none = {"difference": None, "ours": None, TEXT: ""}
-    cell = next((cell for cell in of.own if reader.ran(cell)), None)
-    if cell is None:
-        return none | {"status": QUOTED if of.first.reason == QUOTED else NOT_RUN}
-    key = keys[cell.row][TEXT]
-    value: Any = reader.analysed(cell, key)
+    """The text that an analysis found, in place of a number."""
+    said, found = reader.analysed(of, keys.get(of.label, {}))
+    value = found.get(TEXT, [])
     parts = value if isinstance(value, list) else [value]
     if any(isinstance(part, list | dict) for part in parts):
         several = "is no text but has parts; name one of them in the key of the row"
-        raise UserError(f"'{key}' {several}")
+        raise UserError(f"'{keys[of.label][TEXT]}' {several}")
     text = f"{value:.1f}" if isinstance(value, float) else " ".join(map(str, parts))
-    ran = {"status": "run", "remark": "", "seeds": str(cell.seed), "sources": cell.path}
-    return none | ran | {TEXT: text}
+    return {"difference": None, "ours": None, TEXT: text, **said}
 
 
 def _text(record: Record, part: str, interval: bool, compares: bool) -> str:

@@ -16,7 +16,7 @@ from nat.artifacts import Score, Trace, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.runnable import is_traced
 from nat.data.lines import read_lines
-from nat.data.references import read_references
+from nat.data.references import read_references, references_path
 from nat.data.splits import TRAIN
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
@@ -77,7 +77,7 @@ def _test_set(
     sources, single = (list(read_lines(text / f"{split}.{each}")) for each in languages)
     several: dict[int, list[str]] = {}
     if artifact := references(configuration.corpus(corpus), corpus, split):
-        path = root / artifact.path / f"{split}.{languages[1]}.jsonl"
+        path = references_path(root / artifact.path, split, languages[1])
         read = read_references(path, len(sources))
         several = {number: texts for number, (texts, _) in read.items()}
     systems = [
