@@ -48,6 +48,12 @@ def write_text(
             path.write_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
+def translation(number: int, tokens: str, status: str = "ok", **changes: Any) -> dict[str, Any]:
+    """A line of a file of translations."""
+    facts = {"id": number, "tokens": tokens, "text": tokens, "score": -1.0, "steps": 1}
+    return {**facts, "status": status, **changes}
+
+
 def as_corpus(content: Mapping[str, Any]) -> Corpus:
     """The corpus that a file describes; what it leaves out of `preprocessing` is filled in."""
     preprocessing = PREPROCESSING | content.get("preprocessing", {})

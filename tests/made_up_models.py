@@ -10,15 +10,17 @@ import pytest
 import torch
 import yaml
 
-from nat.artifacts import Converted, Model
+from nat.artifacts import Converted, Model, Shard
 from nat.configuration import read
+from nat.data.translations import read_in_order
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.export.formats import convert
 from nat.files import atomic_directory
+from nat.jobs.translate import translate_shard
 from nat.training.model_file import WEIGHTS, build_model, checksum_of, load_model, save_model
 from tests.made_up_corpus import prepare_corpus
+from tests.repository import ROOT, job
 
-ROOT = Path(__file__).resolve().parents[1]
 CORPUS = "made-up"
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "ei", "ou", "ur")]
 PREPROCESSING = {
@@ -126,6 +128,13 @@ def write_converted(system: str, engine: str, seed: int = 1) -> None:
     folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
     with atomic_directory(folder) as made:
         convert(engine, load_model(file).model, vocabularies, made, {WEIGHTS: checksum_of(file)})
+
+
+def of_graph(system: str, decoding: str, seed: int = 1) -> list[str]:
+    """The translations of the test set that a job of the graph makes."""
+    shard = Shard("micro", CORPUS, system, seed, decoding, "test", 1, 1)
+    translate_shard(job(read("micro"), shard))
+    return [record["text"] for record in read_in_order(Path(shard.path))]
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

@@ -23,8 +23,8 @@ from nat.papers.coordinates import Resolver
 from nat.papers.relation import relation
 from nat.papers.table_formats import TableText
 from tests.made_up_corpus import as_corpus, corpus_file
+from tests.repository import ROOT
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
 TASK, OTHER_TASK = "wmt14-en-de", "wmt14-de-en"
 WORDS = [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeiou"]
@@ -86,7 +86,7 @@ def configuration(
     corpus: str = CORPUS,
 ) -> Configuration:
     """The repository's systems and decodings, one corpus, and these papers."""
-    found = read(scale, REPOSITORY)
+    found = read(scale, ROOT)
     scales = {name: dict(content) for name, content in found.files["scales"].items()}
     scales["paper"] |= {"tasks": {TASK: corpus}}
     scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: corpus}}

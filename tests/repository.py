@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from nat.artifact import Artifact
 from nat.configuration import Configuration, load
 from nat.job import Job
@@ -27,6 +29,12 @@ def changed(before: Configuration, folder: str, name: str, **keys: Any) -> Confi
     content = {**before.files[folder].get(name, {}), **keys}
     its = {**before.files[folder], name: content}
     return replace(before, files={**before.files, folder: its})
+
+
+def write_yaml(path: Path | str, value: Any) -> None:
+    """Write a file of a configuration."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(yaml.safe_dump(value), encoding="utf-8")
 
 
 def job(configuration: Configuration, artifact: Artifact) -> Job[Any]:

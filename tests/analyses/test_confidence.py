@@ -7,7 +7,7 @@ from nat.analyses.analysis import Pairs
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.input_sampling import InputSampling
-from tests.tiny import make_model, make_texts, of_one_sentence
+from tests.tiny import log_probabilities, make_model, make_texts
 
 SOURCES, _ = make_texts([(length, 0) for length in (3, 7, 0, 1, 4, 40)])
 
@@ -24,7 +24,7 @@ def test_of_every_position(upsample: float | None) -> None:
         if not upsample:
             encoded = model.encode(torch.tensor([[*source.tolist(), EOS]]))
             length = int(model.length_predictor.candidates(encoded.states, encoded.padding, 1, 40))
-        confidence += float(of_one_sentence(model, source, [MASK] * length)[1].amax(1).sum())
+        confidence += float(log_probabilities(model, source, [MASK] * length).amax(1).sum())
         positions += length
     assert found == pytest.approx((4, positions, confidence))  # one is empty, one too long
 

@@ -4,8 +4,9 @@ import pytest
 
 from nat.analyses.analysis import Pairs
 from nat.analyses.likelihood import losses
+from nat.data.batch import source_tensor
 from nat.data.vocabulary import BOS, EOS, MASK
-from tests.tiny import make_model, make_objective, make_texts, of_one_sentence
+from tests.tiny import log_probabilities, make_model, make_objective, make_texts
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
 TEXTS = make_texts(LENGTHS)
@@ -22,8 +23,9 @@ def test_a_nat_is_as_sure_as_its_probabilities() -> None:
     nll = length = 0.0
     for number in SENTENCES:
         source, target = (side[number] for side in TEXTS)
-        encoded, found = of_one_sentence(model, source, [MASK] * len(target))
+        found = log_probabilities(model, source, [MASK] * len(target))
         nll -= float(found[range(len(target)), target].sum())
+        encoded = model.encode(source_tensor([source]))
         predicted = model.length_predictor(encoded.states, encoded.padding)[0]
         length -= float(predicted[len(target)])
     assert float(parts["nll"].sum()) == pytest.approx(nll)
@@ -40,7 +42,7 @@ def test_an_at_pays_for_its_end() -> None:
     nll = 0.0
     for number in SENTENCES:
         source, target = (side[number] for side in TEXTS)
-        _, found = of_one_sentence(model, source, [BOS, *target], causal=True)
+        found = log_probabilities(model, source, [BOS, *target], causal=True)
         nll -= float(found[range(len(target) + 1), [*target, EOS]].sum())
     assert float(parts["nll"].sum()) == pytest.approx(nll)
     assert (positions - tokens).tolist() == [1] * len(SENTENCES)

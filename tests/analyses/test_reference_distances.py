@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sacrebleu.metrics import BLEU
@@ -12,6 +11,7 @@ from nat.artifacts import Analysis
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.job import Job
+from tests.made_up_corpus import translation
 from tests.messages import told
 from tests.repository import configured, job
 
@@ -80,7 +80,3 @@ def test_a_distilled_text_is_the_translations_of_the_teacher() -> None:
     write_translations(Path(teacher[1].path), [translation(0, "x")])
     with told("test.jsonl", "1", "2"):
         analyse(asked("mple-nat-kd"))
-
-
-def translation(number: int, text: str) -> dict[str, Any]:
-    return {"id": number, "tokens": text, "text": text, "score": -1.0, "steps": 1, "status": "ok"}

@@ -18,9 +18,10 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, EOS, MASK, NEVER_WRITTEN
 from nat.decoding.forced import forced_tokens
 from nat.measures.known import MEASURES
+from tests import tiny
 from tests.analyses.conftest import Analyse
 from tests.enumeration.test_revealing import kl, law
-from tests.tiny import make_model, of_one_sentence
+from tests.tiny import make_model
 
 PARTS = ("kl", "learning", "factorisation", "passes")
 SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
@@ -31,8 +32,9 @@ def encoded(model: Any, number: int = 0) -> Any:
         return model.encode(source_tensor(SOURCES[: number + 1]))
 
 
+@torch.no_grad()
 def log_probabilities(model: Any, tokens: Any, number: int = 0, **options: Any) -> Tensor:
-    return of_one_sentence(model, SOURCES[number], tokens, **options)[1]
+    return tiny.log_probabilities(model, SOURCES[number], tokens, **options)
 
 
 def divergence(targets: Any, log_q: Any) -> float:

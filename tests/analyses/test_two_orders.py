@@ -7,7 +7,6 @@ from nat.analyses import two_orders
 from nat.analyses.toy import tiny
 from nat.analyses.two_orders import A, B, batch_of, shares
 from nat.artifacts import Analysis
-from nat.configuration.configuration import Configuration
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.objective.objective import Objective
@@ -15,11 +14,6 @@ from nat.training.model_file import build_model
 from tests.repository import configured, job
 
 CORPUS = "toy-ka-lu"
-
-
-@pytest.fixture(scope="module")
-def configuration() -> Configuration:
-    return configured()
 
 
 @pytest.mark.long
@@ -32,12 +26,10 @@ def configuration() -> Configuration:
         ("vae-kd", None),
     ],
 )
-def test_what_is_learned_of_two_sentences(
-    configuration: Configuration, system: str, shares: list[int] | None
-) -> None:
+def test_what_is_learned_of_two_sentences(system: str, shares: list[int] | None) -> None:
     """Percentages of AB, BA, AA, BB and all others."""
-    asked = Analysis(configuration.run, CORPUS, system, 1, "two_orders")
-    measures = two_orders.analyse(job(configuration, asked))[two_orders.SPLIT]["measures"]
+    asked = Analysis(configured().run, CORPUS, system, 1, "two_orders")
+    measures = two_orders.analyse(job(configured(), asked))[two_orders.SPLIT]["measures"]
     names = (*two_orders.OUTPUTS, two_orders.OTHER)
     learned = [measures[f"two_orders_{name}"]["value"] for name in names]
     if shares is None:  # latents carry the order, not perfectly
@@ -46,8 +38,8 @@ def test_what_is_learned_of_two_sentences(
         assert learned == pytest.approx(shares, abs=3)
 
 
-def test_probabilities_are_those_of_the_objective(configuration: Configuration) -> None:
-    training = tiny(configuration.training(CORPUS, "ctc-raw"), text=Text.of(RAW))
+def test_probabilities_are_those_of_the_objective() -> None:
+    training = tiny(configured().training(CORPUS, "ctc-raw"), text=Text.of(RAW))
     torch.manual_seed(3)
     model = build_model(training, VocabularySizes(len(SPECIALS) + 4)).eval()
     found = shares(training, model)

@@ -6,7 +6,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from nat.configuration import Configuration, RunChoice, choice, differences, fingerprint, load
 from nat.configuration.checks import notes
@@ -21,8 +20,7 @@ from nat.configuration.models import MODELS, Training
 from nat.errors import UserError
 from tests.made_up_corpus import PREPROCESSING, corpus_file
 from tests.messages import must_name, told
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import ROOT, write_yaml
 
 RECIPE = {
     "updates": 1000,
@@ -110,8 +108,7 @@ class Folder:
             (self.root / "config" / folder).mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             path = self.root / "config" / f"{'config' if name == 'config' else name}.yaml"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(yaml.safe_dump(content), encoding="utf-8")
+            write_yaml(path, content)
 
     def write_text(self, name: str, text: str | bytes) -> None:
         path = self.root / "config" / name
@@ -466,10 +463,10 @@ def test_json_schemas_accept_the_real_files_and_describe_their_keys(kind: str) -
     validator = jsonschema.Draft202012Validator(schema)
     one = kind in ("config", "cluster", "plan")
     pattern = f"config/{kind}.yaml" if one else f"config/{kind}/*.yaml"
-    files = [path.relative_to(REPOSITORY) for path in sorted(REPOSITORY.glob(pattern))]
+    files = [path.relative_to(ROOT) for path in sorted(ROOT.glob(pattern))]
     assert files
     for file in files:
-        content = read_yaml(REPOSITORY, str(file))
+        content = read_yaml(ROOT, str(file))
         validator.validate(content)
         assert not validator.is_valid({**content, "scal": 1}) or kind == "decodings", file
     if kind == "scales":  # an inherited entry is left out

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +9,11 @@ import pytest
 from nat.configuration.checks import check_corpus
 from nat.configuration.configuration import Configuration
 from nat.configuration.families import expanded
-from nat.configuration.reading import read
 from nat.data.corpus import Corpus
 from nat.options import validated
 from tests.made_up_corpus import PREPROCESSING, as_corpus, corpus_file
 from tests.messages import told
+from tests.repository import configured
 
 CORPORA = [
     *("wmt14-en-de", "wmt14-de-en", "wmt14-en-de-4m", "wmt14-de-en-4m"),
@@ -28,7 +27,7 @@ DEAD = ("wit3.fbk.eu", "opus.nlpl.eu", "drive.google.com", "docs.google.com")
 
 @pytest.fixture(scope="module")
 def configuration() -> Configuration:
-    return read("paper", Path(__file__).resolve().parents[2])
+    return configured("paper")
 
 
 @pytest.mark.parametrize("name", CORPORA)

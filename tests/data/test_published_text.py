@@ -23,9 +23,8 @@ from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set
 from nat.measures.perfect import SCORES
 from tests.made_up_corpus import corpus_file, prepare_corpus, write_text
 from tests.messages import must_name, told
-from tests.repository import configured, job
+from tests.repository import ROOT, configured, job
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME, TEACHER = "published", "at-base"
 DISTILLED = Distilled("micro", NAME, TEACHER, 1, "beam5")
 WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", ",", "`` it 's @-@ so ''"]

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.candidates import Text
-from nat.data.vocabulary import BLANK, PAD
+from nat.data.vocabulary import PAD
 from nat.distillation.dynamic import Dynamic, empty_or_repeated, full_mask_nll
 from nat.distillation.mixed import Mixed
+from tests.enumeration.test_ctc_alignment import alignments
 from tests.tiny import make_context, make_model, make_objective
 
 TEACHER = {"system": "at", "decoding": "beam"}
@@ -89,10 +90,8 @@ def alone(context: Any, target: list[int], row: int) -> Tensor:
     if model.decoder.upsample is None:
         return -log_probabilities[range(len(target)), target].sum()
     total = torch.tensor(-torch.inf).double()
-    for alignment in itertools.product([BLANK, *sorted(set(target))], repeat=len(states)):
-        merged = [symbol for symbol, _ in itertools.groupby(alignment)]
-        if [symbol for symbol in merged if symbol != BLANK] == target:
-            total = total.logaddexp(log_probabilities[range(len(states)), alignment].sum())
+    for alignment in alignments(len(states), target):
+        total = total.logaddexp(log_probabilities[range(len(states)), alignment].sum())
     return -total
 
 

@@ -15,12 +15,12 @@ from nat.data.translations import (
     write_translations,
 )
 from nat.files import atomic_write_text
+from tests.made_up_corpus import translation
 from tests.messages import told
 
 
 def record(number: int, tokens: str = "a b@@ c", status: str = "ok") -> dict[str, Any]:
-    facts = {"score": -0.5, "steps": 3, "status": status}
-    return {"id": number, "tokens": tokens, "text": "a bc", **facts}
+    return translation(number, tokens, status, text="a bc", score=-0.5, steps=3)
 
 
 def write(path: Path, numbers: list[int] | range) -> Path:

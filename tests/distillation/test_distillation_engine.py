@@ -1,7 +1,6 @@
 """A training text that CTranslate2 translates in the place of our own beam search."""
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,24 @@ from nat.data.binarised import BinarisedText
 from nat.data.lines import count_lines, read_lines
 from nat.data.translations import merge_shards, write_translations
 from nat.data.vocabulary import SPECIALS, Vocabularies
+from nat.files import read_json
 from nat.jobs.prepare import distil_text
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import save_model
+from tests.made_up_corpus import translation
 from tests.made_up_models import CORPUS, write_converted, write_corpus
 from tests.messages import told
 from tests.repository import job
 
 TEACHER, SETTING, UPDATES = "at-base", "distillation_engine: ", 300
 NAMES: Any = ("micro", CORPUS, TEACHER, 1)
+
+
+@pytest.fixture(autouse=True)
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prepared corpus, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path, ["x"])
 
 
 def train() -> None:
@@ -58,15 +66,11 @@ def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
     text = BinarisedText(Path("results/corpora") / CORPUS / "binarised/train.en")
     merge_shards([Path(shard.path)], len(text), Path(wanted.path))
     distil_text(job(configuration.on(CORPUS), made))
-    report = json.loads(Path(made.path).with_name("distillation.json").read_text())
+    report = read_json(Path(made.path).with_name("distillation.json"))
     return list(read_lines(Path(DistilledText(**vars(made)).path) / "train.de")), report
 
 
-def test_the_engine_of_a_run_distils_the_same_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_corpus(tmp_path, ["x"])
+def test_the_engine_of_a_run_distils_the_same_text() -> None:
     train()
     write_converted(TEACHER, "ctranslate2")
     ours, report = distilled(with_engine("pytorch"))
@@ -79,32 +83,21 @@ def test_the_engine_of_a_run_distils_the_same_text(
     assert different <= 2  # of 200, where two hypotheses have nearly the same score
 
 
-def test_the_report_names_the_engine_of_the_decoding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_corpus(tmp_path, ["x"])
+def test_the_report_names_the_engine_of_the_decoding() -> None:
     configuration = read("micro").on(CORPUS)
     for decoding, engine in (("onnx-float32-1-lb1", "onnx"), ("mask-predict-1-lb1", "pytorch")):
         made = Distilled("micro", CORPUS, "cmlm-raw", 1, decoding)
         inputs = made.inputs(configuration)
-        record = {"tokens": "x", "text": "x", "score": -1.0, "steps": 1, "status": "ok"}
         lines = count_lines(Path(inputs.corpus.path) / "train.de")
         path = Path(inputs.translations.path)
         path.parent.mkdir(parents=True)
-        write_translations(path, [{"id": number, **record} for number in range(lines)])
+        write_translations(path, [translation(number, "x") for number in range(lines)])
         distil_text(job(configuration, made))
-        assert (
-            json.loads(Path(made.path).with_name("distillation.json").read_text())["engine"]
-            == engine
-        )
+        report = read_json(Path(made.path).with_name("distillation.json"))
+        assert report["engine"] == engine
 
 
-def test_only_beam_search_has_an_equal_in_the_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_corpus(tmp_path, ["x"])
+def test_only_beam_search_has_an_equal_in_the_engine() -> None:
     found = with_engine("ctranslate2")
     assert decoding_to_distil(found, "beam5") == "ctranslate2-float32-beam5"
     assert decoding_to_distil(found, "beam5-tuned") == "ctranslate2-float32-beam5-tuned"

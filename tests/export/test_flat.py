@@ -1,13 +1,12 @@
 """Modules as files of one folder that import each other."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 from transformers.dynamic_module_utils import get_imports
 
 from nat.export.flat import flattened
+from tests.repository import python
 
 
 def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
@@ -33,7 +32,5 @@ def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
         "assert code.METHOD.__name__ == 'CtcBeam'\n"
         "assert not {'nat', 'sacremoses'} & set(sys.modules)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert found.returncode == 0, found.stderr
+    status, _, errors = python("-c", program, folder=tmp_path, path=None)
+    assert status == 0, errors

@@ -33,9 +33,8 @@ from nat.jobs.translate import translate_shard
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.graph import Graph
 from tests.messages import told
-from tests.repository import job
+from tests.repository import ROOT, job
 
-ROOT = Path(__file__).resolve().parents[2]
 CORPUS, SYSTEM = "toy-micro", "published"
 WORDS = [f"w{number}" for number in range(20)]
 DICTIONARY = [*WORDS[::-1], "madeupword0000"]  # in another order, with one symbol more
@@ -45,13 +44,16 @@ FAIRSEQ = {
     **{6 + number: 4 + DICTIONARY.index(word) for number, word in enumerate(WORDS)},
 }
 """Rows of fairseq's embedding by the symbols of this project."""
-OPTIONS = {
-    "arch": "cmlm_transformer_ctc",
+SIZES = {
     **{"encoder_embed_dim": 16, "decoder_embed_dim": 16},
     **{"encoder_ffn_embed_dim": 32, "decoder_ffn_embed_dim": 32},
     **{"encoder_attention_heads": 2, "decoder_attention_heads": 2},
     **{"encoder_layers": 2, "decoder_layers": 1},
     **{"encoder_normalize_before": False, "decoder_normalize_before": False},
+}
+OPTIONS = {
+    "arch": "cmlm_transformer_ctc",
+    **SIZES,
     **{"encoder_learned_pos": True, "decoder_learned_pos": True},
     **{"max_source_positions": 64, "max_target_positions": 64},
     **{"activation_fn": "gelu", "no_scale_embedding": True, "share_all_embeddings": True},

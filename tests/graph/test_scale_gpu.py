@@ -9,10 +9,10 @@ import pytest
 from benchmarks import on_a_gpu
 from nat.data.corpus_files import local_files
 from nat.files import read_json
-from tests.graph.test_graph import copy_repository, counts, snakemake, write_yaml
+from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.made_up_corpus import corpus_file
 from tests.messages import must_name
-from tests.repository import configured
+from tests.repository import configured, write_yaml
 
 TARGETS = ["one_pass", "dims", "fully_nat", "hrt", "mple", "hints"]
 CORPUS = "multi30k-en-de"

@@ -16,7 +16,7 @@ from nat.job import JobConfiguration
 from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
 from tests.messages import must_name, told
-from tests.repository import job
+from tests.repository import job, program, write_yaml
 from tests.training.test_training import (
     SCALE,
     command,
@@ -28,7 +28,6 @@ from tests.training.test_training import (
     report,
     train,
     weights,
-    write_yaml,
 )
 
 __all__ = ["folder"]  # a fixture
@@ -124,15 +123,13 @@ def test_srun_starts_a_process_for_each_device_of_each_node(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = folder / "bin"
-    tools.mkdir()
     for name, text in {
         "srun": "",
         "squeue": "echo node[3-4]",
         "scontrol": 'test "$2" = hostnames && printf "node3\\nnode4\\n" || '
         'echo "NodeName=$3 NodeAddr=10.0.0.3"',
     }.items():
-        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tools / name).chmod(0o755)
+        program(tools / name, text)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     scale(devices=4, nodes=2, stages={"train": {"gpu": True, "cores": 3}})
     environment = {"SLURM_JOB_ID": "123456", "PATH": os.environ["PATH"]}

@@ -1,20 +1,17 @@
 """A corpus with separate vocabularies: the programs train, distil, translate, pack and export."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
+from nat.artifacts import Distilled, Model, Ngrams, Score, Translations
 from nat.configuration import read
 from nat.data.binarised import BinarisedText
 from nat.data.subwords import merge
-from nat.data.translations import merge_shards, read_in_order
+from nat.data.translations import merge_shards
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.export.formats import export
 from nat.export.package import packed
@@ -26,9 +23,9 @@ from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import LanguageModel, estimate_from
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.specification import jobs
-from tests.made_up_models import CORPUS, ROOT, files_in, sentences, write_run
+from tests.made_up_models import CORPUS, files_in, of_graph, sentences, write_run
 from tests.messages import told
-from tests.repository import job
+from tests.repository import ROOT, job, python
 
 TEST = sentences(20, 3)
 SYSTEMS = {
@@ -66,13 +63,6 @@ def vocabularies() -> Vocabularies:
 
 def model(system: str) -> Path:
     return Path("results/micro/models", CORPUS, system, "seed2")
-
-
-def of_graph(system: str, decoding: str) -> list[str]:
-    """The translations of the test set that a job of the graph makes."""
-    shard = Shard("micro", CORPUS, system, 2, decoding, "test", 1, 1)
-    translate_shard(job(read("micro"), shard))
-    return [record["text"] for record in read_in_order(Path(shard.path))]
 
 
 def test_systems_are_trained_distilled_and_scored() -> None:
@@ -123,7 +113,7 @@ def test_a_training_learns_both_embeddings() -> None:
 def test_translations_of_a_package_are_those_of_the_graph(
     system: str, decoding: str, tmp_path: Path
 ) -> None:
-    expected = of_graph(system, decoding)
+    expected = of_graph(system, decoding, seed=2)
     assert len({*expected}) > 5
     packed(model(system), tmp_path / "packed", [decoding])
     names = {path.name for path in (tmp_path / "packed").glob("[!.]*") if path.is_file()}
@@ -141,17 +131,12 @@ def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
     for side in ("en", "de"):
         shutil.copy(made / f"dict.{side}.txt", tmp_path)
         (tmp_path / f"test.en-de.{side}").write_text("".join(line + "\n" for line in lines))
-    generate = [sys.executable, "-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
+    generate = ["-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
     generate += ["--user-dir", ROOT / "nat/fairseq_plugin", "--task", "nat_translation"]
     generate += ["--dataset-impl", "raw", "--scoring", "sacrebleu", "--max-tokens", "300"]
-    found = subprocess.run(
-        list(map(str, generate)),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert found.returncode == 0, found.stderr[-2000:]
-    rows = [line.split("\t") for line in found.stdout.splitlines() if line.startswith("H-")]
+    status, printed, errors = python(*generate, folder=Path())
+    assert status == 0, errors[-2000:]
+    rows = [line.split("\t") for line in printed.splitlines() if line.startswith("H-")]
     merged = {int(row[0][2:]): merge(row[2]) for row in rows}
     expected = translator.translate(TEST)
     how = read("micro").corpus(CORPUS).preparation("de")

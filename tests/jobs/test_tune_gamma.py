@@ -9,9 +9,10 @@ from nat.artifacts import TunedGamma
 from nat.configuration.reading import read
 from nat.files import read_json
 from nat.jobs.tuning import tune_gamma
-from tests.made_up_run import REPOSITORY, write_lines
+from tests.made_up_corpus import translation
+from tests.made_up_run import write_lines
 from tests.messages import told
-from tests.repository import job
+from tests.repository import ROOT, job
 
 CORPUS = "toy-ka-lu"
 TEXTS = ["at-tiny.beam5", "at-small.beam5", "at-base.beam5", "at-big.beam5", "raw"]
@@ -28,7 +29,7 @@ def worse(line: str, words: int) -> str:
 
 def write(raw: list[str], translations: list[list[str]], weights: list[float]) -> None:
     """The validation set, its translations, and its references: the truth and something else."""
-    inputs = GAMMA.inputs(read("demo", REPOSITORY))
+    inputs = GAMMA.inputs(read("demo", ROOT))
     Path(inputs.text.path).mkdir(parents=True)
     (Path(inputs.text.path) / "valid.lu").write_text("".join(f"{line}\n" for line in raw))
     rows = (
@@ -37,9 +38,7 @@ def write(raw: list[str], translations: list[list[str]], weights: list[float]) -
     )
     write_lines(Path(inputs.references.path) / "valid.lu.jsonl", [*rows])
     for each, version in zip(inputs.translations, translations, strict=True):
-        same = {"score": 0.0, "steps": 1, "status": "ok"}
-        texts = [{"id": n, "tokens": text, "text": text} for n, text in enumerate(version)]
-        write_lines(Path(each.path), [text | same for text in texts])
+        write_lines(Path(each.path), [translation(n, text) for n, text in enumerate(version)])
 
 
 def test_the_teacher_that_is_right_is_chosen(
@@ -48,7 +47,7 @@ def test_the_teacher_that_is_right_is_chosen(
     monkeypatch.chdir(tmp_path)
     versions = [[worse(line, words) for line in TRUTH] for words in (3, 2, 0, 4)]
     write([worse(line, 5) for line in TRUTH], versions, [0.7, 0.3])
-    tune_gamma(job(read("demo", REPOSITORY), GAMMA))
+    tune_gamma(job(read("demo", ROOT), GAMMA))
     found = read_json(GAMMA.path)
     assert found["split"] == "valid" and found["sentences"] == 9
     assert found["candidates"] == TEXTS
@@ -64,12 +63,12 @@ def test_translations_of_another_text_are_refused(
     monkeypatch.chdir(tmp_path)
     write(TRUTH, [TRUTH, TRUTH[1:], TRUTH, TRUTH], [0.5, 0.5])
     with told("at-small", "valid.jsonl", "8", "valid.jsonl", "9"):
-        tune_gamma(job(read("demo", REPOSITORY), GAMMA))
+        tune_gamma(job(read("demo", ROOT), GAMMA))
     assert not Path(GAMMA.path).exists()
 
 
 def test_the_split_is_the_first_with_references() -> None:
-    demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
+    demo, paper = (read(scale, ROOT) for scale in ("demo", "paper"))
     assert GAMMA.split(demo) == "valid"
     assert replace(GAMMA, corpus="wmt14-en-de").split(paper) == "test"
     with told("toy-synthetic-a.yaml", "references", "gamma"):

@@ -32,10 +32,9 @@ from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
 from nat.options import options_of
-from tests.repository import job
+from tests.repository import ROOT, job, write_yaml
 from tests.sweeps import SWEEPS
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 SCALE, CORPUS = "learning", "toy-learning"
 UPDATES, POINTS = 240, 3
 """Of every training, and validations in it, all at the same distance."""
@@ -123,15 +122,15 @@ def recipe(name: str) -> dict[str, Any]:
 @contextlib.contextmanager
 def workplace(folder: Path) -> Iterator[None]:
     """Make a folder with the configuration and the texts the working directory."""
-    shutil.copytree(REPOSITORY / "config", folder / "config", dirs_exist_ok=True)
+    shutil.copytree(ROOT / "config", folder / "config", dirs_exist_ok=True)
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
         described = yaml.safe_load(Path("config/scales/demo.yaml").read_text())
-        _write(f"config/scales/{SCALE}.yaml", scale(described["recipes"], described["sizes"]))
+        write_yaml(f"config/scales/{SCALE}.yaml", scale(described["recipes"], described["sizes"]))
         corpus = yaml.safe_load(Path("config/corpora/toy-words.yaml").read_text())
-        _write(f"config/corpora/{CORPUS}.yaml", {**corpus, "generator": LANGUAGE})
+        write_yaml(f"config/corpora/{CORPUS}.yaml", {**corpus, "generator": LANGUAGE})
         settings = {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1}
-        _write("config/config.yaml", settings)
+        write_yaml("config/config.yaml", settings)
         yield
 
 
@@ -271,7 +270,3 @@ def _drawn(number: int) -> list[str]:
         place = int(np.searchsorted(shares, generator.random() * shares[-1], side="right"))
         found.append(targets[min(place, len(targets) - 1)])
     return found
-
-
-def _write(path: str, value: Any) -> None:
-    Path(path).write_text(yaml.safe_dump(value, sort_keys=False))

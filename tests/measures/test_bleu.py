@@ -11,10 +11,10 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric, Score
 
 from nat.measures import bleu, significance, statistics
+from tests.repository import ROOT
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(
-    os.environ.get("NAT_PUBLISHED_OUTPUTS", REPOSITORY.parent / "shared/data/published-outputs")
+    os.environ.get("NAT_PUBLISHED_OUTPUTS", ROOT.parent / "shared/data/published-outputs")
 )
 REPORTED = PUBLISHED / "reported_bleu.tsv"
 

@@ -13,7 +13,7 @@ from nat.data.lines import read_lines
 from nat.files import atomic_write_text, read_json
 from nat.measures import score, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
-from tests.made_up_corpus import as_corpus
+from tests.made_up_corpus import as_corpus, translation
 from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told
 
@@ -54,11 +54,10 @@ def path(root: Path) -> Path:
 def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
     folder = root / "several"
     folder.mkdir()
-    done: dict[str, Any] = {"steps": 1, "status": "ok", "score": 0.0}
     path = folder / "test.jsonl"
     rows = [
-        done | {"id": 0, "tokens": "a dog , here", "text": "a dog, here"},
-        done | {"id": 1, "tokens": "it ran .", "text": "it ran."},
+        translation(0, "a dog , here", text="a dog, here"),
+        translation(1, "it ran .", text="it ran."),
     ]
     write_rows(path, rows)
     atomic_write_text(folder / "raw", "dog\nran\n")

@@ -20,11 +20,10 @@ from nat.papers.resolved import MAJORITY
 from nat.papers.verdicts import region
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
-from tests.made_up_run import REPOSITORY
 from tests.messages import must_name
-from tests.repository import configured
+from tests.repository import ROOT, configured
 
-PAPERS = sorted(path.stem for path in (REPOSITORY / "config/papers").glob("*.yaml"))
+PAPERS = sorted(path.stem for path in (ROOT / "config/papers").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
@@ -102,7 +101,7 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: compiled)
-    found = read("demo", REPOSITORY)
+    found = read("demo", ROOT)
     states: dict[str, set[str]] = {}
     parts = relation(found, "fully_nat")
     names = ("table 2", "figure 1", "figure 4")
@@ -132,7 +131,7 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
 def test_what_needs_files_that_nobody_can_download_is_run_where_they_are(
     paper: str, number: str, rows: str, files: list[str], tmp_path: Path
 ) -> None:
-    shutil.copytree(REPOSITORY / "config", tmp_path / "config")
+    shutil.copytree(ROOT / "config", tmp_path / "config")
 
     def states() -> set[str]:
         shown = relation(read("paper", tmp_path), paper)[f"table {number}"].numbers

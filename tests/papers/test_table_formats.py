@@ -12,7 +12,7 @@ import tests.made_up_run as made_up_run
 from nat.configuration import read
 from nat.papers import table_formats
 from nat.papers.table_formats import TableText
-from tests.made_up_run import REPOSITORY
+from tests.repository import ROOT
 
 RECORD = {"row": "A, B", "column": "100%", "ours": 27.5, "spread": None, "published": "N/A"}
 TABLE = TableText(
@@ -81,9 +81,9 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 """
 
 
-@pytest.mark.parametrize("paper", read("demo", REPOSITORY).files["papers"])
+@pytest.mark.parametrize("paper", read("demo", ROOT).files["papers"])
 def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
-    found = read("demo", REPOSITORY)
+    found = read("demo", ROOT)
     inputs = []
     for number in found.paper(paper).tables:
         table = made_up_run.make_table(found, paper, number)

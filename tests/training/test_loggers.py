@@ -10,6 +10,7 @@ import pytest
 
 from nat.training import loggers
 from tests.messages import told
+from tests.repository import write_yaml
 from tests.training import test_training
 from tests.training.test_training import SETTINGS, curve, model_file, same, train, undisturbed
 
@@ -19,7 +20,7 @@ folder = test_training.folder  # a fixture
 @pytest.fixture(params=[*loggers.LOGGERS])
 def logger(request: pytest.FixtureRequest, folder: Any) -> Iterator[str]:
     """The name of a logger that the configuration has chosen."""
-    test_training.write_yaml("config/config.yaml", {**SETTINGS, "logger": request.param})
+    write_yaml("config/config.yaml", {**SETTINGS, "logger": request.param})
     yield request.param
 
 
@@ -52,7 +53,7 @@ def test_each_row_of_the_curve_is_shown(logger: str, monkeypatch: pytest.MonkeyP
     assert len({at for at, _, _ in shown}) == 12
     ends = package.end_run, package.init().finish, package.SummaryWriter().close
     assert sum(end.call_count for end in ends) == 1
-    test_training.write_yaml("config/config.yaml", SETTINGS)
+    write_yaml("config/config.yaml", SETTINGS)
     assert same(weights, train("at")) and curve("at") == rows
 
 

@@ -7,18 +7,8 @@ from pathlib import Path
 NAT = Path(__file__).resolve().parents[2] / "nat"
 
 PACKAGES_IN_ORDER = (
-    *(
-        "errors",
-        "extras",
-        "options",
-        "checksums",
-        "locks",
-        "files",
-        "traits",
-        "machine",
-        "randomness",
-    ),
-    "program",
+    *("errors", "extras", "options", "checksums", "locks", "files", "traits", "machine"),
+    *("randomness", "program"),
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     *("objective", "parts", "decoding", "inputs", "targets", "distillation"),
     *("artifact", "artifacts", "job"),

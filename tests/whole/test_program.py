@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.messages import must_name
+from tests.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
 SHOW_SYSTEM = "workflow_scripts/show_system.py --scale micro cmlm-kd"
 JOB = """-c "

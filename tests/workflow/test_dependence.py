@@ -122,10 +122,7 @@ def test_files_that_users_keep_count_by_their_content_and_not_by_their_times(
         "splits": splits,
         "subwords": {"files": {key: str(paths[key]) for key in ("codes", "vocabulary")}},
         "distilled": {"at-base": {"files": {"de": str(paths["distilled.de"])}}},
-        "preprocessing": {
-            **{"lowercase": False, "normalise_punctuation": False, "tokeniser": "none"},
-            **{"max_tokens": 9, "max_ratio": 9.0},
-        },
+        "preprocessing": PREPROCESSING,
     }
     configuration = changed(configured("micro"), "corpora", "multi30k-en-de", **corpus)
 
