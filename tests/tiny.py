@@ -199,16 +199,6 @@ def partly_masked(batch: Batch, masked: Sequence[Sequence[bool]]) -> DecoderInpu
     return DecoderInput(tokens, batch.target_padding, batch.target, where)
 
 
-@torch.no_grad()
-def of_one_sentence(
-    model: Any, source: Sequence[int], shown: Sequence[int], causal: bool = False, **options: Any
-) -> tuple[Any, Tensor]:
-    """An encoded source, and log-probabilities of all symbols at all positions of an input."""
-    encoded, tokens = model.encode(torch.tensor([[*source, EOS]])), torch.tensor([[*shown]])
-    states = model.decode(tokens, tokens.eq(PAD), encoded, causal, **options)[0]
-    return encoded, (states @ model.embedding.weight.t()).log_softmax(1)
-
-
 def make_context(
     model: Any,
     batch: Batch,

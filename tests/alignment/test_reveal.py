@@ -29,12 +29,6 @@ def test_ties_go_to_the_left() -> None:
         assert choose(equal, torch.tensor([3])).nonzero()[:, 1].tolist() == [0, 1, 2]
 
 
-def test_none_and_all_can_be_chosen() -> None:
-    confidence = torch.randn(2, 5, generator=torch.Generator().manual_seed(0))
-    for choose in (most_confident, least_confident):
-        assert choose(confidence, torch.tensor([0, 5])).sum(1).tolist() == [0, 5]
-
-
 def test_blocks_by_hand() -> None:
     # blocks of 3: [0 1 2] [3 4 5] [6 7]; the first pass takes the last of each whole block
     confidence = torch.tensor([[-3.0, -1.0, -9.0, -1.0, -2.0, -0.1, -2.0, -1.0]])

@@ -474,8 +474,3 @@ def test_json_schemas_accept_the_real_files_and_describe_their_keys(kind: str) -
     if kind == "recipes":
         assert schema["properties"]["patience"]["description"].endswith("null: never")
         assert schema["$defs"]["Average"]["properties"]["checkpoints"]["description"] == "how many"
-
-
-@pytest.mark.parametrize("scale", ["demo", "small", "gpu", "paper"])
-def test_the_real_folder_loads(scale: str) -> None:
-    assert load(scale, REPOSITORY).scale == scale

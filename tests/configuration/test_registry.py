@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from nat import inputs, registry
 from nat.configuration import Configuration, fingerprint, load
 from nat.configuration.families import example
 from nat.configuration.models import Training
-from nat.data.vocabulary import VocabularySizes
+from nat.data.vocabulary import MASK, VocabularySizes
 from nat.registry import Method
 from nat.training.model_file import build_model
 from tests.messages import told
@@ -171,10 +172,21 @@ def training(package: Path) -> Training:
 def test_a_system_uses_methods_of_another_package(package: Path) -> None:
     own = training(package)
     assert Training.of(own.as_json()) == own
-    model = build_model(own, VocabularySizes(29))
-    assert "others_share.embedding.weight" in model.state_dict()
+    like = configuration(package).training("toy-micro", "cmlm-kd")
+    model, plain = (build_model(each, VocabularySizes(29)).eval() for each in (own, like))
+    names = {*model.state_dict()} - {*plain.state_dict()}
+    assert names == {"others_share.embedding.weight"}
+    model.load_state_dict(plain.state_dict(), strict=False)
+    # it begins without effect, and is learned
+    batch = make_batch()
+    masks = batch.target.masked_fill(~batch.target_padding, MASK)
+    states, others = (
+        each.decode(masks, batch.target_padding, each.encode(batch.source), causal=False)
+        for each in (model, plain)
+    )
+    assert torch.equal(states, others)
     objective = make_objective(model.train(), own.input.as_json(), {"method": "cross_entropy"})
-    objective(model, make_batch(), 0).value.sum().backward()
+    objective(model, batch, 0).value.sum().backward()
     assert model.others_share.embedding.weight.grad.abs().sum() > 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sacremoses import MosesPunctNormalizer
 
-from nat.data.clean import Seen, digest_of, fault, filter_folder, usable_digest
+from nat.data.clean import Seen, digest_of, fault, filter_folder
 from nat.data.expected import check_expected
 from nat.data.lines import CHUNK, in_order, read_lines
 from nat.data.raw_text import Preparation
@@ -180,34 +180,6 @@ def test_memory_of_what_was_seen() -> None:
     tracemalloc.stop()
     assert used / most < 20  # bytes a pair
     assert all(seen.add(digest_of(f"s {n}", "t")) for n in range(0, 2 * most, 1000))
-
-
-def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
-    pairs = [
-        ("A house, yes.", "Ein Haus, ja."),  # 5 and 5 tokens
-        ("One", "Eins, zwei, drei."),  # 1 and 6
-        ("A word " * 6, "Ein Wort " * 6),  # 12 and 12
-        ("The end.", "Ende."),  # 3 and 2
-    ]
-    content = write(tmp_path / "clean", train=pairs, test=pairs)
-    options = {"tokeniser": "moses", "lowercase": True, "measure": "tokens", "max_ratio": 1.5}
-    content["preprocessing"] = {**OPTIONS, **options}
-    corpus = as_corpus(content)
-    filter_folder("tokens", corpus, tmp_path / "clean", tmp_path / "tokens")
-    counts = read_json(tmp_path / "tokens/tokens.json")["splits"]
-    dropped = {"empty": 0, "too_long": 1, "ratio": 1}
-    assert counts["train"] == {"read": 4, "kept": 2, "dropped": dropped}
-    assert counts["test"] == {"read": 4, "kept": 4, "dropped": {}}
-    assert list(read_lines(tmp_path / "tokens/train.de")) == ["ein haus , ja .", "ende ."]
-    tokens = list(read_lines(tmp_path / "tokens/test.de"))
-    prepared = corpus.preparation("de").prepared
-    assert [prepared(target) for _, target in pairs] == tokens
-    digest = usable_digest(corpus)
-    assert [digest(*pair) for pair in pairs] == [
-        digest_of("a house, yes.", "ein haus, ja."),
-        *(None, None),
-        digest_of("the end.", "ende."),
-    ]
 
 
 def test_a_size_that_is_not_expected_keeps_nothing(tmp_path: Path) -> None:

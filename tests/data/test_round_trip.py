@@ -14,7 +14,6 @@ from nat.data.raw_text import Preparation, RawText, bpe_splitter, merge, piece_s
 from nat.data.subwords import learn, learn_pieces, splitter_at, subwords_file
 from nat.data.vocabulary import Vocabularies
 from nat.export.huggingface_code import NatTokenizer
-from nat.export.translator import in_parts
 from tests.made_up_corpus import as_corpus, corpus_file, prepare_corpus
 
 LINES = [
@@ -104,10 +103,3 @@ def test_a_prepared_corpus_and_an_exported_tokeniser_restore_text(
     tokeniser = NatTokenizer(str(folder / "bpe/corpus.json"))
     for line, due in zip(lines, written, strict=True):
         assert tokeniser.decode(tokeniser(line).input_ids, skip_special_tokens=True) == due
-
-
-def test_long_lines_are_cut_at_the_end_of_a_sentence() -> None:
-    tokens = (
-        Preparation("xx", "unicode").tokens("So it is, one day. And then, what is more").split()
-    )
-    assert in_parts(tokens, 9)[0][-1] == "‿."

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BOS, EOS, MASK, UNK
-from nat.decoding.forced import forced_tokens
+from nat.data.vocabulary import EOS, MASK, UNK
 from nat.decoding.hybrid import Hybrid
 from nat.inputs.skip import BEGIN_OF_CHUNKS
 from nat.registry import Method, build
@@ -94,17 +93,6 @@ def test_positions_limit_the_first_stage(chunk: int) -> None:
     model.embedding.weight[EOS] = -model.embedding.weight[6:].mean(0)  # it never ends by itself
     (best,) = Hybrid(beam=2, kept=1, longest_margin=50)(model, source_tensor([[6, 7]]))
     assert 0 < len(best.tokens) <= model.longest_target
-
-
-@torch.no_grad()
-def test_forced_scores() -> None:
-    model = make_model()
-    sources, translations = [[9, 8, 7], [12], [20, 21]], [[7, 8, 9], [], [7, 20, 21, 22, 23]]
-    scores = forced_tokens(model, model.encode(source_tensor(sources)), translations).sum(1)
-    for score, source, tokens in zip(scores.tolist(), sources, translations, strict=True):
-        logs = log_probabilities(model, source, [BOS, *tokens], causal=True)
-        expected = sum(float(logs[place, label]) for place, label in enumerate((*tokens, EOS)))
-        assert score == pytest.approx(expected)
 
 
 def test_more_sequences_than_hypotheses_are_refused() -> None:

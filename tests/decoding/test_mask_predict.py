@@ -7,14 +7,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat.configuration.compatibility import check_decoding
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_correct import MaskCorrect
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
-from tests.messages import told
-from tests.repository import configured
 from tests.scripted import SYMBOLS, Scripted, favourites, log_probability
 from tests.tiny import make_model
 
@@ -74,15 +71,6 @@ def test_a_pass_without_masks_corrects_all_the_same() -> None:
     (made,) = MaskCorrect(steps=2)(model, source_tensor([[6]]))
     assert model.seen == [[[MASK]], [[6]]]
     assert (made.tokens, made.steps) == ([7], 2)
-
-
-def test_correction_is_only_for_systems_that_have_learned_it() -> None:
-    configuration = configured()
-    for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
-        check_decoding(configuration, system, "mask-correct-4-lb5")
-        check_decoding(configuration, system, "mask-predict-4-lb5")
-    with told("cmlm-kd", "config/systems/cmlm.yaml", "cmlmc"):
-        check_decoding(configuration, "cmlm-kd", "mask-correct-4-lb5")
 
 
 @pytest.mark.parametrize("method", [MaskPredict, MaskCorrect])

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, PAD, VocabularySizes
+from nat.data.vocabulary import BLANK, VocabularySizes
 from nat.targets.axe import AlignedTargets, Axe, align
 from nat.training.model_file import build_model
 from tests.repository import configured
@@ -126,31 +126,6 @@ def test_probability_zero(share: float) -> None:
     best.value.sum().backward()
     for tensor in case[:2]:
         assert tensor.grad is not None and tensor.grad.isfinite().all()
-
-
-def test_a_prediction_is_aligned_with_one_target_or_empty() -> None:
-    # shifted by one prediction, and the last target has no room
-    predicted, symbols = [9, 6, 7, 9], torch.tensor([[6, 7, 8, 9], [6, PAD, PAD, PAD]])
-    weights = torch.zeros(2, 4, 12).double()
-    for position, symbol in enumerate(predicted):
-        weights[:, position, symbol] = 9.0
-    weights[:, 0] = 0
-    weights[:, 0, BLANK] = 9.0
-    found = weights.log_softmax(2)
-    log_probabilities = found.gather(2, symbols[:, None].expand(-1, 4, -1))
-    lengths = torch.tensor([4, 1])
-    best = align(log_probabilities, found[:, :, BLANK], lengths, lengths, 1.0)
-    assert best.targets.tolist() == [[-1, 0, 1, 3], [0, -1, -1, -1]]
-    assert best.empty.tolist()[0] == [True, False, False, False] and not best.empty[1].any()
-    assert best.predictions.tolist()[0] == [1, 2, 2, 3]
-    assert best.skipped.tolist()[0] == [False, False, True, False]
-
-
-def test_nothing_at_all() -> None:
-    nothing = torch.zeros(2, 0, 0).double()
-    lengths = torch.tensor([0, 0])
-    best = align(nothing, nothing[:, 0:0, 0:0].reshape(2, 0), lengths, lengths, 1.0)
-    assert best.value.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

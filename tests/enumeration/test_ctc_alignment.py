@@ -12,7 +12,6 @@ from torch import Tensor
 from nat.alignment.ctc import (
     best_alignment,
     collapse,
-    frames_needed,
     negative_log_likelihood,
     own_symbols,
 )
@@ -81,15 +80,6 @@ class Batch:
 
 def backward(nll: Tensor) -> None:
     torch.where(nll.isfinite(), nll, 0).sum().backward()
-
-
-def test_frames_needed() -> None:
-    targets = pad([[7, 7, 7], [7, 8, 7], [], [9], [7, 8, 8]])
-    assert frames_needed(targets).tolist() == [5, 3, 0, 1, 4]
-    assert frames_needed(pad([[], []])).tolist() == [0, 0]
-    batch = Batch()
-    assert (batch.frames >= frames_needed(batch.targets)).tolist() == FEASIBLE
-    assert [bool(alignments(*case)) for case in CASES] == FEASIBLE
 
 
 @every_batch

@@ -88,17 +88,6 @@ def test_the_best_of_all_translations_is_found(
             assert found[row].steps == 1
 
 
-def test_what_a_frame_may_not_begin_it_may_still_repeat() -> None:
-    # one symbol per frame: 6, then 7; what 6 has in the second frame belongs to [6] all the same,
-    # with or without a blank before it
-    logits = torch.full((1, 2, SYMBOLS), -30.0, dtype=torch.float64)
-    logits[0, 0, [6, BLANK]] = torch.tensor([0.6, 0.4], dtype=torch.float64).log()
-    logits[0, 1, [7, 6, BLANK]] = torch.tensor([0.4, 0.35, 0.25], dtype=torch.float64).log()
-    (found,) = CtcBeam(beam=9, symbols=1)(Scripted(logits, frames=[2]), source_tensor([[6]]))
-    assert found.tokens == [6]
-    assert math.exp(found.score) == pytest.approx(0.6 * 0.35 + 0.6 * 0.25 + 0.4 * 0.35, abs=1e-6)
-
-
 def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel) -> None:
     logits = torch.zeros(2, 3, SYMBOLS)
     logits[:, :, BLANK] = 40.0

@@ -53,11 +53,6 @@ def test_it_is_the_sum_over_alignments_that_agree(target: list[int], visible: li
     assert loss.parts["nll"].item() == loss.value.item()
     assert loss.positions.item() == visible.count(MASK)
     assert loss.parts["infeasible"].item() == 0
-    loss.value.sum().backward()
-    assert all(
-        parameter.grad is None or parameter.grad.isfinite().all()
-        for parameter in model.parameters()
-    )
 
 
 def test_where_nothing_is_visible_it_is_ctc() -> None:
@@ -77,6 +72,3 @@ def test_a_pair_that_does_not_fit_is_counted_and_changes_nothing() -> None:
     assert loss.value[0].item() == 0 and loss.positions[0].item() == 0
     assert loss.parts["infeasible"].tolist() == [9, 0]
     assert loss.value[1].item() > 0
-    loss.value.sum().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is None or parameter.grad.isfinite().all(), name

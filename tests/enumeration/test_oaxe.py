@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat.data.batch import Batch
 from nat.targets.oaxe import OaXe, assign, probable
 from tests.tiny import (
     full_log_probabilities,
@@ -57,21 +56,6 @@ def test_assignment_by_enumeration(seed: int, symbols: int) -> None:
         assert cost(own, order) == pytest.approx(least, abs=1e-12)
         if length and len(set(own[0].tolist())) == length:  # no symbol twice
             assert tuple(order.tolist()) == first
-
-
-def test_what_takes_no_part_stays_where_it_is() -> None:
-    found, real = made_up(3, [5, 4])
-    taking_part = real.clone()
-    taking_part[0, 1] = taking_part[1, 3] = False
-    best = assign(found, taking_part)
-    assert best[0, 1] == 1 and best[1, 3] == 3
-    for row, length in enumerate([5, 4]):
-        own = found[row, :length, :length]
-        fixed = [place for place in range(length) if not taking_part[row, place]]
-        possible = [
-            each for each in enumerated(own) if all(each[1][place] == place for place in fixed)
-        ]
-        assert cost(own, best[row, :length]) == pytest.approx(possible[0][0])
 
 
 def test_probability_zero() -> None:
@@ -140,19 +124,6 @@ def test_loss_of_sentences(margin: float | None, smoothing: float) -> None:
         dropped.append(left_out)
     assert (0 < sum(dropped) < 10) == (margin is not None)
     assert loss.positions.tolist() == [5, 1, 4]
-
-
-def test_the_order_of_the_target_does_not_matter() -> None:
-    model, batch = make_model(), make_batch([(3, 5)])
-    method = OaXe(truncation_margin=None, label_smoothing=0.1)
-    context = make_context(model, batch)
-    mixed = make_context(
-        model, Batch(batch.ids, batch.source, batch.target[:, torch.tensor([3, 1, 4, 0, 2])])
-    )
-    torch.testing.assert_close(
-        method(context, context.fully_masked_input()).value,
-        method(mixed, mixed.fully_masked_input()).value,
-    )
 
 
 def test_revealed_tokens_stay_and_carry_no_loss() -> None:

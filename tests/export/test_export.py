@@ -22,12 +22,11 @@ from fairseq.dataclass.configs import GenerationConfig
 from huggingface_hub import ModelCard
 
 from benchmarks import exports
-from nat.artifacts import Shard
 from nat.checksums import OF_FOLDER
 from nat.configuration import read
 from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
-from nat.data.lines import LONGEST_LINE, read_lines
+from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
 from nat.data.restricted import prepared_as
 from nat.data.vocabulary import PAD
@@ -38,13 +37,12 @@ from nat.export.package import MODEL, SCORES, USUAL_OF_STUDENTS, open_folder, pa
 from nat.export.translator import in_parts, load
 from nat.fairseq_plugin import translation
 from nat.files import link, write_json
-from nat.jobs.translate import translate_shard
 from nat.training.model_file import WEIGHTS, checksum_of
 from nat.training.run import REPORT
 from nat.transformer.model import Transformer
-from tests.made_up_models import CORPUS, ROOT, sentences, write_model, write_run
+from tests.made_up_models import CORPUS, of_graph, sentences, write_model, write_run
 from tests.messages import must_name, told
-from tests.repository import job
+from tests.repository import ROOT
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
 SYSTEMS = {
@@ -86,13 +84,6 @@ def own_run(root: Path, in_root: None, tmp_path: Path, monkeypatch: pytest.Monke
 
 def model(system: str) -> Path:
     return Path("results/micro/models") / CORPUS / system / "seed1"
-
-
-def of_graph(system: str, decoding: str, number: int = 1, shards: int = 1) -> list[dict[str, Any]]:
-    """The translations that a job of the graph makes, or those of a shard."""
-    shard = Shard("micro", CORPUS, system, 1, decoding, "test", number, shards)
-    translate_shard(job(read("micro"), shard))
-    return [json.loads(line) for line in read_lines(shard.path)]
 
 
 Run = Callable[..., tuple[str, str, int]]
@@ -153,7 +144,7 @@ def again(path: Path) -> str:
 )
 def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None:
     written = load(model(system), decoding).translate(TEST)
-    assert written == [record["text"] for record in of_graph(system, decoding)]
+    assert written == of_graph(system, decoding)
     assert len({*written}) > 5 and not any(written[20:22])
 
 
@@ -165,19 +156,6 @@ def test_a_gpu_writes_what_a_processor_writes(system: str) -> None:
     on_processor = load(model(system), device="cpu").translate(lines)
     assert load(model(system), device="cuda").translate(lines) == on_processor
     assert len(load(model(system), device="cuda", precision="float16").translate(lines)) == 4
-
-
-def test_shards_together_are_the_whole() -> None:
-    whole, *parts = (
-        of_graph("at-base", "beam5", *each) for each in ((1, 1), (1, 3), (2, 3), (3, 3))
-    )
-    for record, expected in zip(itertools.chain(*parts), whole, strict=True):
-        assert record | {"score": 0} == expected | {"score": 0}
-        assert record["score"] == pytest.approx(expected["score"], abs=1e-4)
-    assert [record["id"] for record in whole] == list(range(len(TEST)))
-    assert [record["status"] == "empty source" for record in whole] == [
-        not line.strip() for line in TEST
-    ]
 
 
 def test_the_usual_decoding_suits_every_system() -> None:
@@ -287,6 +265,7 @@ def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) 
         ("a b . c d e f", 4, ["a b .", "c d e f"]),
         ("a . b c d e", 4, ["a . b c", "d e"]),
         ("\uffeda \uffedb c \uffedd", 3, ["\uffeda \uffedb", "c \uffedd"]),
+        ("So it is ‿, one day ‿. And then ‿, so", 9, ["So it is ‿, one day ‿.", "And then ‿, so"]),
         ("", 3, [""]),
     ],
 )

@@ -81,13 +81,6 @@ def context(model: Any) -> BatchContext:
     return BatchContext(model, batch(), model.encode(batch().source), seed=7, update=0)
 
 
-def test_begin_and_padding_are_exchanged() -> None:
-    ended = between_ends(batch().target)
-    assert ended.tolist()[0] == [BOS, 17, 18, EOS, PAD, PAD, PAD]
-    assert swapped(ended).tolist()[0] == [0, 17, 18, EOS, 1, 1, 1]
-    assert torch.equal(swapped(swapped(ended)), ended)
-
-
 @pytest.mark.parametrize("noise", ["full_mask", "random_delete"])
 @pytest.mark.parametrize("name", [INAT, CRF])
 def test_the_loss_is_that_of_fairseq(name: str, noise: Any) -> None:

@@ -10,24 +10,19 @@ import torch
 from fairseq.modules import TransformerDecoderLayer, TransformerEncoderLayer
 from torch import Tensor, nn
 
-from nat.artifacts import Shard
-from nat.configuration.reading import read
 from nat.data.batch import source_tensor
-from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding import masked_at_outputs
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.onnx_parallel import OnnxParallel
-from nat.jobs.translate import translate_shard
 from tests.decoding.test_decode_corpus import engine, must_agree
 from tests.fairseq_plugin.test_published_checkpoints import (
-    CORPUS,
     DICTIONARY,
     MODEL,
     SENTENCES,
-    SYSTEM,
+    SIZES,
     WORDS,
     Part,
     imported,
@@ -35,7 +30,6 @@ from tests.fairseq_plugin.test_published_checkpoints import (
     write_checkpoint,
 )
 from tests.messages import told
-from tests.repository import job
 
 ROWS = {
     **{PAD: 1, BOS: 0, EOS: 2, UNK: 3, MASK: 4, BLANK: 1},
@@ -45,11 +39,7 @@ ROWS = {
 SYMBOLS = [ROWS[symbol] for symbol in range(len(ROWS))]
 OPTIONS = {
     "arch": "bert_transformer_seq2seq",
-    **{"encoder_embed_dim": 16, "decoder_embed_dim": 16},
-    **{"encoder_ffn_embed_dim": 32, "decoder_ffn_embed_dim": 32},
-    **{"encoder_attention_heads": 2, "decoder_attention_heads": 2},
-    **{"encoder_layers": 2, "decoder_layers": 1},
-    **{"encoder_normalize_before": False, "decoder_normalize_before": False},
+    **SIZES,
     **{"encoder_learned_pos": False, "decoder_learned_pos": False},
     **{"no_enc_token_positional_embeddings": False, "no_dec_token_positional_embeddings": False},
     **{"max_source_positions": 300, "max_target_positions": 300},
@@ -217,13 +207,6 @@ def test_exports_write_the_same(theirs: Released) -> None:
     ours, source = imported(), source_tensor(SENTENCES)
     its = OnnxParallel(steps=3, length_beam=2)(ours, source, engine(ours, "float32", "onnx"))
     must_agree(its, MaskPredict(steps=3, length_beam=2)(ours, source), 1e-4)
-
-
-def test_scores_can_be_made(theirs: Released) -> None:
-    imported()
-    shard = Shard("micro", CORPUS, SYSTEM, 1, "mask-predict-4-lb5", "test", 1, 1)
-    translate_shard(job(read("micro", Path()).on(CORPUS), shard))
-    assert len(list(read_in_order(Path(shard.path)))) == len(SENTENCES)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
-from tests.repository import configured, job
+from tests.repository import ROOT, configured, job, write_yaml
 from tests.sweeps import SWEEPS, without_numbers
-from tests.training.test_training import REPOSITORY, WORDS, sentences, write_yaml
+from tests.training.test_training import WORDS, sentences
 
 CORPUS, SCALE = "toy-micro", "micro"
 MICRO = configured(SCALE)
@@ -63,7 +63,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configur
     folder: Path = tmp_path_factory.mktemp("systems")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        shutil.copytree(REPOSITORY / "config", "config")
+        shutil.copytree(ROOT / "config", "config")
         settings = {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1}
         write_yaml("config/config.yaml", settings)
         configuration = load()

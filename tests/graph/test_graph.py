@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from filelock import FileLock
 
-from nat.data.splits import folder_of
 from snakemake_logger_plugin_jobs import pending
 from tests.made_up_corpus import PREPROCESSING
 from tests.messages import must_name
 from tests.prepared import run_snakemake
-from tests.repository import ROOT, python, variables
+from tests.repository import ROOT, python, variables, write_yaml
 
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
 PARTS += ["snakemake_logger_plugin_jobs", "snakemake_logger_plugin_nat"]
@@ -80,10 +78,6 @@ def start(folder: Path, *arguments: str, **options: Any) -> "subprocess.Popen[st
         stderr=subprocess.STDOUT,
         **options,
     )
-
-
-def write_yaml(path: Path, value: Any) -> None:
-    path.write_text(yaml.safe_dump(value), encoding="utf-8")
 
 
 def counts(screen: str) -> dict[str, int]:
@@ -310,21 +304,6 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
     assert any("updates" in line and "tokens/s" in line for line in lines)
     assert "Warning" not in screen
     assert "no_progress_bar" not in (results / "logs/train/toy-micro/at-base/seed1.log").read_text()
-
-
-@pytest.mark.graph
-def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    outputs = repository / "results/micro/translations/toy-micro"
-    found = list(outputs.glob("*/seed1/*/*.jsonl"))
-    assert len(found) == 11
-    for path in found:
-        folder = folder_of("toy-micro", path.stem, repository / "results/corpora")
-        sentences = len((folder / f"bpe/{path.stem}.ka").read_text().splitlines())
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        assert [line["id"] for line in lines] == list(range(sentences))
-    test = repository / "results/corpora/toy-micro/tests/test"
-    assert len((test / "bpe/test.ka").read_text().splitlines()) == 20
 
 
 @pytest.mark.graph

@@ -1,5 +1,3 @@
-from typing import Any
-
 import torch
 
 from nat.data.batch import Batch
@@ -8,21 +6,11 @@ from nat.inputs.previous_tokens import PreviousTokens
 from tests.tiny import make_context, make_model
 
 
-def shifted(batch: Batch) -> Any:
-    return PreviousTokens()(make_context(make_model(), batch))
-
-
 def test_hand_made() -> None:
     batch = Batch.collate([0, 1, 2], [[9], [9], [9]], [[10, 11, 12], [13], []])
-    found = shifted(batch)
+    found = PreviousTokens()(make_context(make_model(), batch))
     assert found.tokens.tolist() == [[BOS, 10, 11, 12], [BOS, 13, PAD, PAD], [BOS, *[PAD] * 3]]
     assert found.target.tolist() == [[10, 11, 12, EOS], [13, EOS, PAD, PAD], [EOS, *[PAD] * 3]]
     assert torch.equal(found.loss_mask, found.target.ne(PAD))
     assert torch.equal(found.padding, found.target.eq(PAD))
     assert found.causal
-
-
-def test_only_empty_targets() -> None:
-    found = shifted(Batch.collate([0, 1], [[9], []], [[], []]))
-    assert found.tokens.tolist() == [[BOS], [BOS]]
-    assert found.target.tolist() == [[EOS], [EOS]]

@@ -43,11 +43,3 @@ def test_masks_replace_exactly_what_carries_loss() -> None:
         assert not carries[batch.target.eq(PAD)].any()
         assert carries.any(1).all()
         assert not found.causal
-
-
-def test_an_empty_target_has_no_mask() -> None:
-    found = RandomMask()(without_model(Batch.collate([0, 1], [[9], [9]], [[10, 11], []])))
-    assert found.loss_mask.sum(1).tolist()[1] == 0
-    assert found.tokens[1].tolist() == [PAD, PAD]
-    alone = RandomMask()(without_model(Batch.collate([0], [[9]], [[]])))
-    assert alone.tokens.shape == (1, 0)

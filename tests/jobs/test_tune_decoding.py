@@ -19,13 +19,12 @@ from nat.decoding.corpus import records, translate
 from nat.decoding.ctc_beam import CtcBeam
 from nat.export.formats import convert_model
 from nat.files import read_json, write_json
-from nat.jobs.translate import chosen_options, translate_shard
+from nat.jobs.translate import translate_shard
 from nat.jobs.tuning import tune_decoding
 from nat.language_model.ngram import LanguageModel, estimate
 from nat.measures import bleu
 from nat.training.model_file import load_model
 from tests.made_up_models import CORPUS, sentences, write_run
-from tests.messages import told
 from tests.repository import job
 
 SYSTEM, DECODING = "ctc-kd", "ctc-beam5-lm2-tried"
@@ -123,13 +122,3 @@ def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
         rows = [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
         lengths.append(sum(len(row["tokens"].split()) for row in rows))
     assert lengths[0] == 0 < lengths[1]
-
-
-def test_options_of_another_model_are_refused(tmp_path: Path) -> None:
-    file, model = tmp_path / "options.json", tmp_path / "model.pt"
-    model.touch()
-    write_json(file, {"chosen": {"word_bonus": 1.0}, "weights": sha256_of(model)})
-    assert chosen_options(file, model) == {"word_bonus": 1.0}
-    model.write_text("another")
-    with told("options.json", "other weights"):
-        chosen_options(file, model)

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from nat.measures.total_correlation import check, estimate
-from tests.messages import told
-from tests.repository import configured
+from nat.measures.total_correlation import estimate
 
 
 def likelihood(system: str, totals: dict[str, float], tokens: int = 20) -> dict[str, Any]:
@@ -54,16 +52,3 @@ def test_sentences_add_up_to_the_estimate() -> None:
     rows = number["by_sentence"]
     assert rows["tokens"] == [4.0] * 5
     assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(number["value"])
-
-
-def test_only_models_of_maximum_likelihood_on_raw_text() -> None:
-    configuration = configured("micro")
-    corpus = next(iter(configuration.tasks.values()))
-    check(configuration, corpus, "nat-raw", "at-base")
-    for pair, words in (
-        (("nat-kd", "at-base"), ["nat.yaml", "'nat-kd'", "'text'"]),
-        (("cmlm-raw", "at-base"), ["cmlm.yaml", "'cmlm-raw'", "'input.method'", "random_mask"]),
-        (("nat-raw", "nat-raw"), ["previous_tokens"]),
-    ):
-        with told(*words):
-            check(configuration, corpus, *pair)

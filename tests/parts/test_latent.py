@@ -53,16 +53,6 @@ def test_draws_have_the_mean_and_the_deviation() -> None:
     assert torch.equal(many.draw(3, 5, torch.arange(20000), temperature=0.0), many.mean)
 
 
-def test_a_draw_depends_on_seed_update_and_sentence_only() -> None:
-    one = gaussian(1)
-    ids = torch.tensor([4, 9])
-    drawn = one.draw(3, 5, ids)
-    part = Gaussian(one.mean[1:, :2], one.deviation[1:, :2])
-    assert torch.equal(part.draw(3, 5, ids[1:]), drawn[1:, :2])
-    others = (one.draw(4, 5, ids), one.draw(3, 6, ids), one.draw(3, 5, ids + 1))
-    assert all((other != drawn).any() for other in others)
-
-
 def test_decoding_takes_the_mean_of_the_prior() -> None:
     model, batch = make_model(parts={"latent": LATENT}, length="offset"), make_batch()
     encoded = model.encode(batch.source)

@@ -77,15 +77,6 @@ def test_equal_states_cost_much_but_not_infinitely_much() -> None:
     assert states.grad is not None and states.grad.isfinite().all()
 
 
-def test_validation_asks_no_teacher() -> None:
-    context = make_context(make_model(), make_batch(LENGTHS))
-    loss = Hints()(context, context.fully_masked_input())
-    assert loss.parts.keys() == {"nll"}
-    torch.testing.assert_close(
-        loss.value, CrossEntropy()(context, context.fully_masked_input()).value
-    )
-
-
 def test_the_trace_is_what_the_decoder_does(context: Any) -> None:
     trace = DecoderTrace()
     states = context.decode(context.fully_masked_input(), trace)

@@ -17,18 +17,6 @@ STORED = [
 compiled, with `required_batch_size_multiple=1`."""
 
 
-def one_by_one(tokens: list[int], max_tokens: int) -> list[int]:
-    """The number of sentences in each batch, by adding one sentence at a time while it fits."""
-    batches: list[list[int]] = []
-    for each in tokens:
-        extended = [*batches[-1], each] if batches else []
-        if extended and len(extended) * max(extended) <= max_tokens:
-            batches[-1] = extended
-        else:
-            batches.append([each])
-    return [len(batch) for batch in batches]
-
-
 def sizes(tokens: list[int], max_tokens: int) -> list[int]:
     ends = batch_ends(np.array(tokens, dtype=np.int64), max_tokens)
     return np.diff(ends, prepend=0).tolist()
@@ -37,14 +25,6 @@ def sizes(tokens: list[int], max_tokens: int) -> list[int]:
 @pytest.mark.parametrize("case", STORED, ids=lambda case: case["name"])
 def test_the_batches_are_those_of_fairseq(case: dict) -> None:
     assert sizes(case["tokens"], case["max_tokens"]) == case["sizes"]
-
-
-def test_the_batches_are_those_made_one_sentence_at_a_time() -> None:
-    random = np.random.default_rng(1)
-    for _ in range(500):
-        max_tokens = int(random.integers(1, 60))
-        tokens = random.integers(1, max_tokens + 1, random.integers(0, 80)).tolist()
-        assert sizes(tokens, max_tokens) == one_by_one(tokens, max_tokens), (tokens, max_tokens)
 
 
 def test_a_sentence_that_fits_no_batch_is_refused() -> None:

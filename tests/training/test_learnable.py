@@ -18,8 +18,9 @@ from nat.targets.options import CmlmcOptions, HintsOptions
 from nat.training.learnable import Objectives
 from nat.training.learnable import told as said
 from tests.messages import must_name, told
+from tests.repository import write_yaml
 from tests.tiny import VOCABULARY, make_batch, make_model, make_objective, make_training
-from tests.training.test_training import RAW, SYSTEM, binarise, folder, report, train, write_yaml
+from tests.training.test_training import RAW, SYSTEM, binarise, folder, report, train
 
 __all__ = ["folder"]
 

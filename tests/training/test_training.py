@@ -40,9 +40,8 @@ from nat.training.model_file import build_model, load_model, save_model
 from nat.training.run import forget_ended
 from tests.made_up_corpus import corpus_file
 from tests.messages import must_name, told
-from tests.repository import job
+from tests.repository import ROOT, job, write_yaml
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 WORDS = 12
 SIZE = {
     "model_dim": 16,
@@ -54,7 +53,7 @@ SIZE = {
     "max_positions": 20,
 }
 RECIPE = {
-    **yaml.safe_load((REPOSITORY / "config/recipes/student.yaml").read_text()),
+    **yaml.safe_load((ROOT / "config/recipes/student.yaml").read_text()),
     "updates": 12,
     "batch_tokens": 80,
     "learning_rate": 0.01,
@@ -144,11 +143,6 @@ def binarise(lines: list[str], prefix: Path) -> None:
     write_binarised(lines, Vocabulary.load(RAW / "vocabulary.txt"), prefix)
 
 
-def write_yaml(path: str, value: Any) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(yaml.safe_dump(value), encoding="utf-8")
-
-
 def sentences(pairs: int, seed: int) -> tuple[list[str], list[str]]:
     """Random sentences, and what they say backwards."""
     numbers = np.random.default_rng(seed)
@@ -216,7 +210,7 @@ def command(system: str) -> list[str]:
     """The command that trains a system with the configuration as it is now."""
     path = Path("job.json")
     path.write_text(write_jobs([job(load(), Model("demo", "toy", system, 1))]), encoding="utf-8")
-    return [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), str(path)]
+    return [sys.executable, str(ROOT / "workflow_scripts/train.py"), str(path)]
 
 
 def start_program(system: str, **options: Any) -> "subprocess.Popen[str]":
@@ -274,9 +268,20 @@ def prepare(system: str) -> None:
         make_start()
 
 
-def check_that_it_resumes(system: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Kill a training that has ended once; what it makes is the same."""
-    weights_before, rows, before = weights(system), curve(system), report(system)
+@pytest.mark.parametrize("system", ["at", "dims"])
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    folder: Path, system: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(system)
+    weights_before, rows, before = train(system), curve(system), report(system)
+    assert [row["update"] for row in rows if row["split"] == "train"] == [*map(str, range(1, 13))]
+    start = [] if system == "at" else ["0"]
+    validated = [row["update"] for row in rows if row["split"] == "valid"]
+    assert validated == [*start, "3", "6", "9", "12"]
+    made = {path.name for path in model_file(system).parent.glob("[!.]*")}
+    assert made == {"model.pt", "training.csv", "training.json"}
+    assert before["batches_per_update_and_device"] == (2 if system == "at" else 1)
+    assert before["pairs"]["valid"]["used"] == (9 if system == "at" else 6)
     shutil.rmtree(model_file(system).parent)
     kill_at(system, 6)
     capsys.readouterr()
@@ -286,24 +291,6 @@ def check_that_it_resumes(system: str, capsys: pytest.CaptureFixture[str]) -> No
     for key in ("updates", "tokens", "averaged_updates", "validation", "pairs"):
         assert report(system)[key] == before[key]
     assert report(system)["seconds"] >= report(system)["update_seconds"]
-
-
-@pytest.mark.parametrize("system", ["at", "dims"])
-def test_a_killed_training_ends_like_an_undisturbed_one(
-    folder: Path, system: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    prepare(system)
-    train(system)
-    rows = curve(system)
-    assert [row["update"] for row in rows if row["split"] == "train"] == [*map(str, range(1, 13))]
-    start = [] if system == "at" else ["0"]
-    validated = [row["update"] for row in rows if row["split"] == "valid"]
-    assert validated == [*start, "3", "6", "9", "12"]
-    made = {path.name for path in model_file(system).parent.glob("[!.]*")}
-    assert made == {"model.pt", "training.csv", "training.json"}
-    assert report(system)["batches_per_update_and_device"] == (2 if system == "at" else 1)
-    assert report(system)["pairs"]["valid"]["used"] == (9 if system == "at" else 6)
-    check_that_it_resumes(system, capsys)
 
 
 @pytest.mark.gpu
@@ -773,7 +760,7 @@ def test_fairseqs_own_program_trains_the_same_model(
     shown = [program, "-m", "nat.export.command", "fairseq-command", specification]
     words = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
     programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(shlex.split(words), capture_output=True, text=True, env=environment)
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert not model_file(system).exists()

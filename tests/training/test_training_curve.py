@@ -52,11 +52,6 @@ def test_a_collapse_is_seen_in_the_curve(
     assert (found["collapsed"], found["epochs_held"]) == (collapsed, epochs)
 
 
-@pytest.mark.parametrize(("length", "early"), [(41, 1), (40, 0)])
-def test_a_training_that_stopped_early(length: int, early: int) -> None:
-    assert measured({40: 9.0}, lengths={"updates": length})["stopped_early"] == early
-
-
 def test_damaged_curves(tmp_path: Path) -> None:
     path = tmp_path / "training.csv"
     with told(path):

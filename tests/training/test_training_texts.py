@@ -1,4 +1,4 @@
-"""Training on several target texts as a user starts it: it ends, goes on, and adds up."""
+"""Training on several target texts as a user starts it: it ends and adds up."""
 
 import json
 from pathlib import Path
@@ -13,23 +13,20 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.fairseq_plugin.dataset import TrainingPairs
 from nat.jobs.train import describe
-from nat.training.model_file import load_model
 from nat.training.run import Run
 from tests.messages import told
-from tests.repository import job
+from tests.repository import job, write_yaml
 from tests.training.test_training import (
     CORPUS,
     SCALE,
     SYSTEM,
     SYSTEMS,
-    check_that_it_resumes,
     curve,
     folder,  # noqa: F401
     make_start,
     model_file,
     report,
     train,
-    write_yaml,
 )
 
 AT = {"system": "at", "decoding": "beam"}
@@ -77,15 +74,12 @@ def parts(system: str) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("system", ["dynamic", "mixed"])
-def test_a_killed_training_ends_like_an_undisturbed_one(
-    system: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_texts_are_learned(system: str) -> None:
     train(system)
     shares = [(row["from_at.beam"], row["from_raw"]) for row in parts(system)]
     assert all(sum(each) == pytest.approx(1) for each in shares)
     assert 0.05 < np.mean([raw for _, raw in shares]) < 0.95
     assert report(system)["tokens"] > 0
-    check_that_it_resumes(system, capsys)
 
 
 def test_the_regulariser_decides_where_it_is_strong() -> None:
@@ -191,12 +185,3 @@ def test_what_does_not_belong_together_is_told(shape: tuple[int, int]) -> None:
     with told("47 sentences", "2 candidates", str([*shape, shape[1]])):
         train("dynamic")
     assert not model_file("dynamic").exists()
-
-
-def test_the_input_predictor_is_trained_saved_and_loaded() -> None:
-    make_start()
-    learned = train("predicted")
-    rows = parts("predicted")
-    assert all(row["masks"] > 0 and row["input"] > row["masks"] for row in rows)
-    assert load_model(model_file("predicted")).model.part_options
-    assert "input_predictor.classifier.weight" in learned

@@ -11,7 +11,7 @@ from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer, sinusoidal_positions
 from tests.messages import told
-from tests.tiny import decoded, make_batch, make_model, one_sentence
+from tests.tiny import decoded, make_batch, make_model
 
 KINDS = [
     {"pre_norm": pre_norm, "positions": positions}
@@ -34,28 +34,6 @@ def test_token_by_token_is_the_same_as_all_at_once(kind: dict[str, object]) -> N
     assert cache.length == tokens.size(1)
 
 
-@kinds
-@pytest.mark.parametrize(("causal", "length"), [(True, "offset"), (False, "token")])
-def test_a_sentence_is_the_same_alone_and_in_a_batch(
-    kind: dict[str, object], causal: bool, length: str
-) -> None:
-    model, batch = make_model(length=length, **kind), make_batch()
-    encoded = model.encode(batch.source)
-    states = model.decode(batch.target, batch.target_padding, encoded, causal)
-    lengths = model.length_predictor(encoded.length_states, encoded.padding)
-    for row in range(len(batch.ids)):
-        alone = one_sentence(batch, row)
-        own = model.encode(alone.source)
-        torch.testing.assert_close(own.states[0], encoded.states[row, : alone.source.size(1)])
-        torch.testing.assert_close(
-            model.decode(alone.target, alone.target_padding, own, causal)[0],
-            states[row, : alone.target.size(1)],
-        )
-        torch.testing.assert_close(
-            model.length_predictor(own.length_states, own.padding)[0], lengths[row]
-        )
-
-
 @pytest.mark.parametrize("options", [{}, {"positional_attention": True}])
 def test_a_causal_decoder_never_sees_the_future(options: dict[str, Any]) -> None:
     model, tokens = make_model(decoder=options), [*range(6, 12)]
@@ -67,17 +45,6 @@ def test_a_causal_decoder_never_sees_the_future(options: dict[str, Any]) -> None
             seen[:, place] = (changed - states).abs().amax(1) > 1e-9
         expected = torch.ones(6, 6, dtype=torch.bool)
         assert torch.equal(seen, expected.tril() if causal else expected)
-
-
-@kinds
-@pytest.mark.parametrize("causal", [True, False])
-def test_an_empty_target_in_a_batch_gives_no_nan(kind: dict[str, object], causal: bool) -> None:
-    model, batch = make_model(**kind).train(), make_batch([(3, 4), (2, 0), (0, 3), (0, 0)])
-    states = model.decode(batch.target, batch.target_padding, model.encode(batch.source), causal)
-    assert states.isfinite().all()
-    states[batch.target.ne(PAD)].square().sum().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
 
 
 def test_sinusoids() -> None:

@@ -166,18 +166,6 @@ def test_a_build_for_cpus_is_taken_where_it_is_found(
     assert (tmp_path / "installed/tiny-1.0.dist-info").is_dir()
 
 
-def test_no_compiled_part_of_fairseq_is_needed() -> None:
-    """The training program is imported in a process in which all of them are out of reach."""
-    compiled = ["libbleu", "libnat", "libbase"]
-    compiled += ["data.data_utils_fast", "data.token_block_utils_fast"]
-    program = (
-        f"import sys; sys.modules.update(dict.fromkeys({[f'fairseq.{n}' for n in compiled]}))\n"
-        "import nat.fairseq_plugin.launcher"
-    )
-    status, _, errors = python("-c", program)
-    assert status == 0, errors
-
-
 def test_a_forge_and_git_run_the_checks_of_this_project() -> None:
     ci = (ROOT / ".github/workflows/ci.yml").read_text()
     assert re.search(r"run: bash \.ci/run$", ci, re.MULTILINE)

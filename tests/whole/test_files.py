@@ -58,16 +58,6 @@ def test_files_get_the_permissions_of_the_umask_which_is_never_changed(
     assert modes == dict.fromkeys(["file.txt", "weights.pt", "scores.npz"], "0o640")
 
 
-def test_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt"
-    path.write_text("old")
-    with pytest.raises(ValueError), atomic_path(path) as temporary:
-        temporary.write_text("half")
-        raise ValueError
-    assert path.read_text() == "old"
-    assert names(tmp_path) == ["file.txt"]
-
-
 def test_full_disk_is_one_sentence(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():

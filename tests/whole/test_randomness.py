@@ -12,12 +12,6 @@ def test_numbers_never_change() -> None:
     assert found.mul(1 << 24).long().tolist() == [[7758351, 9370810], [11447418, 4472030]]
 
 
-def test_depends_on_the_sentence_not_on_the_batch() -> None:
-    whole = randomness.uniform(1, 7, IDS, 5)
-    chosen = torch.tensor([19_000, 3, 512])
-    assert torch.equal(randomness.uniform(1, 7, chosen, 5), whole[chosen])
-
-
 def test_seed_update_stream_and_position_all_matter() -> None:
     columns = [
         randomness.uniform(seed, update, IDS, 2, stream)[:, position]
@@ -49,12 +43,6 @@ def test_normal_numbers() -> None:
         assert (numbers**power).mean().item() == pytest.approx(moment, abs=6 * (105 / count) ** 0.5)
     within = numbers.abs().lt(1).double().mean().item()
     assert within == pytest.approx(0.6827, abs=6 * (0.22 / count) ** 0.5)
-
-
-def test_a_longer_row_begins_with_the_shorter_ones() -> None:
-    for draw in (randomness.uniform, randomness.normal):
-        assert torch.equal(draw(1, 7, IDS, 3), draw(1, 7, IDS, 90)[:, :3])
-    assert randomness.normal(1, 0, IDS[:3], 0).shape == (3, 0)
 
 
 def test_numbers_of_sentences_depend_on_their_tokens_only() -> None:

@@ -40,6 +40,7 @@ def test_the_nearest_path_or_target_is_told(graph: Graph, path: str, expected: s
         (Analysis, ["nat-raw", 1, "latent_components"], "nat", "'parts.latent'"),
         (TotalCorrelation, ["cmlm-raw", 1, "at-base"], "cmlm", "full_mask"),
         (TotalCorrelation, ["nat-raw", 1, "nat-raw"], "nat", "previous_tokens"),
+        (TotalCorrelation, ["nat-kd", 1, "at-base"], "nat", "'text'"),
     ],
 )
 def test_what_cannot_be_measured_of_a_system_is_told_before_any_job(
