@@ -204,7 +204,7 @@ def preparation(step: str, pairs: int, folder: str) -> float:
     assert corpus.generator is not None
     sizes = {"train": pairs, "valid": VALID}
     generator = corpus.generator.model_copy(update={"pairs": sizes})
-    corpus = corpus.model_copy(update={"generator": generator}).training_part
+    corpus = corpus.model_copy(update={"generator": generator})
     place = {each: Path(folder, each) for each in ("text", *STEPS)}
 
     def invent() -> None:

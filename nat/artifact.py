@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
-from nat.data.corpus_files import has_references, local_files
-from nat.data.restricted import part_of, text_part
+from nat.data.corpus_parts import has_references, local_files, part_of, text_part
 from nat.data.splits import TRAIN, VALID, folder_of
 
 

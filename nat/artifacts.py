@@ -18,7 +18,7 @@ from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced
 from nat.data.candidates import Candidate
-from nat.data.corpus_files import has_references
+from nat.data.corpus_parts import has_references
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError
 

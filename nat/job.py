@@ -24,7 +24,6 @@ from nat.files import atomic_write_text
 from nat.options import Count, StrictModel, validated
 from nat.program import run
 from nat.registry import Method
-from nat.traits import Order
 
 FOLDER = Path(RESULTS, JOBS)  # of what jobs are handed, by program
 
@@ -32,7 +31,7 @@ A = TypeVar("A", bound=Artifact, covariant=True)
 
 
 class JobSystem(StrictModel):
-    """A system on the corpus of a job: its order of tokens, and whether it is trained to refine.
+    """A system on the corpus of a job, and whether it is trained to refine translations.
 
     It `refines` if it, or what it starts from, was trained on partly revealed targets. A batch of a
     device has at most `tokens_per_device`.
@@ -40,7 +39,6 @@ class JobSystem(StrictModel):
 
     training: Training
     tokens_per_device: Count | None
-    order: Order
     refines: bool
 
 

@@ -4,7 +4,7 @@ import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +15,7 @@ from pydantic import (
     GetPydanticSchema,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 from pydantic_core import CoreSchema, ErrorDetails
 
@@ -39,6 +40,23 @@ class StrictModel(BaseModel):
     def as_written(self) -> dict[str, Any]:
         """The keys that are given, without defaults, JSON-able."""
         return self.model_dump(mode="json", exclude_unset=True)
+
+
+class OneOf(StrictModel):
+    """A mapping that has one of several keys."""
+
+    choices: ClassVar[tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if sum(getattr(self, name) is not None for name in self.choices) != 1:
+            raise ValueError(f"expected one of {', '.join(self.choices)}")
+        return self
+
+    @property
+    def choice(self) -> str:
+        """The key that it has."""
+        return next(name for name in self.choices if getattr(self, name) is not None)
 
 
 def _not_null(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -7,7 +7,7 @@ from typing import Any
 from nat.data.binarised import binarise_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
-from nat.data.restricted import text_part, training_part
+from nat.data.corpus_parts import part_of, text_part
 from nat.data.sources import Place
 from nat.data.subwords import bpe_folder
 from nat.data.text import make_text
@@ -66,7 +66,7 @@ def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
     place = Place(name, root, None, root / "downloads")
     for split, output in (("train", folder), ("test", folder / "tests/test")):
         make_text(text_part(corpus, split), output / "text", place, folder.parent)
-    part = training_part(corpus)
+    part = part_of(corpus, ("train", "valid"))
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")
     bpe_folder(part, folder / "tokens", folder / "bpe")

@@ -34,7 +34,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
     the likeliest length. The `text` of an `order` has a letter for each token.
     """
-    order = subject.system.order
+    order = subject.system.training.order
     methods: dict[str, Traced] = {
         "hybrid": Hybrid(beam=BEAM),
         "semi-autoregressive": GroupBeamSearch(beam=BEAM),

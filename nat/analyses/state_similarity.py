@@ -58,7 +58,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     Pairs of positions are pooled over a split; those of a position with itself do not count. `head`
     has the number, from 0, of the head that `alignment` shows.
     """
-    causal, numbers = subject.system.order == "autoregressive", pairs.usable()
+    causal, numbers = subject.system.training.order == "autoregressive", pairs.usable()
     findings = {
         **pairs.counts(len(numbers)),
         "measures": analysis.measures(cosines(pairs, causal)),

@@ -59,8 +59,9 @@ def analyse(job: Job[Analysis]) -> dict[str, Found]:
     errors: dict[int | str, Iterable[Errors]]
     lengths = np.zeros(len(laws))
     latents = model.part(LatentVariables)
-    if system.order != "parallel":
-        chunk = model.decoder.chunk or 1 if system.order == "hybrid" else 1
+    order = system.training.order
+    if order != "parallel":
+        chunk = model.decoder.chunk or 1 if order == "hybrid" else 1
         ends = (revealing.ended(targets, chunk) for targets in laws)
         roots = [revealing.root(number, law) for number, law in enumerate(ends)]
         errors = {ALL: split(roots, left_to_right(model, encoded, chunk)).values()}

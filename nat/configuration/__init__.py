@@ -6,22 +6,9 @@ configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines 
 Every mistake in a file or on the command line raises `UserError` with file, key and remedy.
 """
 
-from pathlib import Path
-
-from nat.configuration.checks import check
 from nat.configuration.configuration import Configuration
 from nat.configuration.json_values import differences, fingerprint
 from nat.configuration.overrides import RunChoice, choice
-from nat.configuration.reading import read
+from nat.configuration.reading import load, read
 
 __all__ = ["RunChoice", "Configuration", "choice", "differences", "fingerprint", "load", "read"]
-
-
-def load(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
-    """Read the configuration, validate every file, and check that all fits together.
-
-    `root` holds `config/`; see `read`.
-    """
-    configuration = read(choice, root)
-    check(configuration)
-    return configuration

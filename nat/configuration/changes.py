@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nat.configuration.families import Origin, family_of, options_in, require
-from nat.configuration.files import FOLDERS
+from nat.configuration.files import kind_of
 from nat.configuration.json_values import WITH_TASKS, references, renamed
 from nat.configuration.merging import Content, changed_corpus, merged
 from nat.configuration.overrides import SCALE, Change, RunChoice
@@ -49,8 +49,7 @@ def _by_name(changes: Iterable[Change], scale: Content, files: Files) -> Files:
         known = scale["sizes"] if each.kind == "sizes" else files[each.kind]
         names = [".".join(each.path[:length]) for length in range(len(each.path) - 1, 0, -1)]
         name = next((name for name in names if family_of(name, known)), each.path[0])
-        what = FOLDERS.get(each.kind, "size")
-        require(name, known, what, f"{each.where}: key '{each.kind}'")
+        require(name, known, kind_of(each.kind), f"{each.where}: key '{each.kind}'")
         path = each.path[name.count(".") + 1 :]
         if path[0] in ("like", "name", "variants", "tasks"):
             raise UserError(f"{each.where}: key '{path[0]}' is not one that can be overridden")
@@ -109,12 +108,7 @@ def _with_copies(change: Change, scale: Content, files: Files) -> Files:
 
 
 def _add(
-    scale: Content,
-    files: Files,
-    origins: Origins,
-    overridden: Files,
-    changed: Files,
-    end: str,
+    scale: Content, files: Files, origins: Origins, overridden: Files, changed: Files, end: str
 ) -> None:
     """Add copies, whose names have this end, of what one value changes and of what refers to it."""
     for folder in WITH_TASKS:

@@ -13,11 +13,11 @@ from nat.configuration.compatibility import check_decoding, check_system
 from nat.configuration.configuration import Configuration, needed_systems
 from nat.configuration.entries import all_tasks, replacements
 from nat.configuration.families import require
-from nat.configuration.files import FOLDERS, PAPER_SCALE, file_of
+from nat.configuration.files import PAPER_SCALE, file_of, kind_of
 from nat.configuration.json_values import WITH_TASKS, references
 from nat.configuration.recipes import Recipe
 from nat.data.corpus import Corpus
-from nat.data.corpus_files import sources_of
+from nat.data.corpus_parts import sources_of
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
 from nat.data.origins import (
@@ -47,7 +47,7 @@ def check(configuration: Configuration) -> None:
     }
     for where, folder, names in _names(configuration):
         for name in names:
-            require(name, known[folder], FOLDERS.get(folder, folder[:-1]), where)
+            require(name, known[folder], kind_of(folder), where)
     for name in configuration.files["corpora"]:
         check_corpus(name, configuration.corpus(name))
     tasks = [configuration.tasks_of(corpus) for corpus in configuration.tasks.values()]
@@ -55,10 +55,9 @@ def check(configuration: Configuration) -> None:
         _check_cycles(view)
         for name in view.files["recipes"]:
             _check_recipe(view, view.recipe(name), view.place("recipes", name))
-        for family, content in view.files["decodings"].items():
+        changed = view.overridden.get("decodings", {})
+        for family, content in (*view.files["decodings"].items(), *changed.items()):
             _check_decoding(view, family, families.example(family, content))
-        for family, change in view.overridden.get("decodings", {}).items():
-            _check_decoding(view, family, families.example(family, change))
         for name in view.systems:
             where = f"{view.place('systems', name)}: key 'recipe'"
             _check_recipe(view, view.recipe_of(name), where)

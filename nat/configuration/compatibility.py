@@ -15,6 +15,7 @@ from nat.options import at
 from nat.traits import KINDS
 from nat.transformer.decoder_options import DecoderOptions
 
+SHAPES = ("size shape", "decoder shape", "parts shape", "length shape")
 # the key that decides, and after a space what of it
 RULES = {
     "input": "it decides the order in which a system predicts tokens",
@@ -40,10 +41,7 @@ RULES = {
     "size layers": "targets such as hints have a teacher with as many 'decoder_layers' and 'heads'",
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
-    "size shape": "a system has that of the one that it starts from",
-    "decoder shape": "a system has that of the one that it starts from",
-    "parts shape": "a system has that of the one that it starts from",
-    "length shape": "a system has that of the one that it starts from",
+    **dict.fromkeys(SHAPES, "a system has that of the one that it starts from"),
 }
 
 

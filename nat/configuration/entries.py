@@ -13,7 +13,7 @@ from typing import Self
 from nat import registry
 from nat.configuration import families
 from nat.configuration.families import Origin
-from nat.configuration.files import FOLDERS, file_of
+from nat.configuration.files import file_of, kind_of
 from nat.configuration.json_values import WITH_TASKS, renamed
 from nat.configuration.merging import Content, changed_recipe, merged, without
 from nat.configuration.models import DecodingFile, Kind, Settings, SystemFile, read_model
@@ -106,7 +106,7 @@ class Entries:
             content = known[name]
         else:
             others = [each for each in known if each != name]
-            family = families.require(name, others, FOLDERS[folder], f"config/{folder}")
+            family = families.require(name, others, kind_of(folder), f"config/{folder}")
             content = merged(known[family], families.options_in(family, name))
         if folder not in WITH_TASKS:
             return content

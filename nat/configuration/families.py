@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from nat.configuration.files import FOLDERS, NAME, file_of
+from nat.configuration.files import NAME, file_of, kind_of
 from nat.configuration.merging import Content, merged, merged_corpus, merged_scale, without
+from nat.configuration.models import read_model
 from nat.errors import UserError, told_of
-from nat.options import hint, leaves, nested, validated
+from nat.options import hint, leaves, nested
 
 WITH_VARIANTS = ("systems", "decodings")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
@@ -30,6 +31,7 @@ class Origin(NamedTuple):
     base: str | None = None  # the entry that it starts from, by `like` of its own or of its file
 
 
+_Mappings = dict[str, dict[str, Any]]
 _Written = tuple[str, Content]
 """The place of an entry, and what is different from the one that it is `like`."""
 
@@ -55,8 +57,7 @@ def expanded(
     contents, origins = _resolved(written, folder)
     for name, content in contents.items() if folder == "scales" else ():
         file = origins[name].place
-        with told_of(f"{file}: key 'sizes': "):
-            sizes = validated(dict[str, dict[str, Any]], content.get("sizes", {}))
+        sizes = read_model(_Mappings, content.get("sizes", {}), f"{file}: key 'sizes'")
         # one may be like another: `{like: base, heads: 2}`
         of_sizes = {size: (f"{file}: 'sizes.{size}'", own) for size, own in sizes.items()}
         resolved, _ = _resolved(of_sizes, "sizes")
@@ -71,8 +72,7 @@ def _entries(stem: str, content: Content, folder: str) -> Iterator[tuple[str, _W
         name = shared.pop("name", stem) if folder == "decodings" else stem
         yield str(name), (place, shared)
         return
-    with told_of(f"{place}: key 'variants': "):
-        variants = validated(dict[str, dict[str, Any]], shared.pop("variants"))
+    variants = read_model(_Mappings, shared.pop("variants"), f"{place}: key 'variants'")
     for name, own in variants.items():
         # another base, but not another description
         kept = [key for key in shared if key == "description" or "like" not in own]
@@ -96,8 +96,7 @@ def _resolved(
             raise UserError(f"{place}: key 'like': '{name}' is like itself: {circle}")
         base, content = None, Content()
         if (like := own.get("like")) is not None:
-            what = FOLDERS.get(folder, "size")
-            base = require(str(like), written, what, f"{place}: key 'like'")
+            base = require(str(like), written, kind_of(folder), f"{place}: key 'like'")
             resolve(base, (*heirs, name))
             content = merged(contents[base], options_in(base, str(like)))
             if folder != "corpora":

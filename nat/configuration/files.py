@@ -16,15 +16,7 @@ from nat.errors import UserError
 SETTINGS = "config/config.yaml"
 PAPER_SCALE = "paper"  # the file in config/scales that has the papers' own settings
 
-# folder in config/: what one of its files describes
-FOLDERS = {
-    "scales": "scale",
-    "corpora": "corpus",
-    "recipes": "recipe",
-    "systems": "system",
-    "decodings": "decoding",
-    "papers": "paper",
-}
+FOLDERS = ("scales", "corpora", "recipes", "systems", "decodings", "papers")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # names of files and of what they describe
 
@@ -34,6 +26,11 @@ _HIDDEN = re.compile(
 )
 _MERGE, _TEXT = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def kind_of(folder: str) -> str:
+    """What a folder of configuration files, or a key such as `sizes`, has several of."""
+    return "corpus" if folder == "corpora" else folder.removesuffix("s")
 
 
 def file_of(folder: str, name: str) -> str:

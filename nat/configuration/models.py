@@ -23,7 +23,7 @@ from nat.data import candidates as texts
 from nat.data.corpus import Corpus
 from nat.errors import told_of
 from nat.language_model.options import LanguageModelOptions
-from nat.options import Count, LocalPath, OrAbsent, StrictModel, Text, Unique, validated
+from nat.options import Count, LocalPath, OneOf, OrAbsent, StrictModel, Text, Unique, validated
 from nat.papers.description import Paper
 from nat.registry import Method, describe
 from nat.traits import Order
@@ -66,8 +66,10 @@ class TeacherText(StrictModel):
     decoding: str
 
 
-class SeveralTexts(StrictModel, extra="allow"):
+class SeveralTexts(OneOf, extra="allow"):
     """Texts among which a method of nat/distillation chooses; its other keys are its options."""
+
+    choices = ("distilled", "candidates")
 
     distilled: OrAbsent[TeacherText] = None  # besides the references
     candidates: OrAbsent[
@@ -75,12 +77,6 @@ class SeveralTexts(StrictModel, extra="allow"):
     ] = None
     # the scale changes it before the method reads it
     regulariser: dict[str, Any] | None = None
-
-    @model_validator(mode="after")
-    def _one_of_both(self) -> "SeveralTexts":
-        if (self.distilled is None) == (self.candidates is None):
-            raise ValueError("expected one of the keys 'distilled' and 'candidates'")
-        return self
 
 
 class Distillation(StrictModel, extra="allow"):
@@ -222,8 +218,7 @@ class DecodingFile(Method):
     # the same alias as the name, or a plain `null` would be a default
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
     tuning: Annotated[
-        dict[str, Annotated[list[Any], Field(min_length=1), Unique]],
-        Field(min_length=1),
+        dict[str, Annotated[list[Any], Field(min_length=1), Unique]], Field(min_length=1)
     ] = {}
     tasks: Changes = {}
 
@@ -252,7 +247,7 @@ MODELS: dict[str, type[BaseModel]] = {
 """The model of each file of `config/`, by its name or that of its folder."""
 
 
-def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
-    """Validate the content of a file of `config/`, whose name messages show."""
+def read_model(model: type[Kind], content: Any, file: str) -> Kind:
+    """Validate the content of a file, or of a key in it; messages show where it is."""
     with told_of(f"{file}: "):
         return validated(model, content)

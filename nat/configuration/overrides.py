@@ -16,8 +16,9 @@ from pydantic import Field
 from nat.configuration.families import require
 from nat.configuration.files import read_value
 from nat.configuration.merging import merged
-from nat.errors import UserError, told_of
-from nat.options import Name, OrAbsent, StrictModel, nested, validated
+from nat.configuration.models import read_model
+from nat.errors import UserError
+from nat.options import Name, OrAbsent, StrictModel, nested
 
 KEYS = ("scale", "name", "override", "sweep")  # keys that `snakemake --config` accepts
 EXAMPLE = "recipes.student.dropout=0.2"
@@ -133,8 +134,7 @@ class _Given(StrictModel):
 
 def choice(config: Mapping[str, Any]) -> RunChoice:
     """Read the choice of `snakemake --config KEY=VALUE ...`."""
-    with told_of("--config: "):
-        its = validated(_Given, dict(config))
+    its = read_model(_Given, dict(config), "--config")
     given = its.override, its.sweep
     override, sweep = (tuple(_BETWEEN.split(each.strip())) if each else () for each in given)
     return RunChoice(its.scale or "", its.name, override, sweep)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nat.configuration import changes, families
+from nat.configuration.checks import check
 from nat.configuration.configuration import Configuration
 from nat.configuration.files import FOLDERS, SETTINGS, read_folder, read_yaml
 from nat.configuration.json_values import WITH_TASKS
@@ -50,6 +51,13 @@ def read(choice: RunChoice | str | None = None, root: Path | str = ".") -> Confi
     if own := choice.changes["config"]:
         settings = read_model(Settings, {**of_file, **own}, f"{SETTINGS} with 'override'")
     return Configuration(root, choice, settings, files, origins, overridden)
+
+
+def load(choice: RunChoice | str | None = None, root: Path | str = ".") -> Configuration:
+    """Read the configuration as `read` does, and check that all fits together."""
+    configuration = read(choice, root)
+    check(configuration)
+    return configuration
 
 
 def write_snapshot(configuration: Configuration) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from nat.configuration.configuration import Configuration
 from nat.configuration.entries import has_decoding
 from nat.configuration.files import SETTINGS
-from nat.data.corpus_files import local_files
+from nat.data.corpus_parts import local_files
 from nat.errors import UserError
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 

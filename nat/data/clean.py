@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from nat.data.corpus import Corpus, Preprocessing
-from nat.data.expected import check_expected
+from nat.data.corpus import Corpus, Preprocessing, check_expected
 from nat.data.flags import TextFlags
 from nat.data.lines import in_order, read_pairs, writing_pairs
 from nat.data.raw_text import Preparation, is_blank

@@ -3,16 +3,17 @@
 They are validated strictly. Relations between keys are checked in `nat.configuration.checks`.
 """
 
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from nat.data.origins import GivenSubwords, GivenTranslations, Split
 from nat.data.raw_text import Preparation
 from nat.data.splits import TRAIN, VALID
+from nat.errors import UserError
 from nat.options import Count, Number, OrAbsent, Share, StrictModel, Text
-
-Value = TypeVar("Value")
 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Tokeniser = Literal["moses", "moses_dashes", "unicode", "jieba", "none"]
@@ -181,3 +182,29 @@ class Corpus(StrictModel):
         """How the lines of both sides of a split are prepared."""
         one, other = (self.preparation(each, self.is_segmented(split)) for each in self.sides)
         return one, other
+
+
+def check_expected(corpus: Corpus, step: Step, counts: Mapping[str, int], folder: Path) -> None:
+    """Compare the counts of a step, made in a folder, with those of the corpus file.
+
+    Raises a `UserError` for the first outside its tolerance, or if no training pair is left.
+    """
+    if counts.get(TRAIN) == 0:
+        options = corpus.preprocessing
+        raise UserError(
+            f"{folder}: no training pair is left with preprocessing.max_tokens "
+            f"{options.max_tokens} and preprocessing.max_ratio {options.max_ratio:g}; widen them"
+        )
+    due = corpus.expected.get(step, {})
+    for name in (name for name in due if name in counts):
+        size = due[name]
+        number, tolerance = (
+            (size.about, size.tolerance) if isinstance(size, SizeAbout) else (size, 0)
+        )
+        if abs(counts[name] - number) > tolerance * number:
+            margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
+            raise UserError(
+                f"{folder}: {name} is {counts[name]:,} where 'expected.{step}.{name}' of the "
+                f"corpus file says {number:,}{margin}; look for a mistake in the preprocessing or "
+                "the downloads, or correct the key"
+            )

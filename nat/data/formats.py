@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from xml.etree import ElementTree
 
-from nat.data.lines import Told, read_lines, read_parallel, unpacked
+from nat.data.lines import SEPARATORS, OddLine, read_lines, read_parallel, unpacked
 from nat.data.origins import FurtherReferences, PairSource
 from nat.errors import UserError
 
@@ -40,7 +40,6 @@ _CODES = ("bpt", "ept", "it", "ph", "ut")
 _FIRST_LINES = 100  # whose usual number of columns is that of a tsv
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
-SEPARATORS = "lines with other line ends inside, which become spaces"
 MOVED = "lines with more columns than most, as by a tab inside a sentence, which count as empty"
 NO_NUMBER = "lines whose score is no number, which are left out"
 
@@ -50,9 +49,6 @@ REMEDIES = {
     NO_NUMBER: "correct the column of 'minimum' if they should stay",
 }
 """What to do about lines that are odd, by their kinds."""
-
-OddLine = Callable[[str, Path, int, str], None]
-"""Is told the kind of a line that is odd, its file and number, and the line."""
 
 
 def read_format(
@@ -91,7 +87,7 @@ def read_format(
 
 def read_sentences(format: str, path: Path, odd: OddLine = lambda *line: None) -> Iterator[str]:
     """Yield the sentences of a file that holds one language."""
-    return _READERS[format](path, partial(odd, SEPARATORS, path))
+    return _READERS[format](path, odd)
 
 
 def _tsv(
@@ -106,7 +102,7 @@ def _tsv(
     if minimum:
         of_keys[minimum.column] = "minimum.column"
     last = max(of_keys)
-    lines = read_lines(path, part.undecodable, partial(odd, SEPARATORS, path))
+    lines = read_lines(path, part.undecodable, odd)
     first = [*islice(lines, _FIRST_LINES)]
     counts = Counter(number for line in first if (number := line.count("\t") + 1) > last)
     usual = counts.most_common(1)[0][0] if counts else last + 1
@@ -209,8 +205,8 @@ def _extra_references(path: Path) -> Iterator[tuple[str, str]]:
             )
 
 
-def _ted(path: Path, told: Told) -> Iterator[str]:
-    for line in read_lines(path, told=told):
+def _ted(path: Path, odd: OddLine) -> Iterator[str]:
+    for line in read_lines(path, odd=odd):
         header = _HEADER.match(line.strip())
         if header is None:
             yield line
@@ -218,9 +214,9 @@ def _ted(path: Path, told: Told) -> Iterator[str]:
             yield _HEADER.sub("", line)
 
 
-def _segments(path: Path, told: Told) -> Iterator[str]:
+def _segments(path: Path, odd: OddLine) -> Iterator[str]:
     """Several segments may stand on one line, and one may go on over lines; `<seg/>` is empty."""
-    text = "\n".join(read_lines(path, told=told))
+    text = "\n".join(read_lines(path, odd=odd))
     end = 0
     for begin in _BEGIN.finditer(text):
         segment = _SEGMENT.match(text, begin.start())
@@ -231,11 +227,11 @@ def _segments(path: Path, told: Told) -> Iterator[str]:
         yield " ".join((segment[1] or "").split())
 
 
-_READERS: dict[str, Callable[[Path, Told], Iterator[str]]] = {
-    "lines": lambda path, told: read_lines(path, told=told),
+_READERS: dict[str, Callable[[Path, OddLine], Iterator[str]]] = {
+    "lines": lambda path, odd: read_lines(path, odd=odd),
     "ted": _ted,
     "segments": _segments,
-    "ted_segments": lambda path, told: (
-        line.replace("\u2019", "'") for line in _segments(path, told)
+    "ted_segments": lambda path, odd: (
+        line.replace("\u2019", "'") for line in _segments(path, odd)
     ),
 }

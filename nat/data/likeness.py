@@ -5,7 +5,7 @@ pairs of each are read, evenly spread.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -63,15 +63,11 @@ class Look(NamedTuple):
 
 
 def write_report(
-    corpus: Corpus,
-    splits: Iterable[str],
-    folder: Path,
-    vocabularies: Vocabularies,
-    training: Look | None = None,
+    corpus: Corpus, folder: Path, vocabularies: Vocabularies, training: Look | None = None
 ) -> None:
-    """Look at splits in a folder `bpe`; the first is the training text if no other is given."""
+    """Look at the splits in a folder `bpe`; the first is the training text if no other is given."""
     flags = TextFlags()
-    for split in splits:
+    for split in corpus.split_names:
         files = [folder / f"{split}.{language}" for language in corpus.sides]
         others = corpus.is_segmented(split)
         looked = look_at(corpus, split, files, vocabularies, training, others, flags)

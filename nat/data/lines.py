@@ -21,7 +21,9 @@ Result = TypeVar("Result")
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-Told = Callable[[int, str], None]  # is told the number of a line with odd line ends, and the line
+SEPARATORS = "lines with other line ends inside, which become spaces"
+OddLine = Callable[[str, Path | str, int, str], None]
+"""Is told the kind of a line that is odd, its file and number, and the line."""
 
 LONGEST_LINE = 1 << 22
 """Bytes. A longer line is no sentence, and a compressed file of a megabyte can hold one that does
@@ -32,17 +34,17 @@ _AHEAD = 4  # chunks per process that may be queued
 
 
 def read_lines(
-    path: Path | str, undecodable: str = "refuse", told: Told | None = None
+    path: Path | str, undecodable: str = "refuse", odd: OddLine | None = None
 ) -> Iterator[str]:
     """Yield the lines of a plain or gzip-compressed UTF-8 file, without line ends.
 
     Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
     tool that breaks lines there would shift all lines that follow. Lines that are `undecodable` are
-    refused or `empty`, which cleaning counts and drops; `told` is called for lines with separators.
+    refused or `empty`, which cleaning counts and drops; lines with separators are `odd`.
     Raises as `unpacked` and `decoded`.
     """
     with unpacked(Path(path)) as file:
-        yield from decoded(file, str(path), undecodable, told=told)
+        yield from decoded(file, str(path), undecodable, odd=odd)
 
 
 @contextmanager
@@ -64,16 +66,16 @@ def decoded(
     name: str,
     undecodable: str = "refuse",
     remedy: str = "correct the file or its 'format'",
-    told: Told | None = None,
+    odd: OddLine | None = None,
 ) -> Iterator[str]:
     """Yield the lines of an open file as `read_lines` does.
 
     Raises a `UserError` for a line that is not UTF-8 or too long; `remedy` is one for the latter.
-    If there is `told`, it also refuses a text whose lines end with carriage returns alone.
+    Where `odd` lines are told, it also refuses a text whose lines end with carriage returns alone.
     """
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
         is_whole = number == 1 and not line.endswith(b"\n")
-        returns = line.rstrip(b"\r").count(b"\r") if is_whole and told is not None else 0
+        returns = line.rstrip(b"\r").count(b"\r") if is_whole and odd is not None else 0
         if len(line) > LONGEST_LINE or returns:
             cause = f"is longer than {LONGEST_LINE:,} bytes; a line of text is one sentence"
             if returns:
@@ -87,8 +89,8 @@ def decoded(
         try:
             text = line.decode("utf-8")
             single = single_line(text)
-            if told is not None and single != text.rstrip("\r\n"):
-                told(number, text.rstrip("\r\n"))
+            if odd is not None and single != text.rstrip("\r\n"):
+                odd(SEPARATORS, name, number, text.rstrip("\r\n"))
             yield single
         except UnicodeDecodeError as error:
             if undecodable == "refuse":

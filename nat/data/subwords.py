@@ -23,8 +23,7 @@ from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
 from nat.checksums import reading
-from nat.data.corpus import Corpus, Corruption
-from nat.data.expected import check_expected
+from nat.data.corpus import Corpus, Corruption, check_expected
 from nat.data.likeness import MOST_UNKNOWN, look_of, write_report
 from nat.data.lines import count_lines, in_order, read_lines, write_lines
 from nat.data.raw_text import CODES, NO_CODES, PIECES, SPACE, Splitter, marked, merge, splitter_of
@@ -148,7 +147,7 @@ def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> 
         sizes = {"size": size} if source is None else {"source": source, "target": size}
         check_expected(corpus, "vocabulary", sizes, output)
         vocabularies.save(folder)
-        write_report(corpus, corpus.split_names, folder, vocabularies)
+        write_report(corpus, folder, vocabularies)
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
@@ -157,7 +156,7 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None
         _apply(corpus, tokens, learned, folder, threads=1)
         vocabularies = Vocabularies.load(learned)
         vocabularies.save(folder)
-        write_report(corpus, corpus.split_names, folder, vocabularies, look_of(learned))
+        write_report(corpus, folder, vocabularies, look_of(learned))
 
 
 def _learn(

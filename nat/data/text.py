@@ -15,9 +15,8 @@ from typing import Any
 
 from nat.checksums import sha256_of
 from nat.data.clean import Seen, usable_digest
-from nat.data.corpus import Corpus
-from nat.data.corpus_files import listed_references, sources_of
-from nat.data.expected import check_expected
+from nat.data.corpus import Corpus, check_expected
+from nat.data.corpus_parts import listed_references, sources_of
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
 from nat.data.invented.text import write_corpus
@@ -130,7 +129,7 @@ def _write(
     one, other = corpus.preparations(split)
     segmented, in_pieces = corpus.is_segmented(split), corpus.in_pieces
 
-    def odd(kind: str, path: Path, number: int, line: str) -> None:
+    def odd(kind: str, path: Path | str, number: int, line: str) -> None:
         flags.add(kind, split, REMEDIES[kind], f"line {number} of {path}", line)
 
     with ExitStack() as stack:

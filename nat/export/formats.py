@@ -91,10 +91,8 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         decodings: that the export can do, as for `nat.export.package.packed`; for fairseq and
             huggingface only. One for another engine has the options of those that are tuned.
 
-    Raises:
-        UserError: if something is missing, the program cannot run the model or one of the
-            decodings, or the folder to make holds something else or what is read; nothing is
-            written.
+    Raises a `UserError` if something is missing, the program cannot run the model or one of the
+    decodings, or the folder to make holds something else or what is read; nothing is written.
     """
     engine = to if to in ENGINES else None
     if decodings and engine:

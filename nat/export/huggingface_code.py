@@ -71,8 +71,7 @@ class NatModel(PreTrainedModel):
     ) -> "NatModel":
         """Load configuration and weights, in evaluation mode; options of the hub are passed on.
 
-        Raises:
-            TypeError: for other options, of which none would change anything.
+        Raises a `TypeError` for other options, of which none would change anything.
         """
         for key, value in options.items():
             if key in OF_TYPE and value in (None, "auto", "float32", torch.float32):

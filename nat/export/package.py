@@ -19,9 +19,9 @@ from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.compatibility import check_decoding
 from nat.configuration.entries import has_decoding
-from nat.configuration.models import Training
+from nat.configuration.models import Training, read_model
 from nat.data.corpus import Corpus
-from nat.data.restricted import prepared_as
+from nat.data.corpus_parts import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.subwords import subwords_file
 from nat.data.vocabulary import Vocabularies, vocabulary_files
@@ -29,7 +29,7 @@ from nat.errors import UserError, told_of
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.jobs.translate import chosen_options
 from nat.measures.results import check_names, read_file
-from nat.options import Count, EntryName, Number, OrAbsent, StrictModel, hint, validated
+from nat.options import Count, EntryName, Number, OrAbsent, StrictModel, hint
 from nat.registry import Method
 from nat.training.model_file import WEIGHTS, check_weights, read_training
 from nat.training.run import REPORT
@@ -130,11 +130,7 @@ class Opened:
 
 
 def open_folder(
-    folder: Path,
-    decodings: Sequence[str] = (),
-    *,
-    scored: bool = False,
-    engine: str | None = None,
+    folder: Path, decodings: Sequence[str] = (), *, scored: bool = False, engine: str | None = None
 ) -> Opened:
     """Open a package, or the folder of a training in the results of a run.
 
@@ -146,9 +142,8 @@ def open_folder(
         engine: of a training, without `decodings`: also those of this engine that the run has
             tuned.
 
-    Raises:
-        UserError: if it is neither, something is missing, a decoding does not suit the system, or
-            the corpus or the weights are no longer those that something was made from.
+    Raises a `UserError` if it is neither, something is missing, a decoding does not suit the
+    system, or the corpus or the weights are no longer those that something was made from.
     """
     if (folder / PACKAGE).exists():
         opened = _of_package(folder, decodings)
@@ -195,17 +190,14 @@ def _check_suits(decoding: PackagedDecoding, own: Training, its: Training | None
 
 
 def _of_package(folder: Path, decodings: Sequence[str]) -> Opened:
-    content = read_json(folder / PACKAGE)
-    with told_of(f"{folder / PACKAGE}: "):
-        package = validated(Package, content)
+    package = read_model(Package, read_json(folder / PACKAGE), str(folder / PACKAGE))
     if decodings:
         chosen = map(Opened(folder, package, {}, []).decoding, decodings)
         package = package.model_copy(update={"decodings": dict(chosen)})
     names = [MODEL, package.subwords, *(each.name for each in vocabulary_files(folder))]
     names += [name for each in package.decodings.values() for name in each.files]
     path = folder / SCORES
-    with told_of(f"{path}: "):
-        scores = validated(list[PackagedScore], read_json(path) if path.exists() else [], "scores")
+    scores = read_model(list[PackagedScore], read_json(path) if path.exists() else [], str(path))
     kept = [each for each in scores if each.decoding in package.decodings]
     return Opened(folder, package, {name: folder / name for name in names}, kept)
 
@@ -314,9 +306,9 @@ def _bleu(paths: Sequence[Path], model: Path, fingerprint: str | None) -> list[P
             raise UserError(
                 f"{path} was made from other weights than those of {model}; {remedy(path)}"
             )
-        row = {key: score[key] for key in ("decoding", "split")}
-        row["measures"] = {"sacrebleu": score["measures"][path.stem]["sacrebleu"]}
-        rows.append(validated(PackagedScore, row))
+        bleu = {"sacrebleu": score["measures"][path.stem]["sacrebleu"]}
+        names = {key: score[key] for key in ("decoding", "split")}
+        rows.append(PackagedScore(**names, measures=bleu))
     return rows
 
 

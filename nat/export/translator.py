@@ -70,8 +70,7 @@ class TextTranslator:
                 if there is one, without graphs.
             precision: float32, float16 or bfloat16, of such graphs.
 
-        Raises:
-            UserError: if something is missing, damaged or does not belong together.
+        Raises a `UserError` if something is missing, damaged or does not belong together.
         """
         opened = open_folder(Path(folder), [decoding] if decoding else ())
         self.decoding, chosen = opened.decoding(decoding)
@@ -109,8 +108,7 @@ class TextTranslator:
             model has positions is translated in parts, see `in_parts`. A line for which the
             decoding finds no translation is empty. Both are logged as warnings.
 
-        Raises:
-            UserError: if a batch does not fit the memory of the GPU, or an extra is missing.
+        Raises a `UserError` if a batch does not fit the memory of the GPU, or an extra is missing.
         """
         if isinstance(lines, str):
             raise TypeError("translate() takes lines, not a string; pass a list: [line]")
@@ -185,10 +183,7 @@ def translate_input(folder: Path, file: Path | None, lines: int | None, **option
         text = decoded(given, name, remedy="put each sentence on its own line")
         first = 1
         while block := list(islice(text, at_once)):
-            _write(translator.translate(block, first))
+            translations = translator.translate(block, first)
+            sys.stdout.buffer.writelines(line.encode() + b"\n" for line in translations)
+            sys.stdout.buffer.flush()
             first += len(block)
-
-
-def _write(lines: Iterable[str]) -> None:
-    sys.stdout.buffer.writelines(line.encode() + b"\n" for line in lines)
-    sys.stdout.buffer.flush()

@@ -15,7 +15,7 @@ from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.binarised import files_of
-from nat.data.restricted import prepared_as
+from nat.data.corpus_parts import prepared_as
 from nat.data.splits import folder_of
 from nat.data.translations import MADE_WITH, SHA256, write_translations
 from nat.data.vocabulary import vocabulary_files

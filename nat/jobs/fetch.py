@@ -6,8 +6,7 @@ from typing import Any
 from nat.artifacts import CorpusStep, PublishedCheckpoint
 from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
-from nat.data.corpus_files import addresses_of, has_references
-from nat.data.restricted import text_part
+from nat.data.corpus_parts import addresses_of, has_references, text_part
 from nat.data.sources import Place, download
 from nat.data.splits import TRAIN, VALID
 from nat.data.text import make_references as collect_references

@@ -15,7 +15,6 @@ from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.subwords import merge
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.decoding.corpus import Decode
 from nat.decoding.engines import PROJECTION, engine_module
 from nat.files import write_json
 from nat.job import Job
@@ -139,21 +138,17 @@ class _Timed:
 
     def system(self, threads: Sequence[int]) -> System:
         """Load the model; the fastest of these numbers of threads is measured."""
-        job, mapped = self._job, self._converted is not None
+        job, alone, mapped = self._job, self._setting.batch == 1, self._converted is not None
         model = matching_model(job.inputs.model, job.configuration, self._sizes, mapped=mapped)
         model.to(self._setting.device)
         precision = str(next(model.parameters()).dtype).removeprefix("torch.")
         return System(
             model,
-            self._opened,
+            lambda: Methods(self._sizes, self._setting.device, alone=alone).of(job),
             engine=f"{self.package} {importlib.metadata.version(self.package)}",
             precision=self._options.get("precision", precision),
             threads=threads,
         )
-
-    def _opened(self) -> Decode:
-        alone = self._setting.batch == 1
-        return Methods(self._sizes, self._setting.device, alone=alone).of(self._job)
 
     def translate_first(self, sentences: BinarisedText) -> None:
         """Load all and translate the first sentence that fits, in a process of its own."""

@@ -8,11 +8,11 @@ from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ng
 from nat.data.binarised import BinarisedText, binarise_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
+from nat.data.corpus_parts import part_of
 from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.flags import read_flags, sentence
 from nat.data.likeness import REPORT
-from nat.data.restricted import part_of, training_part
-from nat.data.splits import GIVEN
+from nat.data.splits import GIVEN, TRAIN, VALID
 from nat.data.subwords import apply_bpe as apply_learned
 from nat.data.subwords import bpe_folder
 from nat.data.summary import summarise, told
@@ -26,6 +26,7 @@ from nat.program import Progress
 from nat.registry import describe
 
 Step = Job[CorpusStep]
+TOGETHER = (TRAIN, VALID)  # what trainings read, which is prepared at once
 
 
 def _before(job: Step) -> Path:
@@ -36,12 +37,12 @@ def _before(job: Step) -> Path:
 def filter_text(job: Step) -> None:
     """Clean the training text, or tokenise it: the step is that of the job."""
     step: Any = job.artifact.step
-    filter_folder(step, training_part(job.corpus), _before(job), job.path, job.processes)
+    filter_folder(step, part_of(job.corpus, TOGETHER), _before(job), job.path, job.processes)
 
 
 def apply_bpe(job: Step) -> None:
     """Learn and apply subwords."""
-    bpe_folder(training_part(job.corpus), _before(job), job.path, job.processes)
+    bpe_folder(part_of(job.corpus, TOGETHER), _before(job), job.path, job.processes)
     _tell_flags(job.artifact.corpus, job.path / REPORT)
 
 
@@ -53,7 +54,7 @@ def _tell_flags(name: str, report: Path) -> None:
 
 def binarise(job: Step) -> None:
     """Binarise the training text."""
-    binarise_folder(training_part(job.corpus), _before(job), job.path)
+    binarise_folder(part_of(job.corpus, TOGETHER), _before(job), job.path)
 
 
 def prepare_test_set(job: Step) -> None:
@@ -125,5 +126,5 @@ def merge_compared(job: Job[Comparison]) -> None:
 
 def estimate_ngrams(job: Job[Ngrams]) -> None:
     """Estimate an n-gram language model of a distilled training text."""
-    text = Path(job.inputs.text.path)
-    estimate_from(text, job.corpus.target, job.artifact.order, job.path)
+    made = job.artifact
+    estimate_from(Path(job.inputs.text.path), job.corpus.target, made.order, job.path)

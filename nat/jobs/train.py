@@ -23,7 +23,7 @@ from nat.checksums import CHECKPOINTS, OF_FOLDER, sha256_of, verified
 from nat.configuration import differences, fingerprint
 from nat.data.archive import is_whole_zip
 from nat.data.binarised import files_of
-from nat.data.restricted import prepared_as
+from nat.data.corpus_parts import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.vocabulary import Vocabularies, vocabulary_files
 from nat.errors import UserError, told_of

@@ -90,7 +90,7 @@ class Methods:
 
 
 def chosen_options(path: Path, model: Path) -> dict[str, Any]:
-    """Read what `nat.jobs.tuning` has chosen for a model: values by option.
+    """Read what `nat.jobs.tune_decoding` has chosen for a model: values by option.
 
     Raises a `UserError` if the file is missing, or was made from other weights than the model's.
     """

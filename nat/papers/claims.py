@@ -11,7 +11,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.families import require
-from nat.data.corpus_files import has_all_references
+from nat.data.corpus_parts import has_all_references
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint

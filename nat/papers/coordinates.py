@@ -17,7 +17,7 @@ from nat.configuration.families import family_of, require
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import Point
 from nat.configuration.runnable import cannot_prepare, cannot_train, cannot_translate
-from nat.data.corpus_files import has_references
+from nat.data.corpus_parts import has_references
 from nat.errors import UserError, told_of
 from nat.measures.known import LATENCY, MEASURES, PAIR, SCORE, TRAINING
 from nat.measures.latency_setting import parse_setting

@@ -6,11 +6,11 @@ This module depends on no corpus, scale or result.
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
-from nat.options import Seeds, StrictModel, Text, hint
+from nat.options import OneOf, Seeds, StrictModel, Text, hint
 
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
@@ -23,23 +23,6 @@ Number = int | float
 PartName = Annotated[str, Field(pattern=r"^\w+$")]
 # a number of decoding steps, or all others
 Steps = Annotated[str, Field(pattern="^([1-9][0-9]*|n)$")]
-
-
-class OneOf(StrictModel):
-    """A mapping that has one of several keys."""
-
-    choices: ClassVar[tuple[str, ...]]
-
-    @model_validator(mode="after")
-    def _has_one(self) -> Self:
-        if sum(getattr(self, name) is not None for name in self.choices) != 1:
-            raise ValueError(f"expected one of {', '.join(self.choices)}")
-        return self
-
-    @property
-    def choice(self) -> str:
-        """The key that it has."""
-        return next(name for name in self.choices if getattr(self, name) is not None)
 
 
 class Coordinates(StrictModel):

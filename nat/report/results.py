@@ -11,7 +11,7 @@ from nat.configuration import Configuration, differences
 from nat.configuration.configuration import needed_systems
 from nat.configuration.files import PAPER_SCALE
 from nat.configuration.overrides import RunChoice
-from nat.data.restricted import prepared_as
+from nat.data.corpus_parts import prepared_as
 from nat.data.splits import TRAIN
 from nat.data.translations import MADE_WITH
 from nat.files import read_json

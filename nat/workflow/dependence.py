@@ -14,8 +14,7 @@ from nat.artifact import Artifact
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
-from nat.data.corpus_files import has_references, listed_references
-from nat.data.restricted import prepared_as, text_part
+from nat.data.corpus_parts import has_references, listed_references, prepared_as, text_part
 from nat.data.splits import TRAIN, VALID
 from nat.job import record_of
 from nat.measures.known import TOYS

@@ -20,7 +20,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
-from nat.data.corpus_files import has_references
+from nat.data.corpus_parts import has_references
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -240,9 +240,8 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, lis
     Files of the user's are no inputs for Snakemake, which would compare their times: their content
     decides, see `nat.workflow.dependence`.
 
-    Raises:
-        UserError: if the scale does not have its corpus, if its system has another name there, if
-            the configuration does not allow it, or if a file of the user's is missing.
+    Raises a `UserError` if the scale does not have its corpus, if its system has another name
+    there, if the configuration does not allow it, or if a file of the user's is missing.
     """
     names = vars(artifact)
     corpus, known = names.get("corpus", ""), dict.fromkeys(configuration.tasks.values())

@@ -74,12 +74,11 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
         corpora[corpus] = configuration.corpus(corpus)
         if isinstance(artifact, OfTraining | Analysis):
             system = artifact.system
-            methods, size = there.methods(system), there.system(system).size
+            size = there.system(system).size
             systems[system] = JobSystem(
                 training=there.training(corpus, system),
                 tokens_per_device=there.scale_settings.tokens_on_device(size),
-                order=methods.order,
-                refines=methods.refines,
+                refines=there.methods(system).refines,
             )
         if (name := names.get("decoding")) is not None:
             tried = there.decoding_file(name).tuning

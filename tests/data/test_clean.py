@@ -9,7 +9,7 @@ import pytest
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import Seen, digest_of, fault, filter_folder
-from nat.data.expected import check_expected
+from nat.data.corpus import check_expected
 from nat.data.lines import CHUNK, in_order, read_lines
 from nat.data.raw_text import Preparation
 from nat.files import read_json

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nat.data.corpus_files import has_references, local_files
+from nat.data.corpus_parts import has_references, local_files
 from nat.data.lines import write_lines
 from nat.data.references import read_references, write_references
 from nat.data.sources import Place

@@ -7,9 +7,9 @@ import pytest
 
 import nat.data.subwords as subwords_module
 from nat.data.corpus import Corpus, Corruption
+from nat.data.corpus_parts import part_of
 from nat.data.lines import read_lines
 from nat.data.raw_text import bpe_splitter, merge
-from nat.data.restricted import part_of
 from nat.data.subwords import (
     apply_bpe,
     bpe_folder,

@@ -14,10 +14,9 @@ from sacrebleu.dataset import DATASETS
 from nat.checksums import sha256_of
 from nat.data import text
 from nat.data.clean import filter_folder
-from nat.data.corpus_files import addresses_of, local_files
+from nat.data.corpus_parts import addresses_of, local_files, text_part
 from nat.data.lines import read_lines
 from nat.data.origins import PairSource, Source, with_archive
-from nat.data.restricted import text_part
 from nat.data.sources import Place
 from nat.data.splits import folder_of
 from nat.data.text import make_text

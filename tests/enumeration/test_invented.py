@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from nat.data.corpus import GeneratorOptions
+from nat.data.corpus_parts import part_of
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import (
     END,
@@ -23,7 +24,6 @@ from nat.data.invented.law import (
 )
 from nat.data.invented.text import generate, split_of, write_corpus
 from nat.data.invented.words import clause, lexicon
-from nat.data.restricted import part_of
 from nat.options import validated
 from tests.made_up_corpus import as_corpus
 from tests.messages import told

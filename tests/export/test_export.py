@@ -26,9 +26,9 @@ from nat.checksums import OF_FOLDER
 from nat.configuration import read
 from nat.configuration.compatibility import check_decoding
 from nat.data import raw_text
+from nat.data.corpus_parts import prepared_as
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
-from nat.data.restricted import prepared_as
 from nat.data.vocabulary import PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.export import command, translator
@@ -203,7 +203,9 @@ def test_a_line_is_answered_before_the_next_one_is_read(
             events.append("read" if line else "end")
             return line
 
-    monkeypatch.setattr(translator, "_write", lambda lines: events.extend("wrote" for _ in lines))
+    buffer = SimpleNamespace(writelines=lambda lines: events.extend("wrote" for _ in lines))
+    buffer.flush = bool
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=buffer, flush=bool))
     monkeypatch.setattr(sys, "argv", ["nat", "translate", str(model("ctc-kd")), *arguments])
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Asking(b"bada\nbeida\n")))
     command.main()

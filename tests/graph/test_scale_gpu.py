@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import on_a_gpu
-from nat.data.corpus_files import local_files
+from nat.data.corpus_parts import local_files
 from nat.files import read_json
 from tests.graph.test_graph import copy_repository, counts, snakemake
 from tests.made_up_corpus import corpus_file

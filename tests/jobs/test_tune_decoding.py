@@ -20,7 +20,7 @@ from nat.decoding.ctc_beam import CtcBeam
 from nat.export.formats import convert_model
 from nat.files import read_json, write_json
 from nat.jobs.translate import translate_shard
-from nat.jobs.tuning import tune_decoding
+from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import LanguageModel, estimate
 from nat.measures import bleu
 from nat.training.model_file import load_model

@@ -8,7 +8,7 @@ import pytest
 from nat.artifacts import TunedGamma
 from nat.configuration.reading import read
 from nat.files import read_json
-from nat.jobs.tuning import tune_gamma
+from nat.jobs.tune_gamma import tune_gamma
 from tests.made_up_corpus import translation
 from tests.made_up_run import write_lines
 from tests.messages import told

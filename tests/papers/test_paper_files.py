@@ -10,7 +10,7 @@ import pytest
 from nat.analyses import known_law, schedule_bounds, step_errors
 from nat.configuration import read
 from nat.configuration import runnable as module
-from nat.data.corpus_files import local_files
+from nat.data.corpus_parts import local_files
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import MEASURES
 from nat.papers import claims, reports, values

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -17,13 +17,6 @@ PROJECTION = "projection.npy"
 
 BLANK_PENALTY = "blank_penalty"
 """An input of a decoder's graph in ONNX if the canvas is upsampled."""
-
-
-class Engine(Protocol):
-    """A converted model, with its vocabularies in the order of their ids."""
-
-    source_symbols: list[str]
-    symbols: list[str]
 
 
 def engine_module(name: str) -> Any:

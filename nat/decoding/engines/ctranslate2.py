@@ -32,7 +32,7 @@ class CTranslate2Engine:
     Attributes:
         model: the engine's own object, a `Translator`, or an `Encoder` of frames.
         parts: how many parts of a batch are translated in parallel.
-        source_symbols, symbols: see `nat.decoding.engines.Engine`.
+        source_symbols, symbols: its vocabularies, in the order of their ids.
         ids: of the symbols.
         projection: of the states of an encoder, [V, D], on the processor.
     """

@@ -20,7 +20,7 @@ class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
 
     Attributes:
-        source_symbols, symbols: see `nat.decoding.engines.Engine`.
+        source_symbols, symbols: its vocabularies, in the order of their ids.
         encoder, decoder: sessions.
 
     Raises:

@@ -1,10 +1,49 @@
-"""The files that the text and the references of a corpus come from, by their keys in its file."""
+"""The parts of a corpus: its splits, as the steps of their text read them, and its files."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from nat.data.corpus import Corpus
 from nat.data.origins import FurtherReferences, Source, with_archive
-from nat.data.splits import TRAIN
+from nat.data.splits import TRAIN, VALID
+
+
+def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
+    """A corpus, restricted to some of its splits."""
+    kept, generator, derived = set(splits), corpus.generator, corpus.derived
+    own = {name: its for name, its in corpus.splits.items() if name in kept}
+    changed: dict[str, Any] = {"splits": own}
+    if generator is not None:
+        pairs = {name: number for name, number in generator.pairs.items() if name in kept}
+        changed = {"generator": generator.model_copy(update={"pairs": pairs})}
+    elif derived is not None:
+        names = {"splits": [name for name in derived.splits if name in kept]}
+        changed = {"derived": derived.model_copy(update=names)}
+    return corpus.model_copy(update=changed)
+
+
+def text_part(corpus: Corpus, split: str = TRAIN) -> Corpus:
+    """The part of a corpus whose raw text is made in one step.
+
+    It is a test set, or the training text, `valid`, and what is cut out of it.
+    """
+    if split in (TRAIN, VALID):
+        cut = [test for test in corpus.test_names if corpus.is_cut_out(test)]
+        return part_of(corpus, [TRAIN, VALID, *cut])
+    of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
+    own = {key: none for key, none in of_training.items() if key in corpus.model_fields_set}
+    return part_of(corpus, [split]).model_copy(update=own)
+
+
+def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
+    """The keys by which the text of a split is made and prepared, JSON-able, as written."""
+    written = text_part(corpus, split).as_written()
+    for description in written.get("splits", {}).values():
+        description.pop("pairs", None)
+    left_out = {"description", "licensed_by", "licence", "dataset"}
+    left_out |= {"expected", "bleu_tokeniser", "least_perfect_score"}
+    return {key: value for key, value in written.items() if key not in left_out}
 
 
 def sources_of(corpus: Corpus) -> dict[str, Source]:
