@@ -34,11 +34,12 @@ class JobSystem(StrictModel):
     """A system on the corpus of a job, and whether it is trained to refine translations.
 
     It `refines` if it, or what it starts from, was trained on partly revealed targets. A batch of a
-    device has at most `tokens_per_device`.
+    device has at most `tokens_per_device`. Without GPUs, several `processes` may share a training.
     """
 
     training: Training
     tokens_per_device: Count | None
+    processes: Count = 1
     refines: bool
 
 

@@ -21,7 +21,7 @@ rule train:
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     conda:
         ENVIRONMENT
-    threads: configuration.settings.threads
+    threads: wiring.threads_of_training
     resources:
         **RESOURCES["train"],
     params:

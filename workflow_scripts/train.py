@@ -10,7 +10,7 @@ from nat.jobs.train import train_system
 
 def main(job: Job[Model]) -> None:
     """Train a system on a corpus."""
-    launch(job.configuration, sys.argv)
+    launch(job.configuration, job.artifact.system, sys.argv)
     train_system(job)
 
 

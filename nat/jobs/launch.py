@@ -36,7 +36,7 @@ def threads(configuration: JobConfiguration) -> int:
     return int(given.partition(",")[0])
 
 
-def launch(configuration: JobConfiguration, program: list[str]) -> None:
+def launch(configuration: JobConfiguration, system: str, program: list[str]) -> None:
     """Replace this process by a launcher, if the training is one of several processes.
 
     `program` is the training, without the Python that runs it. An error as of `launcher`.
@@ -45,7 +45,8 @@ def launch(configuration: JobConfiguration, program: list[str]) -> None:
     if "WORLD_SIZE" in os.environ:  # one of the processes
         _end_with_the_launcher()
         return
-    command = launcher(configuration, program, os.environ)
+    processes = configuration.systems[system].processes
+    command = launcher(configuration, processes, program, os.environ)
     if command:
         os.environ.setdefault("OMP_NUM_THREADS", str(configuration.settings.threads))
         if configuration.scale.nodes == 1:
@@ -67,16 +68,20 @@ def _end_with_the_launcher() -> None:
 
 
 def launcher(
-    configuration: JobConfiguration, program: list[str], environment: Mapping[str, str]
+    configuration: JobConfiguration,
+    processes: int,
+    program: list[str],
+    environment: Mapping[str, str],
 ) -> list[str]:
     """The command that starts the processes of a training; empty for a single one.
 
+    There are so many `processes` if neither the scale nor the machine says how many GPUs there are.
     Raises a `UserError` if it needs several nodes but is not in a Slurm job.
     """
     scale, need = configuration.scale, configuration.scale.stages.train
     here, nodes = scale.devices, scale.nodes
     if nodes == 1:
-        here = torch.cuda.device_count() if here is None else here
+        here = (torch.cuda.device_count() or processes) if here is None else here
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         return [*torchrun, f"--nproc-per-node={here}", *program] if here > 1 else []
     here = here or 1

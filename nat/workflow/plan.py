@@ -16,6 +16,7 @@ from rich.table import Table
 
 from nat.artifacts import TIMED
 from nat.configuration import Configuration
+from nat.configuration.entries import processes
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
 from nat.configuration.scales import Assumptions
@@ -113,8 +114,11 @@ class Estimates:
 
     def devices(self, job: PendingJob) -> int:
         """Number of devices that share a job."""
-        is_training = STAGES.get(job.rule) == "train"
-        return (self.scale.devices or 1) * self.scale.nodes if is_training else 1
+        if STAGES.get(job.rule) != "train":
+            return 1
+        if self.scale.devices is None and not self.on_gpu(job):
+            return processes(self.configuration, job.wildcards["system"])
+        return (self.scale.devices or 1) * self.scale.nodes
 
     def on_gpu(self, job: PendingJob) -> bool:
         """Return True if the hours of a job are those of a GPU."""

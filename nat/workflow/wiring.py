@@ -19,7 +19,7 @@ from nat.artifacts import Latency, OfTraining, is_sharded
 from nat.configuration import Configuration, choice, load
 from nat.configuration.checks import notes
 from nat.configuration.command_line import hold_to_overrides
-from nat.configuration.entries import all_splits
+from nat.configuration.entries import all_splits, processes
 from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.configuration.scales import Stages
 from nat.errors import UserError
@@ -105,6 +105,11 @@ class Wiring:
     def tell_jobs(self) -> None:
         """Write the configuration for the jobs of a cluster, which inherit the name of the file."""
         os.environ[RESOLVED] = str(write_snapshot(self.configuration))
+
+    def threads_of_training(self, wildcards: Any) -> int:
+        """Threads of all processes that share a training."""
+        there = self.configuration.on(wildcards.corpus)
+        return processes(there, wildcards.system) * self.configuration.settings.threads
 
     def threads_of_text(self, wildcards: Any) -> int:
         """Processes that share the preparation of a text; one is enough for a generated corpus.

@@ -52,7 +52,7 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
     scale(tokens_per_device={"others": 40}, devices=1)
     weights_of_one, curve_of_one, report_of_one = train(system), curve(system), report(system)
     shutil.rmtree(model_file(system).parent)
-    scale(tokens_per_device={"others": 40}, devices=2)
+    scale(tokens_per_device={"others": 40}, processes={system: 2})
     if system == "at":
         kill_at(system, 3)  # the processes that train must not outlive their launcher
     ended = subprocess.run(command(system), text=True, capture_output=True, timeout=500)
@@ -106,17 +106,28 @@ def test_the_batch_in_tokens_stays_what_it_is(
 
 def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
     scale(devices=1)
-    assert launcher(handed(), ["train.py"], {}) == []
+    assert launcher(handed(), 1, ["train.py"], {}) == []
     scale(devices=8)
-    found = launcher(handed(), ["train.py", "--seed", "1"], {})
+    found = launcher(handed(), 1, ["train.py", "--seed", "1"], {})
     assert found[1:4] == ["-m", "torch.distributed.run", "--standalone"]
     assert found[4:] == ["--nproc-per-node=8", "train.py", "--seed", "1"]
+
+
+def test_processes_share_a_training_where_there_are_no_gpus(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, four = {"devices": 1}, {"devices": 4}
+    for gpus, devices, shared in ((0, {}, 3), (1, {}, 1), (2, {}, 2), (0, one, 1), (0, four, 4)):
+        monkeypatch.setattr("torch.cuda.device_count", lambda gpus=gpus: gpus)
+        scale(**devices)
+        found = launcher(handed(), 3, ["train.py"], {})
+        assert found[4:5] == ([f"--nproc-per-node={shared}"] if shared > 1 else [])
 
 
 def test_several_nodes_need_slurm(folder: Path) -> None:
     scale(devices=2, nodes=2)
     with told("'nodes'", "--profile slurm"):
-        launcher(handed(), ["train.py"], {"PATH": os.environ["PATH"]})
+        launcher(handed(), 1, ["train.py"], {"PATH": os.environ["PATH"]})
 
 
 def test_srun_starts_a_process_for_each_device_of_each_node(
@@ -133,7 +144,7 @@ def test_srun_starts_a_process_for_each_device_of_each_node(
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     scale(devices=4, nodes=2, stages={"train": {"gpu": True, "cores": 3}})
     environment = {"SLURM_JOB_ID": "123456", "PATH": os.environ["PATH"]}
-    found = " ".join(launcher(handed(), ["train.py"], environment))
+    found = " ".join(launcher(handed(), 1, ["train.py"], environment))
     wanted = (
         "srun --nodes=2 --ntasks=8 --ntasks-per-node=4 --cpus-per-task=3 --kill-on-bad-exit=1 "
         "--gpus-per-node=4 --export=ALL,MASTER_ADDR=10.0.0.3,MASTER_PORT=23456,NAT_TASKS=8"
