@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     help = "two, A and B, of: a system, RUN/scores/CORPUS/SYSTEM, a folder of a model, a run, a "
     help += "score file, or a file with a number for each sentence"
     compare("sides", metavar="SIDE", nargs=2, help=help)
-    compare("--run", help="folder of results for systems (default: the scale of config.yaml)")
+    compare("--run", help="of systems, a folder in results/ (default: the scale of config.yaml)")
     compare("--corpus", help="default: all that both have")
     compare("--split", default="test", help="default: test")
     help = "of both, or of A and of B; default: all"

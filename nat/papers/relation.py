@@ -115,10 +115,16 @@ def _words(values: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in values.items())
 
 
+def _others(point: Point, key: str) -> str:
+    """The values of other keys, as the end of a label."""
+    return "".join(f", {each}={value}" for each, value in point.values.items() if each != key)
+
+
 class SweepFigure(Expanded):
     """The first measure of a table over the values of the first key; none if nothing is swept.
 
-    Rows above the first that is swept are levels; the values of other keys are series of their own.
+    Rows above the first that is swept are levels. The values of other keys are panels of their own,
+    or series if a single row is swept.
     """
 
     def __init__(self, table: ExpandedTable) -> None:
@@ -132,23 +138,28 @@ class SweepFigure(Expanded):
         key, values = next(iter(points[0].values)), [point.changes[0].value for point in points]
         are_numbers = all(type(each) in (int, float) for each in values)
         names = list(dict.fromkeys(point.values[key] for point in points))
+        alone = len({table.swept[each.label][0] for each in swept}) == 1
+        panels = [""] if alone else list(dict.fromkeys(_others(point, key) for point in points))
         lines: dict[str, Line] = {}
         for one in (each for each in levels + swept if each.first.measure == measure):
+            is_level = one not in swept
             label, point = table.swept.get(one.label, (one.label, points[0]))
-            if others := {each: point.values[each] for each in point.values if each != key}:
-                label = f"{label}, {_words(others)}" if one in swept else label
-            lines[label] = Line(label=label, style=None if one in swept else "level")
+            end = "" if is_level else _others(point, key)
+            label += end if alone else ""
+            lines[label] = Line(label=label, style="level" if is_level else None)
             name = point.values[key]
             x = point.changes[0].value if are_numbers else names.index(name)
             here = {"row": label, "group": "", "baseline": "", "x": x}
-            self.numbers.append(one.changed(**here, category="" if are_numbers else name))
-        shown = {cell.column for cell in self.cells}
-        self.columns = [each for each in table.columns if each.label in shown]
+            for panel in panels if alone or is_level else [end]:
+                here["column"] = one.first.column + panel
+                self.numbers.append(one.changed(**here, category="" if are_numbers else name))
+        shown = {cell.column: None for cell in self.cells}
+        self.columns = [Heading(label, {}, Line(label=label)) for label in shown]
         self.rows = [Heading(label, {}, line) for label, line in lines.items()]
         self.described = FigurePart(
             title=f"{table.described.title}, by {', '.join(points[0].values)}",
             kind="lines" if are_numbers else "bars",
             x=Axis(label=key, even=True),
-            panels=[Line(label=each.label) for each in self.columns],
+            panels=[Line(label=label) for label in shown],
             series=[*lines.values()],
         )

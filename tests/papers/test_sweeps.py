@@ -1,5 +1,6 @@
 """Sweeps: copies of what a value changes, rows of tables for them, and their figure."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def test_the_figure_of_a_sweep(folder: Folder) -> None:
     points = {(each.label, each.first.x) for each in figure.numbers}
     assert points == {("AT", 1e-3), *(("NAT", rate) for rate in (1e-3, 2e-3, 5e-4))}
     assert {each.first.column for each in figure.numbers} == {"sacreBLEU"}
-    # words are bars, and a second key is a series
+    # words are bars, and the values of a second key are series
     both = swept(
         folder, "recipes.student.schedule=fixed,inverse_sqrt", "recipes.student.dropout=0,.1"
     )
@@ -137,6 +138,15 @@ def test_the_figure_of_a_sweep(folder: Folder) -> None:
     assert figure.described.kind == "bars"
     assert [*figure.rows] == ["AT", "NAT, dropout=0", "NAT, dropout=.1"]
     assert {each.first.category for each in figure.numbers} == {"fixed", "inverse_sqrt"}
+    # or, of several rows, panels
+    several = swept(folder, "recipes.teacher.updates=30,40", "recipes.student.dropout=0,.1")
+    figure = resolve_part(several, "own", "figure sweep_1")
+    assert {(each.label, each.first.column, each.first.x) for each in figure.numbers} == {
+        *itertools.product(
+            ("AT", "NAT", "CMLM"), ("sacreBLEU, dropout=0", "sacreBLEU, dropout=.1"), (30, 40)
+        )
+    }
+    assert [*figure.columns] == ["sacreBLEU, dropout=0", "sacreBLEU, dropout=.1"]
 
 
 def test_a_corpus_is_swept_by_tasks_of_its_own(folder: Folder) -> None:
