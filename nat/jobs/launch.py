@@ -48,7 +48,8 @@ def launch(configuration: JobConfiguration, system: str, program: list[str]) -> 
     processes = configuration.systems[system].processes
     command = launcher(configuration, processes, program, os.environ)
     if command:
-        os.environ.setdefault("OMP_NUM_THREADS", str(configuration.settings.threads))
+        # those of the job are for all processes
+        os.environ["OMP_NUM_THREADS"] = str(max(1, threads(configuration) // processes))
         if configuration.scale.nodes == 1:
             os.environ[_LAUNCHER] = str(os.getpid())  # torchrun replaces this process
         sys.stdout.flush()

@@ -13,7 +13,7 @@ import torch
 from nat.artifacts import Model
 from nat.configuration import load
 from nat.job import JobConfiguration
-from nat.jobs.launch import adopt_slurm, launcher
+from nat.jobs.launch import adopt_slurm, launch, launcher
 from nat.training.run import accumulation
 from tests.messages import must_name, told
 from tests.repository import job, program, write_yaml
@@ -122,6 +122,14 @@ def test_processes_share_a_training_where_there_are_no_gpus(
         scale(**devices)
         found = launcher(handed(), 3, ["train.py"], {})
         assert found[4:5] == ([f"--nproc-per-node={shared}"] if shared > 1 else [])
+    # Snakemake says how many threads the job has: those of all processes
+    started: list[Any] = []
+    monkeypatch.setattr(os, "execvp", lambda *command: started.append(command))
+    monkeypatch.setattr(os, "environ", {"OMP_NUM_THREADS": "6", "PATH": ""})
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    scale(processes={"at": 3})
+    launch(handed(), "at", ["train.py"])
+    assert os.environ["OMP_NUM_THREADS"] == "2" and len(started) == 1
 
 
 def test_several_nodes_need_slurm(folder: Path) -> None:
