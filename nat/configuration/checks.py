@@ -77,7 +77,7 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, str, Collection[
         yield f"{file}: key 'tasks.{task}'", "corpora", [corpus]
     for recipe in scale.recipes:
         yield f"{file}: key 'recipes.{recipe}'", "recipes", replacements(configuration, recipe)
-    yield f"{file}: key 'processes'", "recipes", scale.processes
+    yield f"{file}: key 'processes'", "systems", scale.processes
     yield f"{file}: key 'targets'", "systems", scale.targets
     sizes = scale.tokens_per_device.keys() - {"others"}
     yield f"{file}: key 'tokens_per_device'", "sizes", sizes

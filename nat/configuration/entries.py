@@ -238,12 +238,6 @@ def replacements(configuration: Entries, recipe: str) -> list[str]:
     return chain
 
 
-def processes(configuration: Entries, system: str) -> int:
-    """The processes that share a training of a system without GPUs."""
-    recipe = configuration.system(system).recipe.like
-    return configuration.scale_settings.processes.get(recipe, 1)
-
-
 def all_tasks(configuration: Entries) -> list[str]:
     """Tasks that any scale knows."""
     tasks = [scale["tasks"] for scale in configuration.files["scales"].values()]

@@ -116,7 +116,7 @@ class Scale(Inheriting):
     tokens_per_device: dict[str, Count] = {}
     # processes of a training on each node, one GPU each; without it, the GPUs that it sees
     devices: OrAbsent[Count] = None
-    # processes that share a training without GPUs, by the recipe of the system; others have one
+    # processes that share a training without GPUs, by system; others have one
     processes: dict[str, Count] = {}
     nodes: Count = 1  # of a training; more than one only inside a Slurm job
     # what a job of each stage requests from a cluster; keys that are not given are the default's

@@ -125,8 +125,8 @@ def _scores(scores: Sequence[PackagedScore]) -> str:
     lines = ["| decoding | split | sacreBLEU | 95% interval | signature |", "|---" * 5 + "|"]
     for score in scores:
         bleu = score.measures["sacrebleu"]
-        value, signature = f"{bleu['value']:.2f}", bleu["signature"].replace("|", "\\|")
-        interval = "none" if bleu["low"] is None else f"{bleu['low']:.1f} to {bleu['high']:.1f}"
+        value, signature = f"{bleu.value:.2f}", bleu.signature.replace("|", "\\|")
+        interval = "none" if bleu.low is None else f"{bleu.low:.1f} to {bleu.high:.1f}"
         lines.append(f"| {score.decoding} | {score.split} | {value} | {interval} | `{signature}` |")
     return "\n".join([*lines, "", "Intervals are from a bootstrap over the sentences."])
 
@@ -143,7 +143,7 @@ def _header(to: str, training: Training, opened: Opened) -> str:
                 {
                     "type": "sacrebleu",
                     "name": f"sacreBLEU, {score.decoding}",
-                    "value": round(score.measures["sacrebleu"]["value"], 2),
+                    "value": round(score.measures["sacrebleu"].value, 2),
                 }
             ],
         }

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, Decoded, Model, Score, TunedOptions
-from nat.checksums import remedy, sha256_of
+from nat.checksums import remedy, sha256_of, unreadable
 from nat.configuration import Configuration, differences, read
 from nat.configuration.command_line import choice_of
 from nat.configuration.compatibility import check_decoding
@@ -94,12 +94,21 @@ class Package(StrictModel):
     weights: str | None = None
 
 
+class PackagedBleu(StrictModel, extra="allow"):
+    """A BLEU, and the ends of its interval; without an interval, where a test set is one line."""
+
+    value: float
+    low: float | None
+    high: float | None
+    signature: str
+
+
 class PackagedScore(StrictModel):
-    """An entry of `scores.json`; its number is as `nat.measures.results` has them."""
+    """An entry of `scores.json`."""
 
     decoding: str
     split: str
-    measures: Annotated[dict[Literal["sacrebleu"], dict[str, Any]], Field(min_length=1)]
+    measures: Annotated[dict[Literal["sacrebleu"], PackagedBleu], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,11 @@ def open_folder(
     Raises a `UserError` if it is neither, something is missing, a decoding does not suit the
     system, or the corpus or the weights are no longer those that something was made from.
     """
-    if (folder / PACKAGE).exists():
+    try:
+        is_package = (folder / PACKAGE).exists()
+    except OSError as error:  # a sentence in its place is too long for a name
+        raise unreadable(folder, error) from error
+    if is_package:
         opened = _of_package(folder, decodings)
     else:
         opened = _of_training(folder, decodings, scored, engine)

@@ -16,7 +16,6 @@ from rich.table import Table
 
 from nat.artifacts import TIMED
 from nat.configuration import Configuration
-from nat.configuration.entries import processes
 from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
 from nat.configuration.scales import Assumptions
@@ -117,7 +116,7 @@ class Estimates:
         if STAGES.get(job.rule) != "train":
             return 1
         if self.scale.devices is None and not self.on_gpu(job):
-            return processes(self.configuration, job.wildcards["system"])
+            return self.scale.processes.get(job.wildcards["system"], 1)
         return (self.scale.devices or 1) * self.scale.nodes
 
     def on_gpu(self, job: PendingJob) -> bool:

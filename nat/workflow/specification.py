@@ -14,7 +14,6 @@ from typing import Any
 from nat.artifact import Artifact
 from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
 from nat.configuration import Configuration
-from nat.configuration.entries import processes
 from nat.configuration.reading import write_snapshot
 from nat.files import write_by_content
 from nat.job import FOLDER, Job, JobConfiguration, JobDecoding, JobSystem, write_jobs
@@ -79,7 +78,7 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
             systems[system] = JobSystem(
                 training=there.training(corpus, system),
                 tokens_per_device=there.scale_settings.tokens_on_device(size),
-                processes=processes(there, system),
+                processes=there.scale_settings.processes.get(system, 1),
                 refines=there.methods(system).refines,
             )
         if (name := names.get("decoding")) is not None:

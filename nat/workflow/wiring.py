@@ -19,7 +19,7 @@ from nat.artifacts import Latency, OfTraining, is_sharded
 from nat.configuration import Configuration, choice, load
 from nat.configuration.checks import notes
 from nat.configuration.command_line import hold_to_overrides
-from nat.configuration.entries import all_splits, processes
+from nat.configuration.entries import all_splits
 from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.configuration.scales import Stages
 from nat.errors import UserError
@@ -108,8 +108,8 @@ class Wiring:
 
     def threads_of_training(self, wildcards: Any) -> int:
         """Threads of all processes that share a training."""
-        there = self.configuration.on(wildcards.corpus)
-        return processes(there, wildcards.system) * self.configuration.settings.threads
+        shared = self.configuration.scale_settings.processes.get(wildcards.system, 1)
+        return shared * self.configuration.settings.threads
 
     def threads_of_text(self, wildcards: Any) -> int:
         """Processes that share the preparation of a text; one is enough for a generated corpus.

@@ -589,6 +589,7 @@ def of(system: str, command: str) -> list[object]:
     ("arguments", "text", "parts"),
     [
         (["translate", "nowhere"], b"", ["nowhere", "package.json", MODEL]),
+        (["translate", "x" * 5000], b"", ["x" * 5000]),
         (of("ctc-kd", f"pack {'x' * 5000}"), b"", ["x" * 5000]),
         (of("ctc-kd", "translate --decoding ctd"), b"", ["'ctd'", "'ctc'"]),
         (of("ctc-kd", "translate --device cuda"), b"", ["--device", "cpu"]),
@@ -666,6 +667,7 @@ def package(packed_once: Path, tmp_path: Path) -> Path:
         ("weights", "0" * 64),
         ("scores", {"scores": 1}),
         ("scores", [{"decoding": "onnx-float32-2-lb3", "split": "test", "measures": {}}]),
+        ("scores", [{"decoding": "b", "split": "test", "measures": {"sacrebleu": {"value": 1}}}]),
     ],
     ids=lambda value: str(value)[:40],
 )
