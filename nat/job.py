@@ -39,7 +39,7 @@ class JobSystem(StrictModel):
 
     training: Training
     tokens_per_device: Count | None
-    processes: Count = 1
+    processes: Count
     refines: bool
 
 

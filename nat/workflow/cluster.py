@@ -51,7 +51,11 @@ def resources(
             f"{file_of('scales', configuration.scale)}: 'nodes' is {scale.nodes}, but 'devices' is "
             "missing; say how many processes a training has on each node"
         )
-    nodes, here = (scale.nodes, scale.devices or 1) if stage == "train" else (1, 1)
+    nodes, here = 1, 1
+    if stage == "train":
+        # without GPUs, as many as any of its trainings has
+        most = 1 if need.gpu else max(scale.processes.values(), default=1)
+        nodes, here = scale.nodes, scale.devices or most
     asked: dict[str, Resource | None] = {
         "mem_mb": growing(need.memory_mb, kind.most_memory_mb),
         "runtime": growing(need.minutes * times, most_minutes),

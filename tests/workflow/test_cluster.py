@@ -48,6 +48,13 @@ def test_a_job_leaves_names_to_the_cluster_or_names_what_its_file_does() -> None
     assert asked(resources(configuration(), named, "score")) == expected | names
 
 
+def test_processes_of_a_training_have_cores_of_their_own() -> None:
+    for gpu, cores in ((False, 6), (True, 3)):
+        stages = {"train": {"gpu": gpu, "cores": 3}}
+        scale = configuration(stages=stages, processes={"at-base": 1, "nat-kd": 2})
+        assert asked(resources(scale, cluster(), "train"))["cpus_per_task"] == cores
+
+
 @pytest.mark.parametrize(("decodings", "minutes"), [(1, [50, 100, 120]), (2, [100, 120, 120])])
 def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]) -> None:
     scale = configuration(stages={"translate": {"gpu": True, "memory_mb": 1000, "minutes": 50}})
