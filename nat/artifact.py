@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
-from nat.data.corpus_parts import has_references, local_files, part_of, text_part
-from nat.data.splits import TRAIN, VALID, folder_of
+from nat.data.corpus_parts import has_monolingual, has_references, local_files, part_of, text_part
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID, folder_of
+from nat.errors import UserError
 
 
 class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
@@ -102,7 +103,10 @@ STEPS = ("text", "clean", "tokens", "bpe", "binarised", "corpus.json")
 
 
 class CorpusStep(Artifact):
-    """A step of the preparation of all that trainings read, or of a test set, prepared at once."""
+    """A step of the preparation of all that trainings read, or of a test set, prepared at once.
+
+    A test set has the steps of the training text; monolingual text only the first and `binarised`.
+    """
 
     corpus: str
     step: str
@@ -119,6 +123,12 @@ class CorpusStep(Artifact):
     def _before(self, corpus: Corpus) -> Iterable[Artifact]:
         test = None if self.split == TRAIN else self.split
         text, derived = replace(self, step="text"), corpus.derived
+        if test == MONOLINGUAL and not has_monolingual(corpus):
+            raise UserError(
+                f"{file_of('corpora', self.corpus)}: no key 'monolingual' with text in "
+                f"'{corpus.source}', but a system learns from it; add it, or remove 'monolingual' "
+                "from the key 'text' of the system"
+            )
         if self.step == "references":
             part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
             return text, *self._kept(local_files(part, references=True))

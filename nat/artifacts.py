@@ -16,10 +16,10 @@ from nat.artifact import Artifact, CorpusStep, File, Inputs, references, step_of
 from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
-from nat.configuration.runnable import decoding_to_distil, is_traced
+from nat.configuration.runnable import decoding_to_distil, is_traced, published_by
 from nat.data.candidates import Candidate
 from nat.data.corpus_parts import has_references
-from nat.data.splits import TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.errors import UserError
 
 SYSTEM = "{corpus}/{system}/seed{seed}"
@@ -135,8 +135,7 @@ class OfDecoding(OfSystem):
 class DistilledText(OfDecoding, path=DISTILLED + "/text"):
     """The subwords of the training text as a teacher translates it.
 
-    The engine is that of the run, see `nat.configuration.runnable`; published translations
-    lie in the folder of the raw text.
+    The engine is that of the run; published translations lie in the folder of the raw text.
     """
 
     def _read(self, configuration: Configuration) -> Inputs:
@@ -152,18 +151,25 @@ class Distilled(DistilledText, path=DISTILLED + "/binarised"):
     """The ids of a distilled text."""
 
 
-def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
-    """The teacher whose published translations a corpus has in place of a system's own."""
-    teachers = configuration.corpus(corpus).distilled
-    return next(
-        (each for each in teachers if configuration.canonical(corpus, each) == system), None
-    )
+class WithMonolingual(OfDecoding, path=DISTILLED + "/with_monolingual"):
+    """The ids of both sides of a distilled text and of monolingual sentences after it."""
+
+    def _read(self, configuration: Configuration) -> Inputs:
+        decoding = decoding_to_distil(configuration.on(self.corpus), self.decoding)
+        return Inputs(
+            corpus=CorpusStep(self.corpus, "binarised"),
+            text=Distilled.of(vars(self)),
+            monolingual=CorpusStep(self.corpus, "binarised", MONOLINGUAL),
+            translations=Translations.of(vars(self), decoding=decoding, split=MONOLINGUAL),
+        )
 
 
 def target_text(
     run: str, corpus: str, text: Candidate, kind: type[DistilledText] = Distilled
 ) -> Artifact:
-    """The ids or subwords of a target side of the training text."""
+    """The ids or subwords of a target side of the training text, or the ids of both sides."""
+    if text.monolingual:
+        return WithMonolingual.of(vars(text), run=run, corpus=corpus)
     if text.system is None:
         return CorpusStep(corpus, "binarised" if kind is Distilled else "bpe")
     return kind.of(vars(text), run=run, corpus=corpus)
@@ -234,7 +240,7 @@ class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
     def _read(self, configuration: Configuration) -> Inputs:
         split = self.split(configuration)
         names = {"run": self.run, "corpus": self.corpus, "split": split}
-        texts = [each for each in self.texts(configuration) if each.system is not None]
+        texts = [each for each in self.texts(configuration) if each.system]
         return Inputs(
             text=step_of(self.corpus, split, "text"),
             references=step_of(self.corpus, split, "references"),
@@ -318,7 +324,6 @@ class Translations(Evaluated, path=TRANSLATED + "/{split}.jsonl"):
     def _read(self, configuration: Configuration) -> Inputs:
         if not is_sharded(configuration, self.split):
             return super()._read(configuration)
-        # the shards are removed afterwards, so it depends on their inputs itself
         shards = _shards(vars(self), Shard, configuration.scale_settings.shards.of(self.split))
         return Inputs(Decoded._read(self, configuration), shards=shards)
 
@@ -342,12 +347,12 @@ class Statistics(Evaluated, path="results/{run}/scores/" + DECODING + "/{split}.
 
 
 def is_sharded(configuration: Configuration, split: str) -> bool:
-    """Return True if several jobs translate a split, or it is the training text."""
-    return split == TRAIN or configuration.scale_settings.shards.of(split) > 1
+    """Return True if several jobs translate a split, or nothing but trainings reads it."""
+    return split in (TRAIN, MONOLINGUAL) or configuration.scale_settings.shards.of(split) > 1
 
 
 def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple[Artifact, ...]:
-    """The parts of the artefact of these names, in order."""
+    """The parts of the artefact of these names, in order; they are removed when it is made."""
     return tuple(kind.of(names, shard=number, shards=count) for number in range(1, count + 1))
 
 

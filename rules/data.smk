@@ -141,6 +141,24 @@ rule prepare_test_set:
         COMMAND
 
 
+use rule fetch_text as fetch_monolingual with:
+    input:
+        unpack(reads(artifacts.CorpusStep, step="text", split="monolingual")),
+    output:
+        text=directory("results/corpora/{corpus}/monolingual/text"),
+    log:
+        "results/corpora/{corpus}/monolingual/logs/text.log",
+    benchmark:
+        "results/corpora/{corpus}/monolingual/benchmarks/text.tsv"
+    wildcard_constraints:
+        corpus=one_of([*wiring.generated, *wiring.fetched]),
+    localrule: True  # is not inherited
+    params:
+        **handed("make_text", artifacts.CorpusStep, step="text", split="monolingual"),
+    message:
+        named("get monolingual text of {corpus}")
+
+
 rule clean:
     input:
         unpack(reads(artifacts.CorpusStep, step="clean")),
@@ -210,6 +228,28 @@ use rule clean as binarise with:
         **handed("binarise", artifacts.CorpusStep, step="binarised"),
     message:
         named("binarise {corpus}")
+
+
+use rule clean as prepare_monolingual with:
+    input:
+        unpack(reads(artifacts.CorpusStep, step="binarised", split="monolingual")),
+    output:
+        binarised=directory("results/corpora/{corpus}/monolingual/binarised"),
+    log:
+        "results/corpora/{corpus}/monolingual/logs/prepare.log",
+    benchmark:
+        "results/corpora/{corpus}/monolingual/benchmarks/prepare.tsv"
+    group:
+        "monolingual_text"
+    params:
+        **handed(
+            "prepare_monolingual",
+            artifacts.CorpusStep,
+            step="binarised",
+            split="monolingual",
+        ),
+    message:
+        named("prepare monolingual text of {corpus}")
 
 
 use rule prepare_test_set as summarise_corpus with:

@@ -152,7 +152,9 @@ rule merge_shards:
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     # It shares a Slurm job with the step that reads its output: distilling, or scoring.
     group:
-        lambda wildcards: "distil" if wildcards.split == "train" else "score"
+        lambda wildcards: {"train": "distil", "monolingual": "monolingual"}.get(
+            wildcards.split, "score"
+        )
     conda:
         ENVIRONMENT
     resources:

@@ -1,6 +1,9 @@
 # The training text as a teacher translates it:
 # results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}.
 #
+# The same with monolingual sentences and their translations after it, where a system learns from
+# them, is the folder `with_monolingual` there.
+#
 # Pairwise sentence BLEU of several such texts, and beside it, in gamma.json, weights of the texts
 # that are tuned on several references:
 # results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}.
@@ -35,6 +38,27 @@ rule distil:
         named("distil {corpus} from {system} by {decoding} (seed {seed})")
     shell:
         COMMAND
+
+
+use rule distil as add_monolingual with:
+    input:
+        unpack(reads(artifacts.WithMonolingual)),
+    output:
+        directory(
+            "<run>/distilled/{corpus}/{system}/seed{seed}/{decoding}/with_monolingual"
+        ),
+    log:
+        "<run>/logs/add_monolingual/{corpus}/{system}/seed{seed}/{decoding}.log",
+    benchmark:
+        "<run>/benchmarks/add_monolingual/{corpus}/{system}/seed{seed}/{decoding}.tsv"
+    group:
+        "monolingual"
+    params:
+        **handed("add_monolingual", artifacts.WithMonolingual),
+    message:
+        named(
+            "add monolingual sentences to {corpus} by {system}, {decoding} (seed {seed})"
+        )
 
 
 rule compare_texts:

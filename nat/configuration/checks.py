@@ -24,6 +24,7 @@ from nat.data.origins import (
     FurtherReferences,
     GivenSubwords,
     GivenTranslations,
+    MonolingualFiles,
     PairSource,
     Source,
     with_archive,
@@ -182,6 +183,13 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
     for key, source in sources_of(corpus).items():
         yield from _problems_of_source(key, source, corpus)
+    more = corpus.monolingual
+    if more is not None and corpus.generator is not None:
+        if more.model_fields_set != {"sentences"}:
+            yield "key 'monolingual': expected 'sentences' alone, which the 'generator' draws"
+    elif more is not None:
+        for key, source in {"monolingual": more, **more.parts_by_key}.items():
+            yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
         known = of_vocabulary if step == "vocabulary" else splits
@@ -202,6 +210,8 @@ def _problems_of_source(key: str, source: Source, corpus: Corpus) -> Iterator[st
         due = [{"codes", "vocabulary"}, {"pieces", "vocabulary"}]
     elif isinstance(source, GivenTranslations):
         due = [{corpus.target}]
+    elif isinstance(source, MonolingualFiles):
+        due.append(languages)
     elif isinstance(source, PairSource):
         due = [{PAIRS} if source.format in TOGETHER else languages]
         columns = source.columns

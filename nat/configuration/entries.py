@@ -21,6 +21,7 @@ from nat.configuration.overrides import RunChoice
 from nat.configuration.recipes import Recipe
 from nat.configuration.scales import Scale, Stages, TaskCorpus
 from nat.data.corpus import Corpus
+from nat.data.splits import MONOLINGUAL
 from nat.errors import UserError, told_of
 from nat.options import cached_method
 from nat.papers.description import Paper
@@ -255,6 +256,6 @@ def decoding_pattern(configuration: Entries) -> str:
 
 
 def all_splits(configuration: Entries) -> list[str]:
-    """Names of the splits of all corpora."""
+    """Names of the splits of all corpora, and that of monolingual text."""
     splits = (configuration.corpus(name).split_names for name in configuration.files["corpora"])
-    return sorted({split for names in splits for split in names})
+    return sorted({MONOLINGUAL, *(split for names in splits for split in names)})

@@ -66,6 +66,12 @@ class TeacherText(StrictModel):
     decoding: str
 
 
+class ExtendedText(TeacherText):
+    """The same, and after it the monolingual sentences of the corpus, if they are to be learned."""
+
+    monolingual: OrAbsent[Literal[True]] = None
+
+
 class SeveralTexts(OneOf, extra="allow"):
     """Texts among which a method of nat/distillation chooses; its other keys are its options."""
 
@@ -84,7 +90,7 @@ class Distillation(StrictModel, extra="allow"):
 
     __pydantic_extra__: dict[str, SeveralTexts]
 
-    distilled: OrAbsent[TeacherText] = None
+    distilled: OrAbsent[ExtendedText] = None
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "Distillation":

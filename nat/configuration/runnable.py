@@ -60,6 +60,14 @@ def is_traced(configuration: Configuration, decoding: str) -> bool:
     return alone and configuration.decoding_traits(decoding).traced
 
 
+def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
+    """The teacher whose published translations a corpus has in place of a system's own."""
+    teachers = configuration.corpus(corpus).distilled
+    return next(
+        (each for each in teachers if configuration.canonical(corpus, each) == system), None
+    )
+
+
 def decoding_to_distil(configuration: Configuration, decoding: str) -> str:
     """The decoding that translates a training text where students name another.
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from nat.data.splits import MONOLINGUAL, TRAIN
 from nat.options import Count, OrAbsent, Positive, Seeds, StrictModel, Text, Unique
 from nat.transformer.architecture import Architecture
 
@@ -45,13 +46,13 @@ class Stages(StrictModel):
 class Shards(StrictModel):
     """Jobs that decode one split."""
 
-    train: Count  # for the training text, which teachers translate
+    train: Count  # for the training text, or the monolingual one, which teachers translate
     valid: Count  # for the validation set
     test: Count  # for each test set
 
     def of(self, split: str) -> int:
         """Number of jobs that decode a split."""
-        return int(getattr(self, split, self.test))
+        return int(getattr(self, TRAIN if split == MONOLINGUAL else split, self.test))
 
 
 class LatencyOptions(StrictModel):

@@ -27,10 +27,15 @@ def files_of(prefix: Path | str) -> tuple[Path, Path]:
 
 def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path | str) -> int:
     """Write sentences of space-separated subwords, or of none, as ids; return their number."""
-    tokens = array(np.min_scalar_type(len(vocabulary) - 1).char)
+    return write_ids(map(vocabulary.encode, lines), len(vocabulary), prefix)
+
+
+def write_ids(sentences: Iterable[list[int]], symbols: int, prefix: Path | str) -> int:
+    """Write sentences of ids of a vocabulary with so many symbols; return their number."""
+    tokens = array(np.min_scalar_type(symbols - 1).char)
     offsets = array("q", [0])
-    for line in lines:
-        tokens.extend(vocabulary.encode(line))
+    for ids in sentences:
+        tokens.extend(ids)
         offsets.append(len(tokens))
     for path, values in zip(files_of(prefix), (tokens, offsets), strict=True):
         with atomic_path(path) as temporary, temporary.open("wb") as file:

@@ -2,6 +2,8 @@
 
 raw                                                     the references
 {distilled: {system: S, decoding: D}}                   translations of an autoregressive system
+{distilled: {system: S, decoding: D, monolingual: true}}
+                                                        and those of monolingual sentences
 {mixed: {raw: 0.5, distilled: {...}}}                   one of the two, see `nat.distillation.mixed`
 {dynamic: {candidates: [{system: S, decoding: D}, raw], regulariser: {...}}}
                                                         one of several: `nat.distillation.dynamic`
@@ -21,12 +23,14 @@ _LIST = "candidates"
 class Candidate:
     """A target side of the training text: translations of a system, or the references (None).
 
-    The seed is None until it is known.
+    The seed is None until it is known. With `monolingual`, the translations of the monolingual
+    sentences of the corpus follow, with these as their source.
     """
 
     system: str | None = None
     decoding: str | None = None
     seed: int | None = None
+    monolingual: bool | None = None
 
     @property
     def name(self) -> str:

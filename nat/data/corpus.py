@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nat.data.origins import GivenSubwords, GivenTranslations, Split
+from nat.data.origins import GivenSubwords, GivenTranslations, Monolingual, Split
 from nat.data.raw_text import Preparation
 from nat.data.splits import TRAIN, VALID
 from nat.errors import UserError
@@ -98,6 +98,7 @@ class Corpus(StrictModel):
     derived: OrAbsent[DerivedText] = None
     subwords: OrAbsent[GivenSubwords] = None
     distilled: dict[str, GivenTranslations] = {}
+    monolingual: OrAbsent[Monolingual] = None
     diacritics: dict[str, Literal["normalise", "remove"]] = {}
     expected: Expected = {}
     bleu_tokeniser: OrAbsent[BleuTokeniser] = None

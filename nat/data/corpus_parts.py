@@ -6,7 +6,7 @@ from typing import Any
 
 from nat.data.corpus import Corpus
 from nat.data.origins import FurtherReferences, Source, with_archive
-from nat.data.splits import TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 
 
 def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
@@ -26,14 +26,17 @@ def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
 def text_part(corpus: Corpus, split: str = TRAIN) -> Corpus:
     """The part of a corpus whose raw text is made in one step.
 
-    It is a test set, or the training text, `valid`, and what is cut out of it.
+    It is a test set, monolingual text, or the training text with `valid` and what is cut out of it.
     """
+    splits = [split]
+    left_out: dict[str, Any] = {"subwords": None, "distilled": {}, "monolingual": None}
     if split in (TRAIN, VALID):
         cut = [test for test in corpus.test_names if corpus.is_cut_out(test)]
-        return part_of(corpus, [TRAIN, VALID, *cut])
-    of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
-    own = {key: none for key, none in of_training.items() if key in corpus.model_fields_set}
-    return part_of(corpus, [split]).model_copy(update=own)
+        splits, left_out = [TRAIN, VALID, *cut], {"monolingual": None}
+    elif split == MONOLINGUAL:
+        del left_out["monolingual"]
+    own = {key: none for key, none in left_out.items() if key in corpus.model_fields_set}
+    return part_of(corpus, splits).model_copy(update=own)
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
@@ -43,6 +46,8 @@ def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
         description.pop("pairs", None)
     left_out = {"description", "licensed_by", "licence", "dataset"}
     left_out |= {"expected", "bleu_tokeniser", "least_perfect_score"}
+    if split != MONOLINGUAL:
+        left_out.add("monolingual")
     return {key: value for key, value in written.items() if key not in left_out}
 
 
@@ -50,6 +55,7 @@ def sources_of(corpus: Corpus) -> dict[str, Source]:
     """All descriptions of files of a corpus by their key in the corpus file."""
     sources: dict[str, Source] = {} if corpus.subwords is None else {"subwords": corpus.subwords}
     sources |= {f"distilled.{teacher}": text for teacher, text in corpus.distilled.items()}
+    sources |= monolingual_files(corpus)
     for name, split in corpus.splits.items():
         sources |= split.parts_by_key(name)
         for number, part in enumerate(split.references):
@@ -75,6 +81,21 @@ def local_files(corpus: Corpus, *, references: bool = False) -> list[tuple[str, 
         for label, names in source.labelled.items()
         for name in names
     ]
+
+
+def monolingual_files(corpus: Corpus) -> dict[str, Source]:
+    """The descriptions of files of monolingual text by their key; none of a generated corpus.
+
+    Those without the source language are left out, as are references in the other language below.
+    """
+    parts = {} if corpus.monolingual is None else corpus.monolingual.parts_by_key
+    return {key: part for key, part in parts.items() if corpus.source in part.labelled}
+
+
+def has_monolingual(corpus: Corpus) -> bool:
+    """Return True for a corpus with sentences of its source language without translations."""
+    drawn = corpus.generator is not None and corpus.monolingual is not None
+    return drawn or bool(monolingual_files(corpus))
 
 
 def listed_references(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:

@@ -92,6 +92,26 @@ class GivenTranslations(Source):
     segmented: bool = False
 
 
+class MonolingualFiles(Source):
+    """Files of sentences of the source language, one in a line."""
+
+
+class Monolingual(MonolingualFiles):
+    """Sentences of the source language without translations, from one origin or several `parts`.
+
+    A generated corpus draws its own, as many as `sentences` says.
+    """
+
+    parts: Annotated[list[MonolingualFiles], Field(min_length=1)] = []
+    sentences: OrAbsent[Count] = None
+
+    @property
+    def parts_by_key(self) -> dict[str, MonolingualFiles]:
+        """The parts by their key in the corpus file."""
+        of_parts = {f"monolingual.parts[{n}]": part for n, part in enumerate(self.parts)}
+        return of_parts or {"monolingual": self}
+
+
 class Split(PairSource):
     """One origin of pairs, or several (`parts`), or every nth usable pair of `train` (`every`).
 

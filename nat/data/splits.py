@@ -9,6 +9,9 @@ from pathlib import Path
 
 TRAIN, VALID = "train", "valid"
 
+MONOLINGUAL = "monolingual"
+"""The sentences of a corpus without translations, which is the name of their folder, too."""
+
 CORPORA = Path("results/corpora")  # folder of all corpora
 
 GIVEN = "given"
@@ -22,4 +25,6 @@ PERFECT = "perfect.json"
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
     """The folder with the steps of a split of a corpus."""
     whole = corpora / corpus
+    if split == MONOLINGUAL:
+        return whole / MONOLINGUAL
     return whole if split in (TRAIN, VALID) else whole / "tests" / split

@@ -203,7 +203,7 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
         for side, language in zip(SIDES, corpus.sides, strict=True):
             if side == "target" or not corruption:
                 name = f"{split}.{language}"
-                work = partial(_split_lines, path=subwords_file(learned, side))
+                work = partial(split_lines, path=subwords_file(learned, side))
                 write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
     if corruption:
         vocabulary = Vocabulary.from_lines(read_lines(learned / f"{TRAIN}.{corpus.target}"))
@@ -217,7 +217,8 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
 _known_splitter = cache(splitter_at)
 
 
-def _split_lines(lines: list[str], path: Path) -> list[str]:
+def split_lines(lines: list[str], path: Path) -> list[str]:
+    """Split lines of tokens into subwords by a file of `subwords_file`, which is read once."""
     return list(map(_known_splitter(path), lines))
 
 

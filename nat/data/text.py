@@ -16,15 +16,16 @@ from typing import Any
 from nat.checksums import sha256_of
 from nat.data.clean import Seen, usable_digest
 from nat.data.corpus import Corpus, check_expected
-from nat.data.corpus_parts import listed_references, sources_of
+from nat.data.corpus_parts import listed_references, monolingual_files, sources_of
 from nat.data.flags import TextFlags
 from nat.data.formats import EXTRA_REFERENCES, REMEDIES, read_format, read_sentences
-from nat.data.invented.text import write_corpus
+from nat.data.invented.language import language_of
+from nat.data.invented.text import generate, write_corpus
 from nat.data.lines import read_lines, unpacked, write_lines, writing_pairs
 from nat.data.origins import FurtherReferences, PairSource
 from nat.data.references import references_path, write_references
 from nat.data.sources import FetchedSource, Place, fetch
-from nat.data.splits import CORPORA, GIVEN, TRAIN, VALID, folder_of
+from nat.data.splits import CORPORA, GIVEN, MONOLINGUAL, TRAIN, VALID, folder_of
 from nat.data.subwords import SUBWORDS, joined
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -42,14 +43,16 @@ def make_text(corpus: Corpus, output: Path, place: Place, corpora: Path = CORPOR
     `UserError` if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
     with atomic_directory(output) as folder:
-        if corpus.generator is not None:
+        if corpus.monolingual is not None:
+            facts = _collect_monolingual(corpus, folder, place)
+        elif corpus.generator is not None:
             with atomic_directory(output.parent / "references") as references:
                 facts = write_corpus(corpus, folder, references)
         elif corpus.derived or all(corpus.is_cut_out(split) for split in corpus.split_names):
             facts = _copy(corpus, folder, corpora, place.name)
         else:
             facts = _collect(corpus, folder, place)
-        check_expected(corpus, "text", facts["pairs"], output)
+        check_expected(corpus, "text", facts.get("pairs", {}), output)
         write_json(folder / "text.json", {"corpus": place.name, **facts})
 
 
@@ -114,6 +117,41 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
         },
     }
     return facts | flags.as_written | ({"given": given} if given else {})
+
+
+def _collect_monolingual(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
+    """Write `monolingual.{source}`: from files, or drawn as the sources of training pairs are."""
+    path, due = folder / f"{MONOLINGUAL}.{corpus.source}", corpus.monolingual
+    assert due is not None
+    if corpus.generator is not None:
+        # a stream of its own, from the sentences that belong to the training text
+        split, number = f"{TRAIN}_{MONOLINGUAL}", due.sentences or 0
+        pairs = generate(language_of(corpus.generator), split, number)
+        return {"origin": "generator", "sentences": write_lines(path, (one for one, _ in pairs))}
+    parts = [fetch(each, corpus, key, place) for key, each in monolingual_files(corpus).items()]
+    change = corpus.preparation(corpus.source).changed
+
+    def sentences() -> Iterator[str]:
+        for part in parts:
+            with part.opened(folder) as files:
+                for file in files[corpus.source]:
+                    yield from map(change, read_sentences("lines", file))
+
+    number = write_lines(path, sentences())
+    if due.sentences not in (None, number):
+        raise UserError(
+            f"{place.key(MONOLINGUAL)}.sentences is {due.sentences}, but there are {number}; "
+            "correct the key or the files"
+        )
+    return {
+        "origin": " and ".join(dict.fromkeys(part.origin for part in parts)),
+        "sentences": number,
+        "sha256": sha256_of(path),
+        "read_from": [file for part in parts for file in part.read_from(corpus.source)],
+        "downloads": {
+            url: sha256_of(file) for part in parts for url, file in part.downloaded.items()
+        },
+    }
 
 
 def _write(

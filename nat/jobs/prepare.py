@@ -4,7 +4,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import Comparison, ComparisonShard, CorpusStep, Distilled, Ngrams, Translations
+from nat.artifacts import (
+    Comparison,
+    ComparisonShard,
+    CorpusStep,
+    Distilled,
+    Ngrams,
+    Translations,
+    WithMonolingual,
+)
 from nat.data.binarised import BinarisedText, binarise_folder
 from nat.data.clean import filter_folder
 from nat.data.corpus import Corpus
@@ -12,6 +20,7 @@ from nat.data.corpus_parts import part_of
 from nat.data.distilled import distil, of_published, of_teacher
 from nat.data.flags import read_flags, sentence
 from nat.data.likeness import REPORT
+from nat.data.monolingual import KINDS, add_monolingual, prepare_monolingual
 from nat.data.splits import GIVEN, TRAIN, VALID
 from nat.data.subwords import apply_bpe as apply_learned
 from nat.data.subwords import bpe_folder
@@ -74,6 +83,24 @@ def prepare_split(corpus: Corpus, split: str, folder: Path, learned: Path) -> No
     apply_learned(part, folder / "tokens", learned, folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")
     perfect.measure(corpus, split, folder)
+
+
+def prepare_sentences(job: Step) -> None:
+    """Prepare the monolingual text, with the subwords learned from the training text."""
+    text, learned = (Path(each.path) for each in job.inputs.before)
+    report = prepare_monolingual(job.corpus, text, learned, job.path, job.processes)
+    name = f"{job.artifact.corpus}, monolingual"
+    left_out = ", ".join(f"{n:,} {KINDS[reason]}" for reason, n in report["dropped"].items())
+    said = f"{report['kept']:,} of {report['read']:,} sentences are kept"
+    Progress(name, 0, "lines").say(f"{said}; left out: {left_out}" if left_out else said)
+
+
+def extend_text(job: Job[WithMonolingual]) -> None:
+    """Add monolingual sentences and their translations to a distilled text."""
+    inputs = job.inputs
+    read = (inputs.corpus, inputs.text, inputs.monolingual, inputs.translations)
+    binarised, distilled, monolingual, translations = (Path(each.path) for each in read)
+    add_monolingual(job.corpus, binarised, distilled, monolingual, translations, job.path)
 
 
 def summarise_corpus(job: Step) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from nat.artifacts import Model
+from nat.artifacts import Model, WithMonolingual
 from nat.checksums import CHECKPOINTS, OF_FOLDER, sha256_of, verified
 from nat.configuration import differences, fingerprint
 from nat.data.archive import is_whole_zip
@@ -114,7 +114,12 @@ def describe(job: Job[Model]) -> Run:
     training, seed = job.configuration.training(model.system), model.seed
     name, raw = f"{model.system} on {model.corpus}", inputs.corpus.path
     source, target = job.corpus.sides
-    train = (f"{raw}/train.{source}", *(f"{text.path}/train.{target}" for text in inputs.texts))
+    # monolingual sentences are in a text of their own, which has both sides
+    extended = [text.path for text in inputs.texts if isinstance(text, WithMonolingual)]
+    train = (
+        f"{[*extended, raw][0]}/train.{source}",
+        *(f"{text.path}/train.{target}" for text in inputs.texts),
+    )
     valid = (f"{raw}/valid.{source}", f"{raw}/valid.{target}")
     start, teacher = (each and each.weights for each in (inputs.start, inputs.teacher))
     pairwise_bleu = inputs.comparison and inputs.comparison.path

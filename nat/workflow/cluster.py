@@ -14,7 +14,7 @@ from nat.configuration.files import file_of, read_yaml
 from nat.configuration.models import read_model
 from nat.configuration.scales import Cluster, Needs
 from nat.data.corpus import SizeAbout, Step
-from nat.data.splits import TRAIN
+from nat.data.splits import MONOLINGUAL, TRAIN
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -99,11 +99,16 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
 
 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
-    """Pairs of a split: counted where the corpus is made, else as its file says; 0 if unknown."""
+    """Sentences of a split: counted where the corpus is made, else as its file says.
+
+    They are 0 if unknown.
+    """
     with suppress(UserError, KeyError):  # not made, or damaged: what makes it again must start
         made = read_json(configuration.root / f"results/corpora/{corpus}/corpus.json")
         return int(made["splits"][split]["pairs"])
     description = configuration.corpus(corpus)
+    if split == MONOLINGUAL:
+        return (description.monolingual and description.monolingual.sentences) or 0
     if description.generator is not None:
         return description.generator.pairs.get(split, 0)
     steps: tuple[Step, ...] = ("tokens", "clean", "text")

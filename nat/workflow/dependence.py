@@ -15,7 +15,7 @@ from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
 from nat.data.corpus_parts import has_references, listed_references, prepared_as, text_part
-from nat.data.splits import TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
@@ -98,7 +98,7 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
         ]
     if artifact.step != "text":
         prepared = description.preprocessing.as_written()
-        own = {} if artifact.split == TRAIN else _scored_as(description)
+        own = {} if artifact.split in (TRAIN, MONOLINGUAL) else _scored_as(description)
         return prepared | own
     text = prepared_as(description, artifact.split)
     for split in text.get("splits", {}).values():
@@ -145,7 +145,7 @@ def identity(configuration: Configuration, artifact: Artifact) -> str:
 
 MADE_ALONE = (
     *("Analysis", "Comparison", "Converted", "Distilled"),
-    *("Model", "Ngrams", "Score", "TunedGamma"),
+    *("Model", "Ngrams", "Score", "TunedGamma", "WithMonolingual"),
 )
 """Kinds that one run can take from another, each made by a job that records its identity."""
 MADE_WITH = {

@@ -21,7 +21,7 @@ from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
 from nat.data.corpus_parts import has_references
-from nat.data.splits import TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports
@@ -148,7 +148,12 @@ class Graph:
     def texts(self) -> list[str]:
         """Every text of this scale that is not generated, further references, and checkpoints."""
         made = with_inputs(self.configuration, self.results())
-        steps: list[Artifact] = [each for each in made if isinstance(each, PublishedCheckpoint)]
+        steps: list[Artifact] = [
+            each
+            for each in made
+            if isinstance(each, PublishedCheckpoint)
+            or (isinstance(each, CorpusStep) and (each.step, each.split) == ("text", MONOLINGUAL))
+        ]
         for corpus in self._prepared():
             description = self.configuration.corpus(corpus)
             if description.generator is not None:
@@ -203,9 +208,10 @@ class Graph:
 
         It is the length of the longest chain of systems that depend on each other, starting with
         this one: those run first, so that no core is idle at the end. Other systems wait for
-        translations of the training text alone, so those of any other split are last.
+        translations of what they learn alone, so those of any other split are last.
         """
-        return _generations(self.configuration.on(corpus), system) if split == TRAIN else 0
+        is_learned = split in (TRAIN, MONOLINGUAL)
+        return _generations(self.configuration.on(corpus), system) if is_learned else 0
 
 
 @cache

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifact import Artifact
-from nat.artifacts import Analysis, DistilledText, Latency, OfTraining, published_by
+from nat.artifacts import Analysis, DistilledText, Latency, OfTraining
 from nat.configuration import Configuration
 from nat.configuration.reading import write_snapshot
+from nat.configuration.runnable import published_by
 from nat.files import write_by_content
 from nat.job import FOLDER, Job, JobConfiguration, JobDecoding, JobSystem, write_jobs
 from nat.papers.reports import Report, Site, resolve

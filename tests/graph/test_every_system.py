@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from nat import registry
-from nat.artifacts import Model
+from nat.artifacts import Model, WithMonolingual
 from nat.configuration import Configuration, load
 from nat.configuration.runnable import cannot_train
 from nat.data.batch import source_tensor
@@ -97,8 +97,12 @@ def make_inputs(configuration: Configuration, system: str) -> None:
     for number, text in enumerate(inputs.texts):
         if not Path(text.path).exists():
             Path(text.path).mkdir(parents=True)
-            lines = sentences(31, 2 + number)[1]
-            write_binarised(lines, vocabulary, Path(text.path) / "train.lu")
+            extended = isinstance(text, WithMonolingual)
+            source, target = sentences(37 if extended else 31, 2 + number)
+            write_binarised(target, vocabulary, Path(text.path) / "train.lu")
+            if extended:
+                write_binarised(source, vocabulary, Path(text.path) / "train.ka")
+                vocabulary.save(Path(text.path) / "vocabulary.txt")
     if inputs.comparison is not None:
         path = Path(inputs.comparison.path)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from nat.files import read_json
 from snakemake_logger_plugin_jobs import pending
 from tests.made_up_corpus import PREPROCESSING
 from tests.messages import must_name
@@ -390,6 +391,7 @@ OTHERS = [
     f"{MADE.format('scores')}/nat-kd/seed1/one-pass/valid.json",  # of translations in shards
     f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared and weighted
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
+    f"{MADE.format('models')}/u-dims-cmlm-kd-monolingual/seed1/model.pt",
     "claimed_claims",
     "claimed_table_2",  # with an assistant, and with a model that was converted
 ]
@@ -401,6 +403,32 @@ NOT_OPENED = {
     "merge_shards": ("model.pt", ".npz", "-tuned.json"),
 }
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
+
+
+@pytest.mark.graph
+def test_a_student_learns_from_monolingual_text_as_well(run: tuple[Path, str]) -> None:
+    """Its pairs are those of the training text and as many more as have translations."""
+    repository, _ = run
+    model = f"{MADE.format('models')}/u-dims-cmlm-kd-monolingual/seed1/model.pt"
+    status, screen = snakemake(repository, model)
+    assert status == 0, screen
+    assert "toy-micro, monolingual: " in screen and "sentences are kept" in screen
+    (made,) = repository.glob("results/micro/distilled/*/cmlm-kd/seed1/*/with_monolingual")
+    report = read_json(made / "monolingual.json")
+    assert 0 < report["monolingual"] <= 60
+    trained, alone = (
+        read_json(repository / MADE.format("models") / f"{system}/seed1/training.json")["pairs"]
+        for system in ("u-dims-cmlm-kd-monolingual", "cmlm-kd")
+    )
+    assert trained["train"]["used"] == report["pairs"]
+    assert report["pairs"] == alone["train"]["used"] + report["monolingual"]
+    replace_in(repository / "config/corpora/toy-micro.yaml", "sentences: 60", "sentences: 50")
+    _, screen = snakemake(repository, "-n", model, *RUN)
+    assert counts(screen) == {
+        **{"fetch_monolingual": 1, "prepare_monolingual": 1, "translate": 2, "merge_shards": 1},
+        **{"add_monolingual": 1, "train": 1},
+    }
+    replace_in(repository / "config/corpora/toy-micro.yaml", "sentences: 50", "sentences: 60")
 
 
 @pytest.mark.graph
