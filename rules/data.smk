@@ -239,6 +239,7 @@ use rule clean as prepare_monolingual with:
         "results/corpora/{corpus}/monolingual/logs/prepare.log",
     benchmark:
         "results/corpora/{corpus}/monolingual/benchmarks/prepare.tsv"
+    # not that of the training text, whose five steps share the minutes of a Slurm job
     group:
         "monolingual_text"
     params:

@@ -181,15 +181,13 @@ def _problems(corpus: Corpus) -> Iterator[str]:
             yield from _problems_of_source(f"splits.{name}", text, corpus)
         if text.keep_repeated and text.every is None:
             yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
-    for key, source in sources_of(corpus).items():
+    described, more = sources_of(corpus), corpus.monolingual
+    if more is not None and corpus.generator is None:
+        described |= {"monolingual": more, **more.parts_by_key}
+    elif more is not None and more.model_fields_set != {"sentences"}:
+        yield "key 'monolingual': expected 'sentences' alone, which the 'generator' draws"
+    for key, source in described.items():
         yield from _problems_of_source(key, source, corpus)
-    more = corpus.monolingual
-    if more is not None and corpus.generator is not None:
-        if more.model_fields_set != {"sentences"}:
-            yield "key 'monolingual': expected 'sentences' alone, which the 'generator' draws"
-    elif more is not None:
-        for key, source in {"monolingual": more, **more.parts_by_key}.items():
-            yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
         known = of_vocabulary if step == "vocabulary" else splits

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nat.artifacts import Model
 from nat.configuration.checks import check_corpus
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.corpus import Corpus
@@ -23,6 +24,7 @@ from nat.data.text import make_text
 from nat.data.translations import write_translations
 from nat.data.vocabulary import UNK, Vocabularies, Vocabulary
 from nat.errors import UserError
+from nat.options import validated
 from tests.made_up_corpus import (
     as_corpus,
     corpus_file,
@@ -176,6 +178,13 @@ def test_where_it_comes_from_is_checked(monolingual: dict[str, object], message:
         check_corpus("own", corpus(monolingual=monolingual))
 
 
+def test_a_generated_corpus_has_no_files_of_it() -> None:
+    content = configured("micro").corpus("toy-micro").as_written()
+    given = validated(Corpus, {**content, "monolingual": {"files": {"ka": "more.ka"}}})
+    with told("key 'monolingual': expected 'sentences' alone"):
+        check_corpus("own", given)
+
+
 def test_only_the_direction_of_its_language_has_it() -> None:
     """Its files are those of the source language; a corpus with the other direction has none."""
     configuration = configured("small")
@@ -190,8 +199,6 @@ def test_only_the_direction_of_its_language_has_it() -> None:
 
 
 def test_a_system_that_learns_from_it_needs_it() -> None:
-    from nat.artifacts import Model
-
     configuration = configured("small")
     system = "u-dims-cmlm-kd-monolingual"
     inputs = Model("small", "multi30k-en-de", system, 1).inputs(configuration)
