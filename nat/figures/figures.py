@@ -5,7 +5,7 @@ A painter for each kind draws a panel, most often of a task, from the frame of i
 
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +82,11 @@ def write(plot: Plot, pdf: Path) -> None:
 
 
 def draw(plot: Plot) -> Figure:
-    """Draw a figure: title, panels (two a row), names of series and notes from top to bottom."""
-    kind, shown = plot.figure.described.kind, [Panel(plot, label) for label in plot.figure.columns]
+    """Draw a figure: title, panels (two a row), names of series and notes from top to bottom.
+
+    Panels without points are left out, and named in the notes, if others have some.
+    """
+    kind, shown = plot.figure.described.kind, _drawn(plot)
     width, columns = drawing.PAGE_WIDTH, 1 if kind in OF_TEXTS else min(len(shown), 2)
     if kind == "heat_map" and maps.crowded(shown):
         width, columns = maps.crowded(shown), 1
@@ -127,6 +130,12 @@ def draw(plot: Plot) -> Figure:
     return figure
 
 
+def _drawn(plot: Plot) -> list[Panel]:
+    """The panels that have points, or all if none has any."""
+    panels = [Panel(plot, label) for label in plot.figure.columns]
+    return [panel for panel in panels if not panel.empty] or panels
+
+
 def _paint(axes: Axes, panel: Panel) -> float:
     """Draw a panel: its title, its axes and what its kind shows; returns its height, inches."""
     kind, points = panel.description.kind, panel.points
@@ -156,7 +165,7 @@ def _paint(axes: Axes, panel: Panel) -> float:
 def notes(plot: Plot) -> list[str]:
     """Make the notes of a figure."""
     ran = [record for record in plot.records if record["status"] == "run"]
-    kind, shown = plot.figure.described.kind, [Panel(plot, label) for label in plot.figure.columns]
+    kind, shown = plot.figure.described.kind, _drawn(plot)
     lines = [OF_TEXTS[kind]] if ran and kind in OF_TEXTS else []
     if marks := MARKS.get(kind):
         others = f"{marks}, one seed"
@@ -180,20 +189,26 @@ def notes(plot: Plot) -> list[str]:
         lines.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         lines.append("Black cross: the training collapsed.")
-    drawn = [panel.label for panel in shown if not panel.empty]  # others say so themselves
-    lines += _missing(plot.frame[plot.frame["column"].isin(drawn)])
+    if not shown[0].empty:  # else they say so themselves
+        lines += _missing(plot.frame, [panel.label for panel in shown])
     if lost := sum(int(record["not_decoded"]) for record in ran):
         lines.append(f"Not decoded and scored as empty: {counted(lost, 'sentence')}.")
     return lines + list(plot.figure.described.notes)
 
 
-def _missing(points: pd.DataFrame) -> list[str]:
-    """Say which series lack points in which panels, by their state."""
-    places: dict[tuple[Any, str], list[Any]] = {}
-    lacking = points[~points["status"].isin(["run", QUOTED])]
-    for (state, series), own in lacking.groupby(["status", "row"], sort=False):
-        places.setdefault((state, "; ".join(own["column"].unique())), []).append(series)
+def _missing(points: pd.DataFrame, drawn: Sequence[str]) -> list[str]:
+    """Say which panels are left out, and which series lack points in which others, by state."""
+    places: dict[tuple[Any, Any], list[Any]] = {}
+    left_out = points[~points["column"].isin(drawn)]
+    for panel, own in left_out.groupby("column", sort=False):
+        state = values.missing_state(own.to_dict("records"))  # type: ignore[arg-type]
+        places.setdefault((state, ""), []).append(panel)
+    lacking = points.drop(left_out.index)
+    lacking = lacking[~lacking["status"].isin(["run", QUOTED])]
+    for (why, series), own in lacking.groupby(["status", "row"], sort=False):
+        where = f" ({'; '.join(own['column'].unique())})"
+        places.setdefault((why, where), []).append(series)
     return [
-        f"{state[:1].upper()}{state[1:]}: {'; '.join(series)} ({panels})."
-        for (state, panels), series in places.items()
+        f"{state[:1].upper()}{state[1:]}: {'; '.join(names)}{where}."
+        for (state, where), names in places.items()
     ]

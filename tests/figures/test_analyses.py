@@ -55,7 +55,7 @@ def test_a_heat_map_of_an_analysis(tmp_path: Path) -> None:
     path = write(plain, similar(0.25))
     drawn = Drawn(plot_of(plain))
     assert drawn.axes[0].images[0].get_array().tolist() == [[1.0, 0.25], [0.25, 1.0]]
-    assert "not run" in drawn.texts
+    assert "Not run: CMLM." in drawn.said
     write(plain, similar(0.25), similar(-0.5))
     images = [axes.images for axes in Drawn(plot_of(plain)).axes if axes.images]
     assert [each[0].get_clim() for each in images] == [(-0.5, 1.0)] * 2
