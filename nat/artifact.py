@@ -12,7 +12,7 @@ from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
 from nat.data.corpus_parts import has_monolingual, has_references, local_files, part_of, text_part
-from nat.data.splits import MONOLINGUAL, TRAIN, VALID, folder_of
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID, folder_of, together_with
 from nat.errors import UserError
 
 
@@ -121,24 +121,23 @@ class CorpusStep(Artifact):
         return Inputs(before=tuple(self._before(configuration.corpus(self.corpus))))
 
     def _before(self, corpus: Corpus) -> Iterable[Artifact]:
-        test = None if self.split == TRAIN else self.split
         text, derived = replace(self, step="text"), corpus.derived
-        if test == MONOLINGUAL and not has_monolingual(corpus):
+        if self.split == MONOLINGUAL and not has_monolingual(corpus):
             raise UserError(
                 f"{file_of('corpora', self.corpus)}: no key 'monolingual' with text in "
                 f"'{corpus.source}', but a system learns from it; add it, or remove 'monolingual' "
                 "from the key 'text' of the system"
             )
         if self.step == "references":
-            part = part_of(corpus, [TRAIN, VALID] if test is None else [test])
+            part = part_of(corpus, together_with(self.split))
             return text, *self._kept(local_files(part, references=True))
         if self.step == "text" and derived is not None:
             return [replace(self, corpus=derived.source)]
-        if self.step == "text" and test is not None and corpus.is_cut_out(test):
+        if self.step == "text" and self.split != TRAIN and corpus.is_cut_out(self.split):
             return [CorpusStep(self.corpus, "text")]
         if self.step == "text":
             return self._kept(local_files(text_part(corpus, self.split)))
-        if test is not None:
+        if self.split != TRAIN:
             return text, CorpusStep(self.corpus, "bpe")
         before = STEPS[: STEPS.index(self.step)]
         if self.step == "corpus.json":

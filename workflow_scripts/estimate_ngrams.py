@@ -1,7 +1,17 @@
 """Estimate an n-gram language model of a distilled training text."""
 
-from nat.job import run_job
-from nat.jobs.prepare import estimate_ngrams
+from pathlib import Path
+
+from nat.artifacts import Ngrams
+from nat.job import Job, run_job
+from nat.language_model.ngram import estimate_from
+
+
+def main(job: Job[Ngrams]) -> None:
+    """Estimate an n-gram language model of a distilled training text."""
+    text, order = Path(job.inputs.text.path), job.artifact.order
+    estimate_from(text, job.corpus.target, order, job.path)
+
 
 if __name__ == "__main__":
-    run_job(estimate_ngrams)
+    run_job(main)

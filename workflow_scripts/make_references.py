@@ -1,7 +1,22 @@
-"""Collect the further references that a corpus file lists for some of its splits."""
+"""Collect several references of the splits of a corpus that are prepared together."""
 
-from nat.job import run_job
-from nat.jobs.fetch import make_references
+from pathlib import Path
+
+from nat.artifacts import CorpusStep
+from nat.data.corpus_parts import has_references
+from nat.data.splits import together_with
+from nat.data.text import make_references
+from nat.job import Job, run_job
+from nat.jobs.fetch import place_of
+
+
+def main(job: Job[CorpusStep]) -> None:
+    """Collect the further references of the splits that are prepared together."""
+    text, place = Path(job.inputs.before[0].path), place_of(job, job.artifact.corpus)
+    prepared = together_with(job.artifact.split)
+    splits = [split for split in prepared if has_references(job.corpus, split)]
+    make_references(job.corpus, splits, text, job.path, place)
+
 
 if __name__ == "__main__":
-    run_job(make_references)
+    run_job(main)

@@ -1,7 +1,17 @@
-"""Make the text folder of a corpus: download, copy local files, or generate."""
+"""Make the raw text of a corpus, or of one of its test sets."""
 
-from nat.job import run_job
-from nat.jobs.fetch import make_text
+from nat.artifacts import CorpusStep
+from nat.data.corpus_parts import text_part
+from nat.data.text import make_text
+from nat.job import Job, run_job
+from nat.jobs.fetch import place_of
+
+
+def main(job: Job[CorpusStep]) -> None:
+    """Make the raw text of a corpus, or of one of its test sets."""
+    part = text_part(job.corpus, job.artifact.split)
+    make_text(part, job.path, place_of(job, job.artifact.corpus))
+
 
 if __name__ == "__main__":
-    run_job(make_text)
+    run_job(main)

@@ -1,7 +1,7 @@
 """Split the text of a corpus into tokens."""
 
 from nat.job import run_job
-from nat.jobs.prepare import filter_text
+from nat.jobs.prepare import prepare_step
 
 if __name__ == "__main__":
-    run_job(filter_text)
+    run_job(prepare_step)

@@ -20,16 +20,8 @@ from nat.data.corpus import Corpus
 from nat.data.corpus_parts import sources_of
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.invented.language import language_of
-from nat.data.origins import (
-    FurtherReferences,
-    GivenSubwords,
-    GivenTranslations,
-    MonolingualFiles,
-    PairSource,
-    Source,
-    with_archive,
-)
-from nat.data.splits import TRAIN, VALID
+from nat.data.origins import GivenSubwords, GivenTranslations, PairSource, Source, with_archive
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError, told_of
 from nat.options import hint
@@ -176,17 +168,15 @@ def _problems(corpus: Corpus) -> Iterator[str]:
         ):
             wanted = f"{corpus.source} and {corpus.target}"
             yield f"key '{key}': found {', '.join(value)}, expected {wanted}"
+    described: dict[str, Source] = {f"splits.{name}": its for name, its in corpus.splits.items()}
     for name, text in corpus.splits.items():
-        if text.parts or text.every is not None:
-            yield from _problems_of_source(f"splits.{name}", text, corpus)
         if text.keep_repeated and text.every is None:
             yield f"'splits.{name}': key 'keep_repeated' goes with 'every'"
-    described, more = sources_of(corpus), corpus.monolingual
-    if more is not None and corpus.generator is None:
-        described |= {"monolingual": more, **more.parts_by_key}
+    if (more := corpus.monolingual) is not None and corpus.generator is None:
+        described |= {MONOLINGUAL: more, **more.parts_by_key(MONOLINGUAL)}
     elif more is not None and more.model_fields_set != {"sentences"}:
         yield "key 'monolingual': expected 'sentences' alone, which the 'generator' draws"
-    for key, source in described.items():
+    for key, source in (described | sources_of(corpus)).items():
         yield from _problems_of_source(key, source, corpus)
     for step, sizes in corpus.expected.items():
         of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
@@ -203,13 +193,11 @@ def _problems_of_source(key: str, source: Source, corpus: Corpus) -> Iterator[st
         own = ", ".join(f"'{each}'" for each in known if each in type(source).model_fields)
         yield f"'{key}': found {' and '.join(source.origins) or 'none'}, expected one of {own}"
     languages = {corpus.source, corpus.target}
-    due = [{language} for language in languages]  # of further references
+    due = [{language} for language in languages]  # of references, and of monolingual text
     if isinstance(source, GivenSubwords):
         due = [{"codes", "vocabulary"}, {"pieces", "vocabulary"}]
     elif isinstance(source, GivenTranslations):
         due = [{corpus.target}]
-    elif isinstance(source, MonolingualFiles):
-        due.append(languages)
     elif isinstance(source, PairSource):
         due = [{PAIRS} if source.format in TOGETHER else languages]
         columns = source.columns
@@ -217,7 +205,7 @@ def _problems_of_source(key: str, source: Source, corpus: Corpus) -> Iterator[st
             yield f"'{key}': key 'columns': expected columns for {_listed(languages)}, from 0"
         with told_of(f"'{key}': key 'sacrebleu': "):
             with_archive(source, corpus.sides)
-    elif isinstance(source, FurtherReferences) and source.format != EXTRA_REFERENCES:
+    elif getattr(source, "format", "") != EXTRA_REFERENCES:
         due.append(languages)
     for name, value in (
         ("urls", source.urls),

@@ -6,7 +6,7 @@ the smallest unsigned type that fits the vocabulary; `PREFIX.offsets.npy` holds 
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path |
     return write_ids(map(vocabulary.encode, lines), len(vocabulary), prefix)
 
 
-def write_ids(sentences: Iterable[list[int]], symbols: int, prefix: Path | str) -> int:
+def write_ids(sentences: Iterable[Iterable[int]], symbols: int, prefix: Path | str) -> int:
     """Write sentences of ids of a vocabulary with so many symbols; return their number."""
     tokens = array(np.min_scalar_type(symbols - 1).char)
     offsets = array("q", [0])
@@ -74,6 +74,9 @@ class BinarisedText:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, index: int) -> np.ndarray:
         """Ids of sentence `index` (0 to n - 1), [T], in the type of the file."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from nat.data.corpus import Corpus
 from nat.data.origins import FurtherReferences, Source, with_archive
-from nat.data.splits import MONOLINGUAL, TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, together_with
 
 
 def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
@@ -28,11 +28,11 @@ def text_part(corpus: Corpus, split: str = TRAIN) -> Corpus:
 
     It is a test set, monolingual text, or the training text with `valid` and what is cut out of it.
     """
-    splits = [split]
+    splits = [*together_with(split)]
     left_out: dict[str, Any] = {"subwords": None, "distilled": {}, "monolingual": None}
-    if split in (TRAIN, VALID):
-        cut = [test for test in corpus.test_names if corpus.is_cut_out(test)]
-        splits, left_out = [TRAIN, VALID, *cut], {"monolingual": None}
+    if TRAIN in splits:
+        splits += [test for test in corpus.test_names if corpus.is_cut_out(test)]
+        left_out = {"monolingual": None}
     elif split == MONOLINGUAL:
         del left_out["monolingual"]
     own = {key: none for key, none in left_out.items() if key in corpus.model_fields_set}
@@ -57,7 +57,7 @@ def sources_of(corpus: Corpus) -> dict[str, Source]:
     sources |= {f"distilled.{teacher}": text for teacher, text in corpus.distilled.items()}
     sources |= monolingual_files(corpus)
     for name, split in corpus.splits.items():
-        sources |= split.parts_by_key(name)
+        sources |= {} if split.every else split.parts_by_key(f"splits.{name}")
         for number, part in enumerate(split.references):
             sources[f"splits.{name}.references[{number}]"] = part
     return sources
@@ -88,7 +88,7 @@ def monolingual_files(corpus: Corpus) -> dict[str, Source]:
 
     Those without the source language are left out, as are references in the other language below.
     """
-    parts = {} if corpus.monolingual is None else corpus.monolingual.parts_by_key
+    parts = {} if corpus.monolingual is None else corpus.monolingual.parts_by_key(MONOLINGUAL)
     return {key: part for key, part in parts.items() if corpus.source in part.labelled}
 
 

@@ -17,15 +17,17 @@ from nat.data.likeness import look_at, look_of
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN
 from nat.data.subwords import joined, splitter_at, subwords_file
-from nat.data.translations import OK, by_reason, read_in_order
+from nat.data.translations import EMPTY_TRANSLATION, OK, by_reason, read_in_order
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
 
-def of_teacher(translations: Path) -> Iterator[tuple[str, str | None]]:
+def of_teacher(
+    translations: Path, sentences: int | None = None
+) -> Iterator[tuple[str, str | None]]:
     """The subwords of a system's translations, and why a sentence has none (None: it has)."""
-    for row in read_in_order(translations):
+    for row in read_in_order(translations, sentences=sentences):
         subwords = " ".join(row["tokens"].split())  # no end of a line is among them
         yield subwords, None if row["status"] == OK else row["status"]
 
@@ -70,7 +72,7 @@ def distil(
         pairs = zip(read_lines(reference), translations, strict=True)
         for number, (line, (subwords, reason)) in enumerate(pairs):
             if reason is None and not subwords.strip():
-                reason = "empty translation"
+                reason = EMPTY_TRANSLATION
             if reason is not None:
                 replaced[reason].append(number)
             yield subwords if reason is None else line

@@ -5,8 +5,8 @@ training text for it (U-DiMS, Norouzi et al. 2022, section 4.5). The sentences a
 training text is, with its subwords and vocabulary.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,11 +17,12 @@ import numpy as np
 from nat.data.binarised import BinarisedText, write_binarised, write_ids
 from nat.data.clean import Seen, digest_of, fault
 from nat.data.corpus import Corpus, Preprocessing
+from nat.data.distilled import of_teacher
 from nat.data.lines import in_order, read_lines
 from nat.data.raw_text import Preparation
 from nat.data.splits import MONOLINGUAL, TRAIN
 from nat.data.subwords import split_lines, subwords_file
-from nat.data.translations import OK, by_reason, read_in_order
+from nat.data.translations import EMPTY_TRANSLATION, by_reason
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -34,16 +35,17 @@ KINDS = {
 """The reasons why a sentence cannot be used."""
 
 
-def _prepared(
-    lines: list[str], how: Preparation, options: Preprocessing
+def _subwords(
+    lines: list[str], how: Preparation, options: Preprocessing, path: Path
 ) -> list[tuple[str, str | None]]:
-    """The tokens of each line, and the reason why it cannot be used for training, if any."""
-    rows = []
-    for clean in map(how.normalised, lines):
-        tokens = how.tokens(clean)
-        reason = fault(clean, clean, options, "clean") or fault(tokens, tokens, options, "tokens")
-        rows.append((tokens, reason))
-    return rows
+    """The subwords of each line, and the reason why it cannot be used for training, if any."""
+    clean = [*map(how.normalised, lines)]
+    tokens = [*map(how.tokens, clean)]
+    reasons = [
+        fault(line, line, options, "clean") or fault(own, own, options, "tokens")
+        for line, own in zip(clean, tokens, strict=True)
+    ]
+    return [*zip(split_lines(tokens, path), reasons, strict=True)]
 
 
 def prepare_monolingual(
@@ -62,29 +64,22 @@ def prepare_monolingual(
     """
     name, dropped, seen = f"{MONOLINGUAL}.{corpus.source}", Counter[str](), Seen()
     vocabularies = Vocabularies.load(bpe)
-    prepare = partial(
-        _prepared, how=corpus.preparation(corpus.source), options=corpus.preprocessing
-    )
-    split = partial(split_lines, path=subwords_file(bpe, "source"))
+    how, path = corpus.preparation(corpus.source), subwords_file(bpe, "source")
+    work = partial(_subwords, how=how, options=corpus.preprocessing, path=path)
 
     def usable() -> Iterator[str]:
-        for tokens, reason in in_order(prepare, read_lines(text / name), processes):
+        for line in read_lines(bpe / f"{TRAIN}.{corpus.source}"):
+            seen.add(digest_of(line, ""))
+        for line, reason in in_order(work, read_lines(text / name), processes):
+            if reason is None and seen.add(digest_of(line, "")):
+                reason = "duplicate"
             if reason is None:
-                yield tokens
+                yield line
             else:
                 dropped[reason] += 1
 
-    def new() -> Iterator[str]:
-        for line in read_lines(bpe / f"{TRAIN}.{corpus.source}"):
-            seen.add(digest_of(line, ""))
-        for line in in_order(split, usable(), processes):
-            if seen.add(digest_of(line, "")):
-                dropped["duplicate"] += 1
-            else:
-                yield line
-
     with atomic_directory(output) as folder:
-        kept = write_binarised(new(), vocabularies.source, folder / name)
+        kept = write_binarised(usable(), vocabularies.source, folder / name)
         if kept == 0:
             raise UserError(f"{text / name}: no sentence can be used for training; give more text")
         vocabularies.save(folder)
@@ -124,29 +119,23 @@ def add_monolingual(
     vocabularies = Vocabularies.load(binarised)
     source, target = (f"{TRAIN}.{side}" for side in corpus.sides)
     sentences = BinarisedText(monolingual / f"{MONOLINGUAL}.{corpus.source}")
-    left_out: dict[str, list[int]] = {}
     kept: list[int] = []
+    left_out = defaultdict[str, list[int]](list)
 
     def translated() -> Iterator[list[int]]:
-        for row in read_in_order(translations, sentences=len(sentences)):
-            ids, reason = vocabularies.target.encode(row["tokens"]), row["status"]
-            if reason == OK and not ids:
-                reason = "empty translation"
-            if reason == OK:
-                kept.append(row["id"])
-                yield ids
+        for number, (line, reason) in enumerate(of_teacher(translations, len(sentences))):
+            if line and reason is None:
+                kept.append(number)
+                yield vocabularies.target.encode(line)
             else:
-                left_out.setdefault(reason, []).append(row["id"])
-
-    def write(name: str, first: BinarisedText, more: Iterable[Any]) -> int:
-        ids = (first[number].tolist() for number in range(len(first)))
-        size = len(vocabularies.target if name == target else vocabularies.source)
-        return write_ids(chain(ids, more), size, folder / name)
+                left_out[reason or EMPTY_TRANSLATION].append(number)
 
     with atomic_directory(output) as folder:
-        pairs = write(target, BinarisedText(distilled / target), translated())
-        chosen = (sentences[number].tolist() for number in kept)
-        write(source, BinarisedText(binarised / source), chosen)
+        # the target first, which decides which of the sentences follow on the source side
+        targets: Iterator[Any] = chain(BinarisedText(distilled / target), translated())
+        pairs = write_ids(targets, len(vocabularies.target), folder / target)
+        sources = chain(BinarisedText(binarised / source), map(sentences.__getitem__, kept))
+        write_ids(sources, len(vocabularies.source), folder / source)
         vocabularies.save(folder)
         report = {
             "translations": str(translations),

@@ -58,6 +58,11 @@ class Source(StrictModel):
         urls = {f"urls.{label}": url for label, url in self.urls.items()}
         return urls | ({"archive": self.archive} if self.archive else {})
 
+    def parts_by_key(self, key: str) -> dict[str, "Source"]:
+        """The `parts` by their keys in the corpus file, which has this key; itself without any."""
+        parts = enumerate(getattr(self, "parts", ()))
+        return {f"{key}.parts[{number}]": part for number, part in parts} or {key: self}
+
 
 class PairSource(Source):
     """An origin of pairs, which may also be a test set that sacreBLEU knows.
@@ -92,24 +97,14 @@ class GivenTranslations(Source):
     segmented: bool = False
 
 
-class MonolingualFiles(Source):
-    """Files of sentences of the source language, one in a line."""
-
-
-class Monolingual(MonolingualFiles):
+class Monolingual(Source):
     """Sentences of the source language without translations, from one origin or several `parts`.
 
     A generated corpus draws its own, as many as `sentences` says.
     """
 
-    parts: Annotated[list[MonolingualFiles], Field(min_length=1)] = []
+    parts: Annotated[list[Source], Field(min_length=1)] = []
     sentences: OrAbsent[Count] = None
-
-    @property
-    def parts_by_key(self) -> dict[str, MonolingualFiles]:
-        """The parts by their key in the corpus file."""
-        of_parts = {f"monolingual.parts[{n}]": part for n, part in enumerate(self.parts)}
-        return of_parts or {"monolingual": self}
 
 
 class Split(PairSource):
@@ -127,14 +122,6 @@ class Split(PairSource):
     segmented: bool = False
     pairs: OrAbsent[Count] = None
     references: Annotated[list[FurtherReferences], Field(min_length=1)] = []
-
-    def parts_by_key(self, name: str) -> dict[str, PairSource]:
-        """The parts by their key in the corpus file; none if it is cut out of `train`."""
-        if self.parts:
-            return {
-                f"splits.{name}.parts[{number}]": part for number, part in enumerate(self.parts)
-            }
-        return {} if self.every is not None else {f"splits.{name}": self}
 
 
 def with_archive(source: Source, sides: tuple[str, str]) -> Source:

@@ -22,6 +22,11 @@ PERFECT = "perfect.json"
 """The file in the folder `tokens` of a test set with the score of a perfect translation."""
 
 
+def together_with(split: str) -> tuple[str, ...]:
+    """The splits that are prepared at once: what trainings read, or a test set alone."""
+    return (TRAIN, VALID) if split in (TRAIN, VALID) else (split,)
+
+
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
     """The folder with the steps of a split of a corpus."""
     whole = corpora / corpus

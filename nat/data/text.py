@@ -72,21 +72,21 @@ def _copy(corpus: Corpus, folder: Path, corpora: Path, name: str) -> dict[str, A
 
 def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
     """Read all splits from their parts."""
+    cut = [split for split in corpus.split_names if corpus.is_cut_out(split)]
     # All files are fetched before any is read, so that a missing file is reported early.
     parts = {
         split: [
             fetch(part, corpus, key, place)
-            for key, part in corpus.splits[split].parts_by_key(split).items()
+            for key, part in corpus.splits[split].parts_by_key(f"splits.{split}").items()
         ]
         for split in corpus.split_names
+        if split not in cut
     }
-    cut = [split for split in parts if corpus.is_cut_out(split)]
-    pairs, flags = dict.fromkeys(parts, 0), TextFlags()
-    of_parts: dict[str, list[int]] = {}
-    for split in parts:
-        if split not in cut:
-            together = [split, *cut] if split == TRAIN else [split]
-            of_parts[split] = _write(corpus, together, parts[split], folder, pairs, flags)
+    pairs, flags = dict.fromkeys(corpus.split_names, 0), TextFlags()
+    of_parts = {}
+    for split, own in parts.items():
+        together = [split, *cut] if split == TRAIN else [split]
+        of_parts[split] = _write(corpus, together, own, folder, pairs, flags)
     for split, count in pairs.items():
         key, due = place.key(f"splits.{split}"), corpus.splits[split].pairs
         if due not in (None, count):
@@ -96,9 +96,9 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
         if count == 0:
             raise UserError(f"{key}: no pair is left; give more text")
     given = _fetch_given(corpus, folder / GIVEN, place)
+    files = {f"{split}.{side}": (split, side) for split in pairs for side in corpus.sides}
     fetched = [*chain(*parts.values())]
     kinds = {part.origin for part in fetched}
-    files = {f"{split}.{side}": (split, side) for split in parts for side in corpus.sides}
     facts = {
         "origin": " and ".join(
             kind for kind in ("urls", "archive", "sacrebleu", "files") if kind in kinds
@@ -109,7 +109,7 @@ def _collect(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
         "pairs_of_parts": of_parts,
         "sha256": {name: sha256_of(folder / name) for name in files},
         "read_from": {
-            name: [file for part in parts[split] for file in part.read_from(side)]
+            name: [file for part in parts.get(split, ()) for file in part.read_from(side)]
             for name, (split, side) in files.items()
         },
         "downloads": {

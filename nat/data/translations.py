@@ -24,6 +24,7 @@ SHA256 = "sha256"  # key of a summary: that of the translations
 
 OK = "ok"
 EMPTY_SOURCE = "empty source"
+EMPTY_TRANSLATION = "empty translation"
 NO_SCORE = "no finite score"
 
 _KEYS = {"id": int, "tokens": str, "text": str, "score": float, "steps": int, "status": str}

@@ -15,7 +15,7 @@ from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.corpus import Corpus
 from nat.data.corpus_parts import has_references, listed_references, prepared_as, text_part
-from nat.data.splits import MONOLINGUAL, TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, together_with
 from nat.job import record_of
 from nat.measures.known import TOYS
 from nat.papers import reports
@@ -90,10 +90,9 @@ def _preparation(configuration: Configuration, artifact: artifacts.CorpusStep) -
     # all steps after the text share one fingerprint, that of the whole `preprocessing`
     description = configuration.corpus(artifact.corpus)
     if artifact.step == "references":
-        splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
         return [
             [(number, part.as_written()) for number, part in listed_references(description, split)]
-            for split in splits
+            for split in together_with(artifact.split)
             if has_references(description, split)
         ]
     if artifact.step != "text":

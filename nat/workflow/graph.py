@@ -21,7 +21,7 @@ from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
 from nat.data.corpus_parts import has_references
-from nat.data.splits import MONOLINGUAL, TRAIN, VALID
+from nat.data.splits import MONOLINGUAL, TRAIN, together_with
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports
@@ -160,8 +160,7 @@ class Graph:
                 continue
             for split in (TRAIN, *description.test_names):
                 steps.append(step_of(corpus, split, "text"))
-                splits = (TRAIN, VALID) if split == TRAIN else (split,)
-                if any(has_references(description, each) for each in splits):
+                if any(has_references(description, each) for each in together_with(split)):
                     steps.append(step_of(corpus, split, "references"))
         return _paths(steps)
 

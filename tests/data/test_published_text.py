@@ -19,7 +19,7 @@ from nat.data.splits import GIVEN
 from nat.data.subwords import joined, learn, learn_pieces, splitter_at
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.files import read_json, write_json
-from nat.jobs.prepare import apply_bpe, distil_text, prepare_test_set
+from nat.jobs.prepare import distil_text, prepare_step, prepare_test_set
 from nat.measures.perfect import SCORES
 from tests.made_up_corpus import corpus_file, prepare_corpus, write_text
 from tests.messages import must_name, told
@@ -181,7 +181,8 @@ def test_what_others_have_escaped_is_text_again_wherever_it_is_read(
         prepare()
     # each job says what it has noticed, with an example
     capsys.readouterr()
-    for step, split, work in (("bpe", "train", apply_bpe), ("binarised", "test", prepare_test_set)):
+    both = ("bpe", "train", prepare_step), ("binarised", "test", prepare_test_set)
+    for step, split, work in both:
         describe(least_perfect_score=0)
         work(job(configuration(), CorpusStep(NAME, step, split)))
         lines = capsys.readouterr().out.splitlines()

@@ -13,13 +13,10 @@ from nat.data.corpus import GeneratorOptions
 from nat.data.corpus_parts import part_of
 from nat.data.invented.language import Language, language_of
 from nat.data.invented.law import (
-    END,
     corpus_entropies,
     corpus_subword_entropies,
     entropies,
-    marginals,
     modes,
-    subword_entropies,
     subword_law,
 )
 from nat.data.invented.text import generate, split_of, write_corpus
@@ -94,7 +91,7 @@ def enumerate_law(language, source):
 def enumerate_marginals(law):
     positions = [Counter() for _ in range(max(map(len, law)))]
     for target, probability in law.items():
-        for position, word in itertools.zip_longest(positions, target, fillvalue=END):
+        for position, word in itertools.zip_longest(positions, target, fillvalue=""):
             position[word] += probability
     return positions
 
@@ -120,17 +117,8 @@ LANGUAGES = {
 def test_exact_law_is_that_of_enumeration(name):
     language = LANGUAGES[name]
     sources = shortest(language, 12)
-    for source, of_words in zip(sources, entropies(language, sources), strict=True):
+    for source in sources:
         words = {tuple(target.split()): p for target, p in enumerate_law(language, source).items()}
-        positions = enumerate_marginals(words)
-        found = marginals(language, source)
-        if language.drop_probability == 1:
-            assert found.pop() == {END: 1.0}
-        for position, expected in zip(found, positions, strict=True):
-            assert position == pytest.approx(expected)
-        expected = list(map(entropy_of, positions))
-        assert list(of_words.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
-        assert of_words.words == pytest.approx(sum(p * len(target) for target, p in words.items()))
         for split in (str, letters):
             law = {tuple(split_all(target, split)): p for target, p in words.items()}
             assert subword_law(language, split, source) == pytest.approx(law)
@@ -141,9 +129,8 @@ def test_exact_law_is_that_of_enumeration(name):
             for length, weight in lengths.items():
                 there = {target: p / weight for target, p in law.items() if len(target) == length}
                 given += weight * sum(map(entropy_of, enumerate_marginals(there)))
-            of_subwords = subword_entropies(language, split, source)
-            joint = pytest.approx(entropy(law.values()), abs=1e-9)
-            assert of_words.joint == joint and of_subwords.joint == joint
+            of_subwords = entropies(language, split, source)
+            assert of_subwords.joint == pytest.approx(entropy(law.values()), abs=1e-9)
             assert of_subwords.length == pytest.approx(entropy(lengths.values()), abs=1e-9)
             assert of_subwords.given_length == pytest.approx(given, abs=1e-9)
             padded = sum(map(entropy_of, enumerate_marginals(law)))
@@ -156,16 +143,8 @@ def test_to_know_the_length_helps():
     sources = shortest(SKEWED, 4)
     mean = corpus_subword_entropies(SKEWED, letters, sources)
     assert mean["joint"] < mean["length"] + mean["given_length"] < mean["padded"]
-    each = [subword_entropies(SKEWED, letters, source).padded for source in sources]
+    each = [entropies(SKEWED, letters, source).padded for source in sources]
     assert mean["padded"] == pytest.approx(sum(each) / 4)
-
-
-def test_sentences_that_share_a_shape_have_the_entropies_of_their_own_marginals():
-    language = Language(seed=5)
-    sources = [source for source, _ in generate(language, "train", 300)]
-    for source, found in zip(sources, entropies(language, sources), strict=True):
-        expected = [entropy(position.values()) for position in marginals(language, source)]
-        assert list(found.marginals) == pytest.approx(expected, abs=1e-9)
 
 
 def test_draws_follow_the_law():
@@ -250,13 +229,14 @@ def test_forms_are_distinct_and_the_shares_kept():
 
 
 def test_entropies_of_a_corpus_are_means():
-    sources = [source for source, _ in generate(SKEWED, "valid", 50)]
+    sources = [source for source, _ in generate(SKEWED, "valid", 300)]
     found = corpus_entropies(SKEWED, sources)
-    each = list(entropies(SKEWED, sources))
-    assert found["sentences"] == 50
-    for scope, units in (("per_sentence", 50), ("per_word", sum(one.words for one in each))):
+    # by themselves, while sentences of one shape share their entropies there
+    each = [entropies(SKEWED, str, source) for source in sources]
+    assert found["sentences"] == 300
+    for scope, units in (("per_sentence", 300), ("per_word", sum(one.tokens for one in each))):
         joint = sum(one.joint for one in each) / units
-        total = sum(sum(one.marginals) - one.joint for one in each) / units
+        total = sum(one.padded - one.joint for one in each) / units
         nats = {"joint_entropy": joint, "total_correlation": total}
         assert found[scope]["nats"] == pytest.approx(nats | {"marginal_entropies": joint + total})
         bits = {name: value / math.log(2) for name, value in found[scope]["nats"].items()}

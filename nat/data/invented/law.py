@@ -5,8 +5,8 @@ is drawn (`nat.data.invented.language`) give
 
     H(Y|X) = h(O) + h(D) + n h(N) + (1 - P(N)^m) H(R).
 
-A dropped particle makes the target one word shorter, so every target is padded with the end symbol
-`END` to the greatest length that its source allows: the length is then part of the distribution.
+A dropped particle makes the target one word shorter, so every target is padded with an end symbol
+to the greatest length that its source allows: the length is then part of the distribution.
 
 H(Y|X) does not depend on how words are split into subwords, but the entropies of single positions
 do: forms of one word may have different numbers of subwords, so a register or a slip shifts all
@@ -32,8 +32,6 @@ from nat.data.invented.language import Language, binary
 from nat.data.invented.words import Word, clause
 from nat.data.raw_text import Splitter
 
-END = ""  # no word is empty
-
 Lengths = dict[int, float]  # probability of numbers of subwords
 
 Forms = list[tuple[tuple[str, ...], float]]
@@ -41,22 +39,13 @@ Forms = list[tuple[tuple[str, ...], float]]
 
 
 class Entropies(NamedTuple):
-    """H(Y|X) of one source sentence, H(y_i|X) of each position of the padded target, in nats, and
-    the expected number of words."""
-
-    joint: float
-    marginals: tuple[float, ...]
-    words: float
-
-
-class SubwordEntropies(NamedTuple):
-    """Entropies of the subwords of the target of one source sentence, in nats."""
+    """Entropies of the words or subwords of the target of one source sentence, in nats."""
 
     joint: float  # H(Y|X)
-    length: float  # H(L|X), of the number of subwords
+    length: float  # H(L|X), of their number
     given_length: float  # expectation over L of the sum over i of H(y_i | X, L)
     padded: float  # sum over i of H(y_i | X), with the end symbol at all positions after the last
-    tokens: float  # expected number of subwords
+    tokens: float  # expected number of them
 
 
 def modes(language: Language, source: str) -> dict[str, float]:
@@ -77,20 +66,6 @@ def modes(language: Language, source: str) -> dict[str, float]:
     return dict(sorted(law.items(), key=lambda item: -item[1]))
 
 
-def marginals(language: Language, source: str) -> list[dict[str, float]]:
-    """The distribution of each position of the padded target, a mixture over the layouts (O, D)."""
-    words = clause(language, source).layout(front=False, dropped=False)
-    positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in words]
-    for share, alternatives in _frames(language, str, source):
-        for position, forms in zip(positions, alternatives, strict=False):
-            for (form,), weight in forms:
-                position[form] += share * weight
-    for _, dropped, share in language.layouts():
-        if dropped:
-            positions[-1][END] += share
-    return [*positions]
-
-
 def _joint_entropy(language: Language, words: Sequence[Word]) -> float:
     """H(Y|X) by the equation above."""
     content = sum(word.slip is not None for word in words)
@@ -103,24 +78,8 @@ def _joint_entropy(language: Language, words: Sequence[Word]) -> float:
     return front + drop + content * slip + (1 - language.slip_probability**varied) * register
 
 
-def entropies(language: Language, sources: Iterable[str]) -> Iterator[Entropies]:
-    """Exact H(Y|X), H(y_i|X) and so C(X) of each source sentence, in nats."""
-    known: dict[Any, Entropies] = {}
-    for source in sources:
-        frame = clause(language, source)
-        words = frame.layout(front=False, dropped=False)
-        # sentences of one shape share their entropies, because no word occurs twice in any
-        shape = tuple((word.slip is None, len(set(word.forms))) for word in words)
-        key = shape, frame.particle, len(frame.main)
-        if key not in known:
-            of_positions = tuple(entropy(each.values()) for each in marginals(language, source))
-            joint = _joint_entropy(language, words)
-            known[key] = Entropies(joint, of_positions, len(words) - language.drop_probability)
-        yield known[key]
-
-
-def subword_entropies(language: Language, split: Splitter, source: str) -> SubwordEntropies:
-    """Entropies of the subwords of one source sentence."""
+def entropies(language: Language, split: Splitter, source: str) -> Entropies:
+    """Exact entropies of one source sentence, whose words are split into subwords or stay whole."""
     # P(L, y_i = s) by length and position
     by_length: defaultdict[int, defaultdict[int, defaultdict[str, float]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(float))
@@ -145,7 +104,7 @@ def subword_entropies(language: Language, split: Splitter, source: str) -> Subwo
                 marginal[subword] += p
         ended = math.fsum(weight for length, weight in lengths.items() if length <= place)
         padded += entropy([*marginal.values(), ended])
-    return SubwordEntropies(
+    return Entropies(
         joint=_joint_entropy(language, clause(language, source).layout(front=False, dropped=False)),
         length=entropy(lengths.values()),
         given_length=math.fsum(
@@ -158,20 +117,30 @@ def subword_entropies(language: Language, split: Splitter, source: str) -> Subwo
 
 
 def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, Any]:
-    """Exact means of the entropies over source sentences.
+    """Exact means of the entropies of words over source sentences.
 
     Returns:
         `sentences`, `words_per_sentence` (expected length of a target), and `per_sentence` and
         `per_word` (sum over the corpus divided by the sum of expected lengths), each in `nats`
-        and `bits`: `joint_entropy` H(Y|X), `marginal_entropies` sum_i H(y_i|X), and
-        `total_correlation` C(X).
+        and `bits`: `joint_entropy` H(Y|X), `marginal_entropies` sum_i H(y_i|X) of the padded
+        target, and `total_correlation` C(X).
     """
-    rows = list(entropies(language, sources))
-    words = math.fsum(row.words for row in rows)
+    known: dict[Any, Entropies] = {}
+    rows = []
+    for source in sources:
+        frame = clause(language, source)
+        # sentences of one shape share their entropies, because no word occurs twice in any
+        words = frame.layout(front=False, dropped=False)
+        kinds = tuple((word.slip is None, len(set(word.forms))) for word in words)
+        shape = kinds, frame.particle, len(frame.main)
+        if shape not in known:
+            known[shape] = entropies(language, str, source)
+        rows.append(known[shape])
+    length = math.fsum(row.tokens for row in rows)
     sums = {
         "joint_entropy": math.fsum(row.joint for row in rows),
-        "marginal_entropies": math.fsum(math.fsum(row.marginals) for row in rows),
-        "total_correlation": math.fsum(math.fsum(row.marginals) - row.joint for row in rows),
+        "marginal_entropies": math.fsum(row.padded for row in rows),
+        "total_correlation": math.fsum(row.padded - row.joint for row in rows),
     }
 
     def means(divisor: float) -> dict[str, dict[str, float]]:
@@ -180,18 +149,18 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
             for unit, size in (("nats", 1.0), ("bits", math.log(2)))
         }
 
-    numbers = {"sentences": len(rows), "words_per_sentence": words / len(rows)}
-    return {**numbers, "per_sentence": means(len(rows)), "per_word": means(words)}
+    numbers = {"sentences": len(rows), "words_per_sentence": length / len(rows)}
+    return {**numbers, "per_sentence": means(len(rows)), "per_word": means(length)}
 
 
 def corpus_subword_entropies(
     language: Language, split: Splitter, sources: Iterable[str]
 ) -> dict[str, float]:
     """Means of the entropies over source sentences, nats a sentence, and the expected tokens."""
-    rows = list(map(cache(partial(subword_entropies, language, split)), sources))
+    rows = list(map(cache(partial(entropies, language, split)), sources))
     return {
         name: math.fsum(getattr(row, name) for row in rows) / len(rows)
-        for name in SubwordEntropies._fields
+        for name in Entropies._fields
     }
 
 
