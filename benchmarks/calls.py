@@ -21,7 +21,7 @@ from nat.configuration.overrides import RunChoice
 from nat.job import read_jobs, write_jobs
 from nat.options import validated
 from nat.papers import reports
-from nat.papers.resolved import ResolvedPart
+from nat.papers.cells import ResolvedPart
 from nat.workflow.specification import jobs
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -57,7 +57,7 @@ class JobConfiguration(StrictModel):
         settings: with the scale that was chosen, and the path of the mirror.
         gpus: how to ask Slurm for the GPUs of a node.
         published: the teacher whose published translations stand for those of a system.
-        report: a table, a figure or claims, resolved, see `nat.papers.resolved`.
+        report: a table, a figure or claims, resolved, see `nat.papers.cells`.
         whole: file with the whole configuration, for the job that makes pages of everything.
     """
 

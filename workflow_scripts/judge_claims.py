@@ -5,8 +5,8 @@ from pathlib import Path
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import judgements, table_formats
+from nat.papers.cells import ResolvedClaims
 from nat.papers.reports import Report
-from nat.papers.resolved import ResolvedClaims
 from nat.program import Progress
 
 

@@ -6,7 +6,7 @@ from nat.figures import figures, points
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import reports
-from nat.papers.resolved import ResolvedPart
+from nat.papers.cells import ResolvedPart
 
 
 def main(job: Job[reports.Report]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from nat.job import Job, run_job
 from nat.options import validated
 from nat.papers import reports, table_formats
-from nat.papers.resolved import ResolvedPart
+from nat.papers.cells import ResolvedPart
 
 
 def main(job: Job[reports.Report]) -> None:

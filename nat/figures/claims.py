@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from nat.figures.drawing import COLOURS, GREY
 from nat.figures.figures import STYLE
 from nat.measures.known import measure_of
-from nat.papers.resolved import Check
+from nat.papers.cells import Check
 from nat.papers.table_formats import given
 from nat.papers.values import Record
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, region

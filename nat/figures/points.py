@@ -12,9 +12,8 @@ from nat.errors import UserError, told_of
 from nat.measures.known import TRAINING
 from nat.measures.training_curve import validations
 from nat.papers import values
-from nat.papers.cells import Shown
+from nat.papers.cells import ResolvedPart, Shown
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedPart
 from nat.papers.values import Record
 
 Content = dict[str, Any]

@@ -15,12 +15,11 @@ from nat.data.corpus_parts import has_all_references
 from nat.errors import UserError, told_of
 from nat.measures.known import AGAINST_ALL, MEASURES
 from nat.options import hint
-from nat.papers.cells import Shown, identity
+from nat.papers.cells import MAJORITY, Check, Shown, identity
 from nat.papers.coordinates import Chosen, Resolver, filled, product
 from nat.papers.description import COORDINATES, Case, Claim, Correlation, Gains, Side
 from nat.papers.expansion import Expanded
 from nat.papers.relation import relation
-from nat.papers.resolved import MAJORITY, Check
 from nat.papers.verdicts import states_an_effect
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")

@@ -13,17 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nat.errors import UserError
-from nat.measures import statistics
+from nat.measures import significance, statistics
 from nat.measures.known import LATENCY, MEASURES, SCORE
-from nat.measures.significance import (
-    PAIRED,
-    REPEATS,
-    Estimate,
-    mean_of,
-    ratio_of_medians,
-    resample,
-    resampled_medians,
-)
+from nat.measures.significance import Estimate, mean_of
 from nat.papers.cells import Cell, Shown
 from nat.papers.reader import Reader
 
@@ -70,7 +62,7 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
     samples = None if one.samples is None or other.samples is None else one.samples - other.samples
     cell, measure = used[0], MEASURES[used[0].measure]
     of_one_text = len({(each.corpus, each.split) for each in used}) == 1
-    method = PAIRED if len(sides) > 1 and of_one_text else "bootstrap"
+    method = significance.PAIRED if len(sides) > 1 and of_one_text else "bootstrap"
     is_part = measure.source == SCORE and statistics.MEASURED[cell.measure].part
     part = cell.measure if is_part else ""
     return Difference(
@@ -78,7 +70,7 @@ def difference(left: Shown, right: Shown | float, reader: Reader) -> Difference 
         right=other.value,
         by_seed=tuple(of_left.value - of_right.value for of_left, of_right in by_seed.values()),
         samples=None if left.over and len(by_seed) > 1 else samples,
-        resampled=REPEATS if measure.source == LATENCY else method,
+        resampled=significance.REPEATS if measure.source == LATENCY else method,
         seeds=tuple(by_seed),
         sources=tuple(dict.fromkeys(each.path for each in used)),
         sentences=() if left.over else (cell.corpus, cell.split, part),
@@ -122,7 +114,7 @@ def _ratios(sides: Sequence[Shown], reader: Reader) -> list[Estimate]:
                 )
             above, below = reader.number(own), reader.number(over)
             if times and above.repeats and below.repeats:
-                ratios.append(ratio_of_medians(below.repeats, above.repeats))
+                ratios.append(significance.ratio_of_medians(below.repeats, above.repeats))
             elif not times and above.value is not None and below.value:
                 ratios.append(Estimate((100 * above.value / below.value,)))
         if ratios:
@@ -158,7 +150,7 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Estimate]:
     if all(terms) and len(sentences) == len({*texts}):
         known = list(dict.fromkeys(texts))
         rows = (np.array([each["sums"], each["tokens"]]).T for each in terms)
-        ratios = (resample(each, statistics.ratio) for each in rows)
+        ratios = (significance.resample(each, statistics.ratio) for each in rows)
         return [each.apart(known.index(text)) for text, each in zip(texts, ratios, strict=True)]
     measure = cells[0].measure
     if len({*texts}) > 1 or any(cell.measure != measure for cell in cells):
@@ -177,5 +169,5 @@ def _resampled(cells: Sequence[Cell], reader: Reader) -> list[Estimate]:
         return [statistics.resampled(measure, each) for each in counts]
     if measure == "latency":
         together = len({cell.path for cell in cells}) == 1
-        return resampled_medians([each.repeats for each in numbers], together)
+        return significance.resampled_medians([each.repeats for each in numbers], together)
     return []

@@ -15,16 +15,7 @@ from nat.configuration.overrides import Point
 from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.papers import hyper_parameters, published
-from nat.papers.cells import (
-    COMPUTED,
-    STUDENT,
-    TEACHER,
-    Cell,
-    Derivation,
-    Shown,
-    identity,
-    quoting,
-)
+from nat.papers.cells import COMPUTED, STUDENT, TEACHER, Cell, Derivation, Shown, identity, quoting
 from nat.papers.coordinates import (
     Chosen,
     Heading,
@@ -50,7 +41,7 @@ class Expanded:
         columns: or panels.
         named: coordinates that claims find under the labels of rows, series and points.
         points: labels of the points or, of a table, of the rows that are run, in order.
-        keys, settings: see `nat.papers.resolved.ResolvedPart`.
+        keys, settings: see `nat.papers.cells.ResolvedPart`.
         quoted: of a figure, the cells of the tables whose printed values it draws.
         latencies: what is timed together, by corpus, seed and setting; see `relation`.
     """

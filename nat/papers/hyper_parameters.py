@@ -14,9 +14,9 @@ from nat.configuration.files import PAPER_SCALE
 from nat.errors import UserError, told_of
 from nat.options import require_at
 from nat.papers import published
+from nat.papers.cells import ResolvedPart
 from nat.papers.coordinates import Resolver
 from nat.papers.description import Line
-from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.values import Record
 

@@ -18,9 +18,8 @@ from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.measures.known import MEASURES
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables
-from nat.papers.cells import Cell, training_of
+from nat.papers.cells import Cell, ResolvedClaims, ResolvedPart, training_of
 from nat.papers.relation import relation
-from nat.papers.resolved import ResolvedClaims, ResolvedPart
 from nat.papers.table_formats import TableText
 
 FORMATS = {

@@ -18,9 +18,8 @@ from nat.data.translations import read_in_order
 from nat.measures import bleu
 from nat.measures.statistics import lacking
 from nat.papers import values
-from nat.papers.cells import STUDENT, TEACHER, Shown
+from nat.papers.cells import STUDENT, TEACHER, ResolvedPart, Shown
 from nat.papers.reader import NOT_RUN
-from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import NOTHING, TableText, signed
 from nat.papers.values import Record
 

@@ -1,13 +1,13 @@
-"""Settings that the papers state, held against the effective configuration at the papers' scale.
+"""Settings that the papers state, and the effective configuration at the papers' scale.
 
 docs/papers.md describes the three files in `config/published`. A key of the map may begin with
 `cells.`: its values are then those of all cells that the tables and figures of the row show, such
-as their splits; with `among cells.` the stated one is one of them.
+as their splits; with `among cells.` the stated one is one of them. Here are the deviations, which
+reports show; that all other rows say what the configuration says is for the tests to find.
 """
 
 import itertools
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import filter as matching
 from functools import cache
@@ -21,11 +21,8 @@ from nat.configuration.files import PAPER_SCALE, read_value, read_yaml
 from nat.configuration.models import Training, read_model
 from nat.configuration.overrides import RunChoice
 from nat.errors import UserError
-from nat.measures.known import MEASURES
 from nat.options import StrictModel, Text, at, hint
-from nat.papers.cells import Shown
 from nat.papers.published import rows_of
-from nat.papers.relation import relation
 
 ROWS = "config/published/settings.csv"
 MAP = "config/published/settings-map.yaml"
@@ -35,11 +32,8 @@ SOURCES = {
     "published_code": "its published code",
     "followed_code": "the code that it follows",
 }
-CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
+CELLS, AMONG = "cells.", "among cells."
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
-_SEVERAL = re.compile(r"\d+(, \d+)+")
-_PARTS = re.compile(r"(Table|Figure)s? (\d[\d, -]*)")
-_CELLS, _AMONG = "cells.", "among cells."
 
 
 class Stated(NamedTuple):
@@ -109,20 +103,6 @@ class SettingsMap(StrictModel):
 
 
 NOTHING = AboutRows()
-Ours = dict[tuple[str, str], Any]
-"""Effective values by task and system or decoding, those of cells by number."""
-
-
-class Verdict(NamedTuple):
-    """The judgement of a row; without a `kind` nothing says why we differ.
-
-    `ours` has, of a deviation, the values that differ.
-    """
-
-    row: Stated
-    kind: str | None
-    ours: Ours
-    reason: str = ""
 
 
 class StatedSettings:
@@ -173,47 +153,11 @@ class StatedSettings:
         """The entry of a list that counts for a row, or `NOTHING`."""
         return self.entries[key].get(row.line, NOTHING)
 
-    def verdict(self, row: Stated) -> Verdict:
-        """Hold a row against the configuration."""
-        outside, deviation, code = map(self.about, ("outside", "deviations", "code"), [row] * 3)
-        if deviation.ours:
-            of_method = {(row.task, row.system): deviation.ours}
-            return Verdict(row, DEVIATION, of_method, deviation.reason)
-        if code.says:
-            text = (self.configuration.root / code.file).read_text(encoding="utf-8")
-            said = code.says in " ".join(text.split())
-            return Verdict(row, CHECKED if said else None, {(code.file, ""): code.says})
-        if outside.reason:
-            return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
-        ours = self._ours(row)
-        differing = self._differing(row, ours)
-        if deviation.reason:
-            return Verdict(row, DEVIATION if differing else None, differing, deviation.reason)
-        return Verdict(row, CHECKED if ours and not differing else None, differing or ours)
-
-    def _ours(self, row: Stated) -> Ours:
-        """Our values of a row."""
-        if self.is_of_cells(row):
-            values = enumerate(self._of_cells(row), 1)
-            return {(row.experiments, f"value {number}"): value for number, value in values}
+    def differing(self, row: Stated) -> dict[tuple[str, str], Any]:
+        """Those of our values, by task and system or decoding, that are not the stated one."""
         pairs = itertools.product(self.tasks(row), self.named(row))
         ours = {(task, name): self.value(row, task, name) for task, name in pairs}
-        # deviations are told whenever a graph is built, so they are not to expand tables
-        if self.path(row).startswith("decoding.") and self.about("deviations", row) is NOTHING:
-            used = set(self._decodings(row))
-            ours = {at_: each if at_[1] in used else "not used" for at_, each in ours.items()}
-        return ours
-
-    def _differing(self, row: Stated, ours: Ours) -> Ours:
-        """Those of our values that are not stated; all if one that is stated is not among them."""
-        several = self.about("values", row) is NOTHING and _SEVERAL.fullmatch(row.value)
-        if not self.is_of_cells(row) and not several:
-            return {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
-        stated, held = self._stated(row), list(ours.values())
-        wanted = stated if isinstance(stated, list) else [stated]
-        others = [] if self.path(row).startswith(_AMONG) else held
-        alike = all(each in held for each in wanted) and all(each in wanted for each in others)
-        return {} if alike else ours
+        return {at_: each for at_, each in ours.items() if not self._agrees(row, *at_, each)}
 
     def path(self, row: Stated) -> str:
         """Our key of a row."""
@@ -223,65 +167,7 @@ class StatedSettings:
 
     def is_of_cells(self, row: Stated) -> bool:
         """Tell whether the values of a row are those of cells."""
-        return self.path(row).startswith((_CELLS, _AMONG))
-
-    def _numbers(self, row: Stated) -> list[Shown]:
-        """List what tables and figures of a row show on its task, and the paper, too."""
-        parts = relation(self.configuration, row.paper)
-        named = {
-            f"{kind.lower()} {number}"
-            for kind, numbers in _PARTS.findall(row.experiments)
-            for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)
-            for number in range(int(first), int(last or first) + 1)
-        }
-        task, shown = self.map.tasks[row.paper].get(row.task), list[Shown]()
-        for part in (parts[name] for name in parts if name in (named or parts)):
-            lines = (*part.rows, *part.columns)
-            ours = {line.label for line in lines if line.given.ours_only}
-            run = (each for each in part.numbers if each.first.system or each.first.derived)
-            shown += [each for each in run if not {each.label, each.first.column} & ours]
-        return [each for each in shown if task in (None, each.first.task)]
-
-    def _is_about(self, row: Stated, system: str | None) -> bool:
-        """Tell whether a row is about a system; one about all or unnamed ones is about each."""
-        entry = self.about("systems", row)
-        return row.system.startswith("all") or entry is NOTHING or system in entry.ours
-
-    def _decodings(self, row: Stated) -> Iterator[str]:
-        """The decodings of the systems of a row: of their cells, and of the texts they write."""
-        cells = itertools.chain.from_iterable(each.cells for each in self._numbers(row))
-        for cell in (each for each in cells if each.system):
-            if self._is_about(row, cell.system):
-                yield cell.decoding
-            corpus = self.configuration.task(cell.task)
-            for text in self.configuration.training(corpus, cell.system).text.candidates:
-                if self._is_about(row, text.system):
-                    yield str(text.decoding)
-
-    def _of_cells(self, row: Stated) -> list[Any]:
-        """The different values of a field of the cells of a row, or of an option of decoding."""
-        field = self.path(row).split(_CELLS)[1]
-        measure, _, of_measure = field.rpartition(".")
-        if measure in MEASURES:
-            field = of_measure
-        of = {"baseline": "over", "decoding": "cells"}.get(field.partition(".")[0], "own")
-        values: list[Any] = []
-        for cell in (cell for each in self._numbers(row) for cell in getattr(each, of)):
-            if not self._is_about(row, cell.system):
-                continue
-            if measure in MEASURES and measure != cell.measure:
-                continue
-            if field.startswith("decoding."):
-                name = field.removeprefix("decoding.")
-                options = self._decoding(cell.task, cell.decoding) if cell.decoding else {}
-                values += [options[name]] if name in options else []
-            elif field == "baseline":
-                values.append(cell.system)
-            else:
-                text = cell.setting.partition("-")[2] if field == "batch" else getattr(cell, field)
-                value = read_value(text, "") if field in ("batch", "setting") else text
-                values += [value] * (value not in ("", None))
-        return list(dict.fromkeys(values))
+        return self.path(row).startswith((CELLS, AMONG))
 
     def tasks(self, row: Stated) -> list[str]:
         """List our tasks that a row is about."""
@@ -295,13 +181,12 @@ class StatedSettings:
         of_decoding = self.path(row).startswith("decoding.")
         return list(self.about("decodings" if of_decoding else "systems", row).ours or ())
 
-    def _stated(self, row: Stated) -> Any:
-        """The value that ours must be, or a list where several are stated."""
+    def stated(self, row: Stated) -> Any:
+        """The value that ours must be."""
         entry = self.about("values", row)
         if "ours" in entry.model_fields_set:
             return entry.ours
-        text = f"[{row.value}]" if _SEVERAL.fullmatch(row.value) else row.value
-        return read_value(text, f"{ROWS} line {row.line}: 'value'")
+        return read_value(row.value, f"{ROWS} line {row.line}: 'value'")
 
     def _agrees(self, row: Stated, task: str, name: str, ours: Any) -> bool:
         """Tell whether our value of a system or decoding on a task is the stated one."""
@@ -310,7 +195,7 @@ class StatedSettings:
             return ours in entry.one_of
         if entry.same_as:
             return bool(ours == self.value(row, task, entry.same_as))
-        stated = self._stated(row)
+        stated = self.stated(row)
         if isinstance(stated, str) and stated in self.configuration.systems:
             # where papers train equal systems, the effective configuration has one name for all
             stated = self.configuration.canonical(self.configuration.task(task), stated)
@@ -319,7 +204,7 @@ class StatedSettings:
             return is_number and abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"]
         return _within(stated, ours)
 
-    def _decoding(self, task: str, name: str) -> dict[str, Any]:
+    def decoding(self, task: str, name: str) -> dict[str, Any]:
         """The options of a decoding on a task."""
         there = self.configuration.on(self.configuration.task(task))
         file, options = there.decoding_file(name), there.decoding(name).as_json()
@@ -335,7 +220,7 @@ class StatedSettings:
             case "corpus":
                 return at({"corpus": self.configuration.corpus(corpus).as_written()}, path)
             case "decoding":
-                return at({"decoding": self._decoding(task, name)}, path)
+                return at({"decoding": self.decoding(task, name)}, path)
         there, training = self.configuration.on(corpus), self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind
@@ -368,13 +253,14 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
     """Say where the configuration at the papers' scale differs from what a paper states."""
     compared, sentences = at_paper_scale(configuration), list[str]()
     for row in (each for each in compared.rows if each.paper == paper):
-        if compared.about("deviations", row) is NOTHING:
+        entry = compared.about("deviations", row)
+        if entry is NOTHING:
             continue
-        _, kind, differing, reason = compared.verdict(row)
-        ours = sorted({_SHOWN.get(str(value), str(value)) for value in differing.values()})
+        values = [entry.ours] if entry.ours else compared.differing(row).values()
+        ours = sorted({_SHOWN.get(str(value), str(value)) for value in values})
         stated = f"{row.key} is {row.value} in {SOURCES[row.source]}"
-        text = f"{row.system}, {row.task}: {stated}, here {' or '.join(ours)}: {reason}"
-        sentences += [text] * (kind == DEVIATION)
+        text = f"{row.system}, {row.task}: {stated}, here {' or '.join(ours)}: {entry.reason}"
+        sentences += [text] * bool(ours)
     return sentences
 
 

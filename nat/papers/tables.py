@@ -11,10 +11,9 @@ from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.results import COLLAPSED, NOT_AVAILABLE
 from nat.measures.significance import LEVEL
 from nat.papers import values
-from nat.papers.cells import QUOTED, Shown
+from nat.papers.cells import QUOTED, ResolvedPart, Shown
 from nat.papers.differences import difference
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.resolved import ResolvedPart
 from nat.papers.table_formats import (
     DAGGER,
     DIFFERENCE,

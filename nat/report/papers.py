@@ -14,12 +14,11 @@ from nat.configuration import Configuration
 from nat.figures import figures, points
 from nat.figures.claims import forest
 from nat.papers import judgements, reports, table_formats, tables, values
-from nat.papers.cells import Cell, training_of
+from nat.papers.cells import Cell, ResolvedPart, training_of
 from nat.papers.judgements import UNJUDGED
 from nat.papers.reader import NOT_RUN
 from nat.papers.relation import relation
 from nat.papers.reports import Report, snakemake
-from nat.papers.resolved import ResolvedPart
 from nat.papers.settings import deviations
 from nat.papers.table_formats import TableText, given, heading
 from nat.papers.values import Record

@@ -18,11 +18,10 @@ from nat.files import read_json
 from nat.measures.results import read_file
 from nat.options import cached_method
 from nat.papers import judgements, published, reports
-from nat.papers.cells import Cell, training_of
+from nat.papers.cells import Cell, Check, training_of
 from nat.papers.coordinates import heading
 from nat.papers.relation import relation
 from nat.papers.reports import Report
-from nat.papers.resolved import Check
 from nat.papers.values import Record
 from nat.report.page import COMPLETE, NOTHING, Entry, share
 

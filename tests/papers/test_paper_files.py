@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from nat.analyses import known_law, schedule_bounds, step_errors
+from nat.analyses import known_law
 from nat.configuration import read
 from nat.configuration import runnable as module
 from nat.data.corpus_parts import local_files
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import MEASURES
 from nat.papers import claims, reports, values
+from nat.papers.cells import MAJORITY
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.relation import relation
-from nat.papers.resolved import MAJORITY
 from nat.papers.verdicts import region
 from nat.training.model_file import build_model
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
@@ -90,7 +90,6 @@ def test_both_stages_share_one_set_of_parameters(system: str, other: str) -> Non
 
 
 def test_measures_are_of_the_steps_that_are_analysed() -> None:
-    assert known_law.STEPS == step_errors.STEPS == schedule_bounds.STEPS
     for name, more in (("bound_factorisation", []), ("law_kl", ["all"])):
         named = {each for each in MEASURES if each.startswith(f"{name}_")}
         assert named == {f"{name}_{steps}" for steps in [*known_law.STEPS, *more]}

@@ -1,8 +1,9 @@
 """The settings that the papers state, row by row, and the effective configuration."""
 
-import copy
+import itertools
 import json
-from collections import Counter
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,12 @@ from typing import Any
 import pytest
 
 from nat.configuration import Configuration
-from nat.configuration.files import PAPER_SCALE
-from nat.papers.settings import (
-    CHECKED,
-    COLUMNS,
-    DEVIATION,
-    DEVIATIONS,
-    MAP,
-    OUTSIDE,
-    ROWS,
-    StatedSettings,
-    check,
-    deviations,
-)
+from nat.configuration.files import PAPER_SCALE, read_value
+from nat.measures.known import MEASURES
+from nat.papers import settings as module
+from nat.papers.cells import Shown
+from nat.papers.relation import relation
+from nat.papers.settings import MAP, NOTHING, ROWS, Stated, StatedSettings, check, deviations
 from tests.messages import told
 from tests.repository import ROOT, configured
 
@@ -32,87 +26,113 @@ def settings() -> StatedSettings:
     return StatedSettings(configured(PAPER_SCALE))
 
 
-def test_every_row_is_checked_a_deviation_or_not_about_the_configuration(
+def test_every_row_holds_is_a_deviation_or_not_about_the_configuration(
     settings: StatedSettings,
 ) -> None:
-    verdicts = [settings.verdict(row) for row in settings.rows]
-    assert len(verdicts) == len((ROOT / ROWS).read_text().splitlines()) - 1
-    assert [verdict for verdict in verdicts if not verdict.kind] == []
-    kinds = Counter(verdict.kind for verdict in verdicts)
-    assert kinds[CHECKED] >= 1_100 and kinds[OUTSIDE] <= 115 and kinds[DEVIATION] > 0
-    assert all(verdict.reason for verdict in verdicts if verdict.kind != CHECKED)
-    lines = {verdict.row.line for verdict in verdicts if verdict.kind == DEVIATION}
-    used = {id(settings.entries["deviations"][line]) for line in lines}
-    assert [each for each in settings.map.deviations if id(each) not in used] == []
+    assert len(settings.rows) == len((ROOT / ROWS).read_text().splitlines()) - 1
+    of_method = {line for line, each in settings.entries["deviations"].items() if each.ours}
+    outside = {*settings.entries["outside"]} - {*settings.entries["code"], *of_method}
+    held = [row for row in settings.rows if row.line not in outside | of_method]
+    assert [row for row in held if not holds(settings, row)] == []
+    assert len(held) >= 1_100 and len(outside) <= 115
     papers = dict.fromkeys(row.paper for row in settings.rows)
     sentences = [each for paper in papers for each in deviations(settings.configuration, paper)]
-    assert len(sentences) == len(lines) and all(each[-1].isalnum() for each in sentences)
+    assert len(sentences) == len(settings.entries["deviations"])
+    assert all(each[-1].isalnum() for each in sentences)
+
+
+def holds(settings: StatedSettings, row: Stated) -> bool:
+    """Whether ours are the stated values, or none of them is where a deviation says so."""
+    if says := settings.about("code", row).says:
+        return says in " ".join((ROOT / settings.about("code", row).file).read_text().split())
+    names, differs = settings.named(row), settings.about("deviations", row) is not NOTHING
+    values, several = settings.about("values", row), re.fullmatch(r"\d+(, \d+)+", row.value)
+    if settings.is_of_cells(row) or (several and values is NOTHING):
+        listed = several and "ours" not in values.model_fields_set
+        wanted = read_value(f"[{row.value}]", "") if listed else settings.stated(row)
+        wanted = wanted if isinstance(wanted, list) else [wanted]
+        pairs = itertools.product(settings.tasks(row), names)
+        ours = of_cells(settings, row) or [settings.value(row, *each) for each in pairs]
+        others = [] if settings.path(row).startswith(module.AMONG) else ours
+        return all(each in ours for each in wanted) and all(each in wanted for each in others)
+    if settings.path(row).startswith("decoding.") and not differs:
+        names = [each for each in names if each in decodings(settings, row)]
+    return names == settings.named(row) != [] and bool(settings.differing(row)) == differs
+
+
+def numbers(settings: StatedSettings, row: Stated) -> Iterator[Shown]:
+    """What tables and figures of a row show on its task, and the paper, too."""
+    named = {
+        f"{kind.lower()} {number}"
+        for kind, numbers in re.findall(r"(Table|Figure)s? (\d[\d, -]*)", row.experiments)
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)
+        for number in range(int(first), int(last or first) + 1)
+    }
+    task = settings.map.tasks[row.paper].get(row.task)
+    for name, part in relation(settings.configuration, row.paper).items():
+        ours = {line.label for line in (*part.rows, *part.columns) if line.given.ours_only}
+        for each in part.numbers if name in (named or [name]) else ():
+            cell = each.first
+            if (cell.system or cell.derived) and task in (None, cell.task):
+                yield from [each] * (not {cell.row, cell.column} & ours)
+
+
+def is_about(settings: StatedSettings, row: Stated, system: str | None) -> bool:
+    entry = settings.about("systems", row)
+    return row.system.startswith("all") or entry is NOTHING or system in entry.ours
+
+
+def decodings(settings: StatedSettings, row: Stated) -> Iterator[str]:
+    """Those of the systems of a row: of their cells, and of the texts that they write."""
+    here = settings.configuration
+    for cell in (cell for each in numbers(settings, row) for cell in each.cells if cell.system):
+        if is_about(settings, row, cell.system):
+            yield cell.decoding
+        for text in here.training(here.task(cell.task), cell.system).text.candidates:
+            if is_about(settings, row, text.system):
+                yield str(text.decoding)
+
+
+def of_cells(settings: StatedSettings, row: Stated) -> list[Any]:
+    """The values of a field of the cells of a row, or of those of one measure."""
+    field, _, rest = settings.path(row).partition(module.CELLS)[2].partition(".")
+    measure, field = (field, rest) if field in MEASURES else (None, field)
+    side, found = {"baseline": "over", "decoding": "cells"}.get(field, "own"), list[Any]()
+    shown = numbers(settings, row) if field else ()
+    for cell in (cell for each in shown for cell in getattr(each, side)):
+        if not is_about(settings, row, cell.system) or measure not in (None, cell.measure):
+            continue
+        if field == "decoding":
+            options = settings.decoding(cell.task, cell.decoding) if cell.decoding else {}
+            found += [options[rest]] if rest in options else []
+            continue
+        fields = {"baseline": cell.system, "batch": cell.setting.partition("-")[2]}
+        value = (cell._asdict() | fields)[field]
+        value = read_value(value, "") if field in ("batch", "setting") else value
+        found += [value] * (value not in ("", None))
+    return found
 
 
 @pytest.mark.parametrize(
-    ("folder", "name", "change", "paper", "key"),
+    ("paper", "key", "value"),
     [
-        ("recipes", "hrt", {"updates": 299_000}, "hrt", "updates"),
-        ("recipes", "ctc", {"tasks": {"wmt20-ja-en": {"dropout": 0.2}}}, "fully_nat", "dropout"),
-        ("systems", "oaxe-kd", {"target": {"method": "oaxe"}}, "mple", "target.truncation_margin"),
-        ("systems", "hints-kd", {"teacher": "at-base"}, "hints", "teacher"),
-        ("systems", "dims-cmlm-kd", {"text": "raw"}, "dims", "text"),
+        *(("hrt", "updates", "299_000"), ("mple", "dropout", "many"), ("dims", "betas", "2, 4")),
+        *(("dims", "text", "raw"), ("fully_nat", "expected.tokens.train", "many")),
+        *(("dims", "split", "test"), ("dims", "decoding.length_beam", "7")),
+        *(("hrt", "latency.batch", "2"), ("mple", "l_target.beta", "0.3")),
     ],
 )
-def test_a_changed_configuration_is_noticed(
-    settings: StatedSettings, folder: str, name: str, change: dict[str, Any], paper: str, key: str
+def test_another_value_is_noticed(
+    settings: StatedSettings, paper: str, key: str, value: str
 ) -> None:
-    plain = settings.configuration
-    changed = {**plain.files[folder], name: {**plain.files[folder][name], **change}}
-    other = StatedSettings(replace(plain, files={**plain.files, folder: changed}))
-    rows = [row for row in other.rows if (row.paper, row.key) == (paper, key)]
-    assert any(other.verdict(row).kind is None for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("paper", "table", "change", "key"),
-    [
-        ("dims", "5", {"split": "test"}, "split"),
-        ("dims", "5", {"decoding": "mask-predict-1-lb3"}, "decoding.length_beam"),
-        ("dims", "7", {"with": {"deduplicated": ""}}, "decoding.deduplicate"),
-        ("hrt", "10", {"setting": "{device}-1"}, "latency.batch"),
-        ("mple", "2", {"setting": "0.3"}, "l_target.beta"),
-    ],
-)
-def test_a_table_that_shows_something_else_is_noticed(
-    settings: StatedSettings, paper: str, table: str, change: dict[str, Any], key: str
-) -> None:
-    files = copy.deepcopy(dict(settings.configuration.files))
-    part = files["papers"][paper]["tables"][table]
-    part["cells"] = part.get("cells", {}) | change
-    other = StatedSettings(replace(settings.configuration, files=files))
-    rows = [row for row in other.rows if (row.paper, row.key) == (paper, key)]
-    assert any(other.verdict(row).kind is None for row in rows)
-
-
-def test_words_that_code_no_longer_says_are_noticed(settings: StatedSettings) -> None:
-    fixed = [row for row in settings.rows if row.line in settings.entries["code"]]
-    assert {settings.verdict(row).kind for row in fixed} == {CHECKED}
-    line = fixed[0].line
-    says = settings.entries["code"][line].model_copy(update={"says": "what no file says"})
-    entries = {**settings.entries, "code": {line: says}}
-    other = StatedSettings(settings.configuration)
-    other.entries = entries
-    assert other.verdict(fixed[0]).kind is None
-
-
-@pytest.mark.parametrize(
-    ("value", "key"), [("many", "expected.tokens.train"), ("2, 4", "betas"), ("many", "dropout")]
-)
-def test_a_value_of_another_kind_differs(settings: StatedSettings, value: str, key: str) -> None:
-    row = next(row for row in settings.rows if row.key == key and settings.named(row))
-    assert settings.verdict(row._replace(value=value)).kind != CHECKED
+    rows = [row for row in settings.rows if (row.paper, row.key) == (paper, key)]
+    assert not all(holds(settings, row._replace(value=value)) for row in rows)
 
 
 # What is wrong in the three files
 
 PAPER = {"title": "A bag of words"}
-HEADER = ",".join(COLUMNS)
+HEADER = ",".join(module.COLUMNS)
 DROPOUT = "bow,Sec. 3,all,BoW-NAT,wmt14-en-de,dropout,0.3,paper,"
 BEAM = "bow,Sec. 3,all,BoW-NAT,all,decoding.length_beam,9,paper,"
 OF_METHOD = "bow,Sec. 2,all,BoW-NAT,all,target.bag,of the target,paper,"
@@ -139,7 +159,7 @@ def stating(
     (root / "config/published").mkdir(parents=True)
     (root / ROWS).write_text("\n".join(lines) + "\n")
     (root / MAP).write_text(json.dumps(in_map))  # JSON is YAML
-    (root / DEVIATIONS).write_text(json.dumps(differing))
+    (root / module.DEVIATIONS).write_text(json.dumps(differing))
     plain = configured("demo")
     return replace(plain, root=root, files={**plain.files, "papers": {"bow": PAPER}})
 
@@ -202,5 +222,5 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, key: str, value: Any, names: l
     given = {key: value}
     of_deviations = key == "deviations"
     files = (IN_MAP, given) if of_deviations else (IN_MAP | given, IN_DEVIATIONS)
-    with told(DEVIATIONS if of_deviations else MAP, *names):
+    with told(module.DEVIATIONS if of_deviations else MAP, *names):
         check(stating(tmp_path, LINES, *files))

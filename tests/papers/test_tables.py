@@ -14,14 +14,7 @@ from nat.papers.cells import Cell
 from nat.papers.relation import relation
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
-from tests.made_up_run import (
-    CORPUS,
-    OTHER_TASK,
-    PAPER,
-    TASK,
-    write_latencies,
-    write_numbers,
-)
+from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies, write_numbers
 from tests.messages import must_name, told
 
 NAT, CMLM, DIMS = ROWS = [
