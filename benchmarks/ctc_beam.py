@@ -87,8 +87,7 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
     from nat.decoding.ctc_beam import CtcBeam
     from nat.decoding.options import LanguageModelOptions
     from nat.language_model.ngram import estimate
-    from nat.transformer.architecture import Architecture
-    from nat.transformer.decoder_options import DecoderOptions
+    from nat.transformer.architecture import Architecture, DecoderOptions
     from nat.transformer.model import Transformer
 
     torch.manual_seed(1)

@@ -84,8 +84,7 @@ def measure(decoding: Any, rounds: int, device: str) -> dict[str, float]:
     from nat import registry
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
-    from nat.transformer.architecture import Architecture
-    from nat.transformer.decoder_options import DecoderOptions
+    from nat.transformer.architecture import Architecture, DecoderOptions
     from nat.transformer.model import Transformer
 
     torch.manual_seed(1)

@@ -129,8 +129,7 @@ def systems_in(
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.onnx_parallel import OnnxParallel
     from nat.export.formats import convert
-    from nat.transformer.architecture import Architecture
-    from nat.transformer.decoder_options import DecoderOptions
+    from nat.transformer.architecture import Architecture, DecoderOptions
     from nat.transformer.length import LENGTH_CLASSES
     from nat.transformer.model import Transformer
 

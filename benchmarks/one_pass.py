@@ -120,8 +120,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.decoding.ctc import CtcDecoding
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
-    from nat.transformer.architecture import Architecture
-    from nat.transformer.decoder_options import DecoderOptions
+    from nat.transformer.architecture import Architecture, DecoderOptions
     from nat.transformer.model import Transformer
 
     torch.manual_seed(0)

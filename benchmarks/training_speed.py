@@ -412,9 +412,8 @@ def ours(
     from nat.objective.objective import Objective
     from nat.registry import Method
     from nat.training.model_file import build_model
-    from nat.transformer.architecture import Architecture
+    from nat.transformer.architecture import Architecture, DecoderOptions
     from nat.transformer.attention import choose_kernels
-    from nat.transformer.decoder_options import DecoderOptions
 
     training = Training.model_construct(
         architecture=Architecture(

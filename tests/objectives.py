@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nat.options import options_of
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import DecoderOptions
 from tests.repository import configured
 from tests.sweeps import without_numbers
 from tests.tiny import make_model, make_objective

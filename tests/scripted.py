@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import MASK, PAD
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import DecoderOptions
 from nat.transformer.encoded import Encoded
 from nat.transformer.output import Output
 

@@ -18,8 +18,7 @@ from nat.data.vocabulary import EOS, MASK, PAD, SPECIALS
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
 from nat.registry import Method
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.model import Transformer
 
 VOCABULARY = 29

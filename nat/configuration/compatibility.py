@@ -13,7 +13,7 @@ from nat.configuration.configuration import Configuration, SystemMethods
 from nat.errors import UserError, told_of
 from nat.options import at
 from nat.traits import KINDS
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import DecoderOptions
 
 SHAPES = ("size shape", "decoder shape", "parts shape", "length shape")
 # the key that decides, and after a space what of it

@@ -21,14 +21,13 @@ from nat.configuration.recipes import Recipe, RecipeFile
 from nat.configuration.scales import Assumptions, Changes, Cluster, Inheriting, Scale
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus
+from nat.decoding.options import LanguageModelOptions
 from nat.errors import told_of
-from nat.language_model.options import LanguageModelOptions
 from nat.options import Count, LocalPath, OneOf, OrAbsent, StrictModel, Text, Unique, validated
 from nat.papers.description import Paper
 from nat.registry import Method, describe
 from nat.traits import Order
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 
 Kind = TypeVar("Kind")
 

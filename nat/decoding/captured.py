@@ -1,6 +1,5 @@
 """One parallel pass in fixed shapes, on a GPU as a captured graph: `one_pass` and `ctc`."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.captured_beam import CapturedBeam
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.engines.fixed_pass import FixedPass
-from nat.decoding.engines.graphs import Graphs, Part, in_precision
+from nat.decoding.engines.graphs import Graphs
 from nat.decoding.hypothesis import Hypothesis, deduplicated, written
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
@@ -26,18 +25,15 @@ class Captured(CapturedDecodingOptions):
     room are translated by these methods themselves.
     """
 
-    _model: Transformer | None = PrivateAttr(default=None)
-    _fixed: FixedPass = PrivateAttr()
-    _graphs: Graphs = PrivateAttr()
+    _graphs: dict[Transformer, Graphs] = PrivateAttr(default_factory=dict)
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        if self._model is not model:
-            self._model = model
-            self._fixed = FixedPass(in_precision(model, self.precision), self)
-            self._graphs = Graphs(self._program, model.longest_source)
-        [run] = self._graphs.of(source) or self._program(source)
+        if model not in self._graphs:
+            self._graphs = {model: Graphs(model, self, FixedPass)}
+        graphs = self._graphs[model]
+        [run] = graphs.of(source) or FixedPass(graphs.model, self, source).parts
         tokens, scores, fits = (each[: len(source)].cpu() for each in run())
         made = written(tokens, scores, torch.ones_like(scores, dtype=torch.long))
         if left := (~fits).nonzero()[:, 0].tolist():
@@ -45,9 +41,6 @@ class Captured(CapturedDecodingOptions):
             for number, hypothesis in zip(left, plain(model, source[left]), strict=True):
                 made[number] = hypothesis
         return deduplicated(made) if self.deduplicate else made
-
-    def _program(self, source: Tensor) -> Sequence[Part]:
-        return (lambda: self._fixed(source),)
 
 
 def captured(method: Any, precision: str = "float32") -> Any:

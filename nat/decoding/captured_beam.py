@@ -1,14 +1,12 @@
 """Beam search in fixed shapes, on a GPU as captured graphs: `beam_search`."""
 
-from functools import partial
-
 import torch
 from pydantic import PrivateAttr
 from torch import Tensor
 
 from nat.decoding.beam_search import BeamSearch
-from nat.decoding.engines.fixed_search import FixedBeams, program
-from nat.decoding.engines.graphs import Graphs, in_precision
+from nat.decoding.engines.fixed_search import FixedSearch
+from nat.decoding.engines.graphs import Graphs
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.options import CapturedBeamDecodingOptions
 from nat.transformer.model import Transformer
@@ -23,26 +21,24 @@ class CapturedBeam(BeamSearch, CapturedBeamDecodingOptions):
     Large batches, and models that write groups of tokens, are translated by `beam_search` itself.
     """
 
-    _model: Transformer | None = PrivateAttr(default=None)
-    _copy: Transformer = PrivateAttr()
-    _graphs: Graphs = PrivateAttr()
+    _graphs: dict[Transformer, Graphs] = PrivateAttr(default_factory=dict)
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        if self._model is not model:
-            self._model, self._copy = model, in_precision(model, self.precision)
-            self._graphs = Graphs(partial(program, self._copy, self), model.longest_source)
-        parts = None if (model.decoder.chunk or 1) > 1 else self._graphs.of(source)
+        if model not in self._graphs:
+            self._graphs = {model: Graphs(model, self, FixedSearch)}
+        graphs = self._graphs[model]
+        parts = None if (model.decoder.chunk or 1) > 1 else graphs.of(source)
         if parts is None:
-            return super().__call__(self._copy, source)
+            return super().__call__(graphs.model, source)
         begin, step = parts
-        beams: FixedBeams = begin()
-        for passes in range(1, beams.prefixes.size(2) + 1):
+        search: FixedSearch = begin()
+        for passes in range(1, search.steps + 1):
             finished: Tensor = step()
             if passes % LOOK == 0 and finished.all():
                 break
-        made = (beams.best, beams.best_lengths, beams.best_scores, beams.passes)
+        made = (search.best, search.best_lengths, search.best_scores, search.passes)
         rows = zip(*(each[: len(source)].tolist() for each in made), strict=True)
         return [Hypothesis(row[:length], score, steps) for row, length, score, steps in rows]
 

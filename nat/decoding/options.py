@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from nat.language_model.options import LanguageModelOptions
-from nat.options import Count, NotNegative, Number, added
+from nat.options import Count, NotNegative, Number, StrictModel, added
 from nat.traits import DecodingMethod, Order
 from nat.transformer.architecture import LENGTH_CLASSES
 
@@ -275,13 +274,29 @@ class CapturedDecodingOptions(OnePassDecodingOptions, CtcDecodingOptions):
     traced = False
 
 
+class LanguageModelOptions(StrictModel):
+    """The language model of a decoding.
+
+    Attributes:
+        system: the system whose translations of the training text the model is estimated on.
+        decoding: the decoding that makes these translations.
+        order: number of words of the longest n-grams.
+        weight: alpha, factor of its log-probabilities.
+    """
+
+    system: str
+    decoding: str
+    order: int = Field(default=4, ge=1, le=9)
+    weight: float = Field(default=0.4, gt=0.0)
+
+
 class CtcBeamDecodingOptions(DecodingMethod):
     """Of prefix beam search.
 
     Attributes:
         beam: prefixes kept for each sentence.
         symbols: most probable tokens of each frame that may extend a prefix.
-        language_model: the language model and alpha, its weight; None for no language model.
+        language_model: None for no language model.
         word_bonus: beta, nats.
         bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
             in the paper.

@@ -22,7 +22,7 @@ from nat.decoding.engines import PROJECTION
 from nat.errors import UserError
 from nat.files import write_json
 from nat.training.model_file import CONVERTED
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import DecoderOptions
 from nat.transformer.model import Transformer
 
 PRECISIONS = ("float32", "int8")

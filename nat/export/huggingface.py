@@ -17,8 +17,6 @@ from nat.files import write_json
 from nat.training.model_file import TrainedModel
 from nat.transformer.as_values import values_of
 
-CODE = "nat.export.huggingface_code"
-
 
 def write_huggingface(
     trained: TrainedModel,
@@ -32,7 +30,8 @@ def write_huggingface(
     `decodings` are methods with their options, JSON-able, by name; the usual one first. The
     languages stand in the description of the corpus.
     """
-    code = write_code(folder, CODE, decodings, trained.model.part_options)
+    parts = trained.model.part_options
+    code = write_code(folder, "nat.export.huggingface_code", decodings, parts)
     weights = {
         f"network.{name}": value.detach().cpu().contiguous()  # as `save_pretrained` names it
         for name, value in trained.model.state_dict().items()

@@ -35,9 +35,9 @@ def swapped(tokens: Tensor) -> Tensor:
 class OfFairseq(nn.Module):
     """A model of fairseq, with what trainings and decodings ask of any model here.
 
-    `name` is that of the architecture in fairseq, `options` are those of the model, see
-    `nat.targets.options.FairseqOptions`. `longest_source` and `longest_target` are the most tokens
-    without BOS and EOS.
+    `name` is that of the architecture in fairseq, `options` are those of the model and of its loss
+    by fairseq's names. `longest_source` and `longest_target` are the most tokens without BOS and
+    EOS.
     """
 
     length_predictor = None
@@ -50,9 +50,6 @@ class OfFairseq(nn.Module):
         sizes: VocabularySizes,
         name: str,
         options: Mapping[str, Any],
-        label_smoothing: float,
-        dropout: float,
-        length_loss_weight: float,
     ) -> None:
         super().__init__()
         dynamic_crf_layer.np = SimpleNamespace(float=float)  # its name `np.float` is gone
@@ -65,9 +62,6 @@ class OfFairseq(nn.Module):
             max_target_positions=2 * longest + 256,
             share_all_embeddings=sizes.source is None,
             share_decoder_input_output_embed=True,
-            dropout=dropout,
-            label_smoothing=label_smoothing,
-            length_loss_factor=length_loss_weight,
             **options,
         )
         ARCH_CONFIG_REGISTRY[name](chosen)

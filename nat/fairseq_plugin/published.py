@@ -39,8 +39,7 @@ from nat.data.vocabulary import (
 from nat.errors import UserError
 from nat.options import options_of
 from nat.training.model_file import build_model
-from nat.transformer.architecture import LENGTH_CLASSES
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import LENGTH_CLASSES, DecoderOptions
 from nat.transformer.fairseq_models import fairseq_options
 
 EMBEDDING = "encoder.embed_tokens.weight"  # of both languages

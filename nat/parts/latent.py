@@ -19,8 +19,7 @@ from nat import randomness
 from nat.data.vocabulary import EOS, PAD
 from nat.objective.context import BatchContext, DecoderInput, Loss, TrainedPart
 from nat.parts.options import LatentOptions
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.encoded import Encoded
 from nat.transformer.gaussian import Gaussian
 from nat.transformer.layers import DecoderLayer, EncoderLayer

@@ -17,15 +17,13 @@ class FairseqLoss(FairseqLossOptions):
 
     def network(self, training: Training, sizes: VocabularySizes) -> OfFairseq:
         """The untrained model of fairseq's own."""
-        return OfFairseq(
-            training.architecture,
-            sizes,
-            self.model,
-            options_of(self.options),
-            self.label_smoothing,
-            training.recipe.dropout,
-            training.recipe.length_loss_weight,
-        )
+        options = {
+            "dropout": training.recipe.dropout,
+            "label_smoothing": self.label_smoothing,
+            "length_loss_factor": training.recipe.length_loss_weight,
+            **options_of(self.options),
+        }
+        return OfFairseq(training.architecture, sizes, self.model, options)
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of a batch as that of one sentence with one position."""

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nat.options import options_of
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.model import Transformer
 
 

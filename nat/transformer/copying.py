@@ -1,7 +1,7 @@
 """Copies of the source as decoder input: what a masked position shows instead of the mask symbol.
 
 Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 are compared; the S tokens include
-the source's EOS if `count_source_end` of `nat.transformer.decoder_options` says so. `lengths`, the
+the source's EOS if `count_source_end` of `nat.transformer.architecture` says so. `lengths`, the
 tokens of each source, and `canvas_lengths`, the positions of each canvas, are [B]; `width` is T.
 Values at padding are meaningless.
 

@@ -8,6 +8,9 @@ from torch import Tensor
 from nat.transformer.gaussian import Gaussian
 from nat.transformer.layers import DecoderLayer
 
+OF_SENTENCES = ("states", "padding", "source", "without_latents", "copied", "length_state")
+"""What decodings need of an encoded source."""
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
@@ -66,19 +69,9 @@ class Encoded:
 
     def rows(self, rows: Tensor) -> "Encoded":
         """These sentences, [n, S, D]."""
-
-        def chosen(states: Tensor | None) -> Tensor | None:
-            return None if states is None else states[rows]
-
-        return Encoded(
-            self.states[rows],
-            self.padding[rows],
-            self.source[rows],
-            chosen(self.without_latents),
-            chosen(self.copied),
-            chosen(self.length_state),
-            _parent=(self, rows),
-        )
+        given = {name: getattr(self, name) for name in OF_SENTENCES}
+        chosen = {name: each[rows] for name, each in given.items() if each is not None}
+        return Encoded(**chosen, _parent=(self, rows))
 
     def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
         """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""

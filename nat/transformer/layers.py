@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nat.transformer.architecture import Architecture
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.attention import CrossAttention, Extended, PositionalAttention, SelfAttention
-from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import Linear
 

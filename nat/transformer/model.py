@@ -21,9 +21,8 @@ from nat import registry
 from nat.data.vocabulary import MASK, PAD, VocabularySizes
 from nat.errors import UserError
 from nat.transformer import copying
-from nat.transformer.architecture import Architecture
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.cache import DecoderCache, FixedCache
-from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.dropout import dropout
 from nat.transformer.encoded import Encoded
 from nat.transformer.layers import UNCHANGED, DecoderLayer, DecoderTrace, EncoderLayer

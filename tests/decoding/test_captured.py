@@ -132,9 +132,10 @@ class Moving(TorchFunctionMode):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_gpu_never_waits_for_the_processor(name: str, dtype: torch.dtype) -> None:
-    fixed = FixedPass(model_of(name, dtype=dtype).to("meta"), Captured(blank_penalty=0.5))
+    source = torch.empty((2, 16), dtype=torch.long, device="meta")
+    model = model_of(name, dtype=dtype).to("meta")
     with Waiting(), Moving(), torch.inference_mode():
-        made = fixed(torch.empty((2, 16), dtype=torch.long, device="meta"))
+        made = FixedPass(model, Captured(blank_penalty=0.5), source).translate()
     assert all(each.is_meta and len(each) == 2 for each in made)
 
 
@@ -145,11 +146,10 @@ def test_a_gpu_never_waits_in_a_step_of_a_search(name: str, dtype: torch.dtype) 
     source = torch.empty((2, 16), dtype=torch.long, device="meta")
     search = FixedSearch(model, CapturedBeam(), source)
     with Waiting(), Moving(), torch.inference_mode():
-        beams = search.begin()
-        memory = list(vars(beams).values())
+        memory = list(vars(search.begin()).values())
         for _ in range(2):
-            assert search.step() is beams.finished
-    assert all(each is one for each, one in zip(memory, vars(beams).values(), strict=True))
+            assert search.step() is search.finished
+    assert all(each is one for each, one in zip(memory, vars(search).values(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_what_would_wait_is_found(waits: Callable[[Any], Any]) -> None:
 
 
 def test_few_shapes_occur() -> None:
-    graphs = Graphs(lambda source: (), longest_source=99)
+    graphs = Graphs(make_model(max_positions=100), CapturedBeam(), FixedSearch)
     shapes = set()
     for sentences in range(1, 9):
         for length in range(1, 100):
@@ -180,16 +180,11 @@ def test_few_shapes_occur() -> None:
 
 
 def test_a_search_does_not_wait_for_sentences_that_fill_up_a_shape() -> None:
-    searches: list[FixedSearch] = []
-
-    def program(source: torch.Tensor) -> Any:
-        searches.append(FixedSearch(make_model(), CapturedBeam(), source))
-        return ()
-
-    Graphs(program, longest_source=39).of(SOURCE[:3])
-    beams = searches[0].begin()
-    assert beams.longest.tolist() == [17, 11, 23, 0]
-    assert searches[0].step().tolist() == [False, False, False, True]
+    parts = Graphs(make_model(), CapturedBeam(), FixedSearch).of(SOURCE[:3])
+    assert parts is not None
+    begin, step = parts
+    assert begin().longest.tolist() == [17, 11, 23, 0]
+    assert step().tolist() == [False, False, False, True]
 
 
 def test_what_has_no_room_is_translated_without_fixed_shapes(monkeypatch: Any) -> None:

@@ -38,8 +38,8 @@ TARGETS = [[17, 18], [19, 21, 22, 23, 6], [24, UNK, 25]]
 
 def built(name: str, source_symbols: int | None = None, **options: Any) -> Any:
     torch.manual_seed(1)
-    sizes = VocabularySizes(SYMBOLS, source_symbols)
-    return OfFairseq(SIZE, sizes, name, options, 0.1, dropout=0.2, length_loss_weight=0.3)
+    options |= {"label_smoothing": 0.1, "dropout": 0.2, "length_loss_factor": 0.3}
+    return OfFairseq(SIZE, VocabularySizes(SYMBOLS, source_symbols), name, options)
 
 
 def as_fairseq(sentence: list[int]) -> Tensor:

@@ -33,9 +33,9 @@ STATED = {
         ("dims", "initialisation"),
         ("dims", "scale_embedding"),
         ("fully_nat", "initialisation"),
+        ("dims", "encoder.positions"),
     ],
     "transformer/copying.py": [("hints", "decoder.copy")],
-    "transformer/decoder_options.py": [("dims", "encoder.positions")],
     "transformer/length.py": [("dims", "length")],
 }
 """Settings of papers that files of `nat` speak of."""

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
+from nat.transformer.architecture import DecoderOptions
 from nat.transformer.copying import HARD, SMALLEST_TEMPERATURE, TEMPERATURE, hard_copy, soft_copy
-from nat.transformer.decoder_options import DecoderOptions
 from tests.messages import told
 from tests.tiny import make_batch, make_model
 

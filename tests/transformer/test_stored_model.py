@@ -22,8 +22,7 @@ from nat.measures.memory import peak_of
 from nat.options import added, options_of
 from nat.registry import Method
 from nat.training.model_file import build_model, load_model, save_model
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 
 STORED = Path(__file__).parent / "stored"
 

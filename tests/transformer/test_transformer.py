@@ -7,8 +7,7 @@ from torch import Tensor
 
 from nat.data.vocabulary import BOS, MASK, PAD
 from nat.parts.options import LatentOptions
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.architecture import Architecture, DecoderOptions
 from nat.transformer.model import Transformer, sinusoidal_positions
 from tests.messages import told
 from tests.tiny import decoded, make_batch, make_model

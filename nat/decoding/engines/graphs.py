@@ -9,6 +9,7 @@ graphs.
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -32,7 +33,7 @@ Part = Callable[[], Any]
 """A part of a program. What it returns is there until it runs again."""
 
 
-def in_precision(model: Transformer, precision: str) -> Transformer:
+def _in_precision(model: Transformer, precision: str) -> Transformer:
     """The model itself for float32, else a copy of it in `float16` or `bfloat16`."""
     if precision == "float32":
         return model
@@ -46,14 +47,17 @@ class Graphs:
     """A program for batches of any shape: on a GPU a graph of each part for each shape that occurs.
 
     Args:
-        program: the parts, to run one after the other, for the memory of padded sources [B, S].
-        longest_source: most tokens of a source that the model takes.
+        model: which translates in evaluation mode, on its device.
+        options: of the decoding; in their `precision`, `model` is a copy of it.
+        program: makes an object, whose `parts` run one after the other, of the model, the options
+            and the memory of padded sources [B, S].
     """
 
-    def __init__(self, program: Callable[[Tensor], Sequence[Part]], longest_source: int) -> None:
-        self._program, self._longest_source = program, longest_source
-        # the memory of the sources, the graphs, and the parts, whose memory they work on
-        self._of_shape: dict[tuple[int, ...], tuple[Tensor, list[Part], Sequence[Part]]] = {}
+    def __init__(self, model: Transformer, options: Any, program: Callable[..., Any]) -> None:
+        self.model = _in_precision(model, options.precision)
+        self._program = partial(program, self.model, options)
+        # the memory of the sources, the graphs, and the program, whose memory they work on
+        self._of_shape: dict[tuple[int, ...], tuple[Tensor, Sequence[Part], Any]] = {}
         self._pool: Any = None  # memory that all graphs share, since one runs at a time
 
     def of(self, source: Tensor) -> Sequence[Part] | None:
@@ -63,7 +67,7 @@ class Graphs:
         """
         padded = self.padded(source)
         if padded is None or not source.is_cuda:
-            return None if padded is None else self._program(padded)
+            return None if padded is None else self._program(padded).parts
         shape = tuple(padded.shape)
         if shape not in self._of_shape:
             self._of_shape[shape] = self._captured(padded.clone())
@@ -77,7 +81,7 @@ class Graphs:
         Sentences that fill it up are an EOS alone.
         """
         sentences, longest = source.shape
-        most = self._longest_source + 1
+        most = self.model.longest_source + 1
         width = next((min(each, most) for each in WIDTHS if each >= longest), None)
         rows = 1 << (sentences - 1).bit_length()
         if width is None or width < longest or rows * width > MOST_TOKENS:
@@ -86,16 +90,16 @@ class Graphs:
         source[sentences:, 0] = EOS
         return source
 
-    def _captured(self, given: Tensor) -> tuple[Tensor, list[Part], Sequence[Part]]:
-        parts, stream = self._program(given), torch.cuda.Stream()
+    def _captured(self, given: Tensor) -> tuple[Tensor, Sequence[Part], Any]:
+        program, stream = self._program(given), torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_UPS):
-                for part in parts:
+                for part in program.parts:
                     part()
         torch.cuda.current_stream().wait_stream(stream)
         self._pool = self._pool or torch.cuda.graph_pool_handle()
-        return given, [self._repeated(part) for part in parts], parts
+        return given, [self._repeated(part) for part in program.parts], program
 
     def _repeated(self, part: Part) -> Part:
         graph = torch.cuda.CUDAGraph()
