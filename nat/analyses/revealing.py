@@ -1,8 +1,7 @@
 """The loss of drawing tokens together: KL from a known law, split step by step.
 
-A decoding that draws tokens begins with nothing revealed. In each step it selects a set Z of hidden
-positions, by what it has revealed so far, and draws their tokens y_i independently of each other
-from q_i(. | y_A), where A are the positions that are revealed already. The divergence from the true
+In each step a decoding selects a set Z of hidden positions, by what it has revealed so far, A, and
+draws their tokens y_i independently of each other from q_i(. | y_A). The divergence from the true
 law P to the law Q of its outputs is (docs/laboratory.md)
 
     KL(P || Q) = sum over steps of E over y_A of

@@ -3,11 +3,8 @@
 The latency of a turn is its wall time divided by the number of sentences; it ends with token ids,
 without BPE and detokenisation. The first system of one repeat is the last of the next. The engine
 of a system is opened before each turn and closed after it: threads that one keeps, even idle, slow
-others down.
-
-Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
-on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
-to 32.
+others down. The settings are those of Gu and Kong (2021), section 4.1, and Wang et al. (2022),
+table 10.
 """
 
 import math

@@ -164,15 +164,13 @@ def translated(
 
 
 def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
-    """The lines of a file of the test set, as many as there are translations, and not none."""
+    """The lines of a file of the test set, as many as there are translations."""
     lines = list(read_lines(path))
     if len(lines) != translations:
         raise UserError(
             f"{hypotheses} has {translations} translations but {path} has {len(lines)} sentences; "
             "remove the translations and decode again"
         )
-    if not lines:
-        raise UserError(f"{path} has no sentences, so there is nothing to score")
     return lines
 
 

@@ -1,12 +1,8 @@
 """Intervals and tests: uncertainty from the choice of test sentences and of the seed.
 
-*Sentences*: the bootstrap (Koehn, 2004). A test set is resampled `SAMPLES` times, always in the
-same way for the same number of sentences, so that two systems are always compared on the same
-resamples. The resampling is exactly that of sacreBLEU.
-
-*Seeds*: Student's t. The variance of a mean over seeds is that between the seeds, plus that of the
-same mean over the resamples, which the seeds have in common; Satterthwaite (1946) has the degrees
-of freedom of such a sum.
+docs/measures.md describes them. *Sentences*: the bootstrap (Koehn, 2004), with the resamples of
+sacreBLEU, which are the same for all test sets of the same number of sentences. *Seeds*: Student's
+t, with the degrees of freedom of Satterthwaite (1946).
 
 All intervals and tests are two-sided, and a p-value is below a level exactly if the interval of
 that level excludes zero. sacreBLEU's own paired test is one-sided for a clear difference.

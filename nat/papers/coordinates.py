@@ -73,7 +73,7 @@ def missing(key: str) -> UserError:
     return UserError(f"no '{key}' is given; write the key '{key}' there")
 
 
-def no_repetition(labels: Iterable[str]) -> None:
+def all_differ(labels: Iterable[str]) -> None:
     """Refuse repeated labels."""
     for label, number in Counter(labels).items():
         if number > 1:
@@ -135,7 +135,7 @@ class Resolver:
                 for chosen, varied in product(coordinates):
                     label = self.label(line.label, chosen, varied)
                     headings.append(Heading(label, chosen, line))
-            no_repetition(each.label for each in headings)
+            all_differ(each.label for each in headings)
         return headings
 
     # Systems

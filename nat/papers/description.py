@@ -92,11 +92,7 @@ class Operation(OneOf):
 class Line(Coordinates):
     """Rows, columns, series, panels or points; `LINES` says which keys each of them has.
 
-    Attributes:
-        over: a row, of series a system, that numbers are relative to, or a template of the row's
-            variables; of a measure that is not relative the difference from it is shown.
-        key: of a text in the file of an analysis, or of a setting.
-        point: template of the names of the points, empty for none; by default the varied values.
+    Points of a series are named by the template `point`, by default by what varies.
     """
 
     label: Label | None = None
@@ -214,11 +210,6 @@ def _only(what: str, given: Collection[str], known: Sequence[str]) -> None:
             raise ValueError(f"{what} has no key '{key}'; {hint(key, known)}")
 
 
-FigureKind = Literal[
-    "lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"
-]
-
-
 class TablePart(PaperPart):
     """A table of numbers, of sample sentences, of texts of analyses, or of settings."""
 
@@ -228,7 +219,7 @@ class TablePart(PaperPart):
 class FigurePart(PaperPart):
     """A figure of cells, or of parts of an analysis."""
 
-    kind: FigureKind
+    kind: Literal["lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"]
 
 
 class Side(Coordinates):
@@ -282,13 +273,7 @@ _RELATIONS = {">": "above", "<": "below", "<=": "not_above", ">=": "not_below", 
 
 
 class Claim(Case, OneOf):
-    """Claim of a paper, in our words, and the check that judges it.
-
-    Values of lists, tasks of the table that it is in, and the items of `each` are cases that are
-    judged separately; with `majority`, the comparison need hold in more than half of them only.
-
-    `compare` is such as `A >= B - 0.5` or `A ~ B ± 10%`.
-    """
+    """Claim of a paper, in our words, and the check that judges it."""
 
     choices = ("compare", "trend", "largest", "gains", "correlation")
 

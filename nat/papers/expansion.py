@@ -16,15 +16,7 @@ from nat.errors import UserError, told_of
 from nat.measures.known import DERIVED, MEASURES
 from nat.papers import hyper_parameters, published
 from nat.papers.cells import COMPUTED, STUDENT, TEACHER, Cell, Derivation, Shown, identity, quoting
-from nat.papers.coordinates import (
-    Chosen,
-    Heading,
-    Resolver,
-    filled,
-    missing,
-    no_repetition,
-    product,
-)
+from nat.papers.coordinates import Chosen, Heading, Resolver, all_differ, filled, missing, product
 from nat.papers.description import Line, PaperPart, TablePart
 from nat.papers.published import is_own
 
@@ -147,7 +139,7 @@ class ExpandedTable(Expanded):
             quoted = [Heading(label, {}, row) for label in row.quoted or ()]
             self.rows += quoted or resolver.headings([row], "rows")
         with told_of("rows: "):
-            no_repetition(row.label for row in self.rows)
+            all_differ(row.label for row in self.rows)
         ours = {e.label: not e.given.ours_only for e in self.rows if not e.given.quoted}
         shown = {e.label: None if e.given.hidden else not e.given.ours_only for e in self.columns}
         self.published = published.join(self.lines, ours, shown)

@@ -78,11 +78,10 @@ def _value(configuration: Configuration, system: str, scale: str, key: str) -> s
 
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
-    """The effective configuration of a system's training, without the name of a corpus."""
+    """The effective configuration of a system's training."""
     there = replace(configuration, choice=replace(configuration.choice, scale=scale))
     corpus = next(iter(there.tasks.values()))  # settings do not depend on it
     training = there.training(corpus, system).as_json()
-    del training["corpus"]
     recipe = training["recipe"]
     if "epochs" in recipe:
         recipe["updates"] = f"{recipe['epochs']:g} epochs"

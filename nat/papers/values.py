@@ -15,8 +15,7 @@ from nat.measures.latency_setting import STEADY
 from nat.measures.results import NOT_AVAILABLE, Number
 from nat.measures.significance import Interval, pearson
 from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown
-from nat.papers.differences import difference
-from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.reader import NOT_RUN, Reader, difference
 
 Record = dict[str, Any]
 Name = tuple[str, str]

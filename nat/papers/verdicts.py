@@ -1,9 +1,8 @@
 """Verdicts on a claim from the intervals of the differences that it is about.
 
-A claim says that a difference lies in a region, such as above zero. It *holds* if the interval of
-the difference lies inside the region, *does not hold* if the interval lies outside, and is
-*undecided* if it is partly inside: then the test could not tell. Equivalence is tested in the same
-way: its region is the margin on both sides of zero (two one-sided tests, Schuirmann 1987).
+A claim says that a difference lies in a region, such as above zero; docs/papers.md has the
+verdicts. The region of equivalence is the margin on both sides of zero (two one-sided tests,
+Schuirmann 1987).
 
 A claim about n differences says that at least u of them lie in their regions. By the partial
 conjunction test of Benjamini and Heller (2008) it holds if u intervals of the level

@@ -39,22 +39,20 @@ class Entry:
     title: str = ""  # of the details
     details: Sequence[tuple[str, str, str]] = ()  # said on demand, see `nat.report.papers`
 
+    @classmethod
+    def number(cls, value: float | None, how: str) -> "Entry":
+        """Make an entry of a number in a format, empty without one."""
+        return cls("" if value is None else f"{value:{how}}", look="number")
+
+    @classmethod
+    def share(cls, there: int, of: int, all_of_it: str = "complete", unit: str = "") -> "Entry":
+        """Make an entry that says how much exists."""
+        if there == of:
+            return cls(all_of_it, look=COMPLETE)
+        return cls(f"{there} of {of}{unit}", look=PART) if there else cls("not run", look=NOTHING)
+
 
 Row = Sequence[Entry | str]
-Curves = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
-"""Updates and values of trainings, by the title of the chart and the name of the curve."""
-
-
-def number(value: float | None, how: str) -> Entry:
-    """Make an entry of a number in a format, empty without one."""
-    return Entry("" if value is None else f"{value:{how}}", look="number")
-
-
-def share(there: int, of: int, all_of_it: str = "complete", unit: str = "") -> Entry:
-    """Make an entry that says how much exists."""
-    if there == of:
-        return Entry(all_of_it, look=COMPLETE)
-    return Entry(f"{there} of {of}{unit}", look=PART) if there else Entry("not run", look=NOTHING)
 
 
 def ticks(curves: Collection[Sequence[Sequence[float]]]) -> list[list[float]]:
@@ -76,7 +74,8 @@ class Section:
     rows: Sequence[Row] = ()
     folded: str = ""  # in place of the rows, which are shown on demand
     picture: str = ""
-    curves: Curves = field(default_factory=dict)
+    # updates and values of trainings, by the title of the chart and the name of the curve
+    curves: Mapping[str, Mapping[str, Sequence[Sequence[float]]]] = field(default_factory=dict)
     code: str = ""  # shown on demand
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # addresses by format

@@ -23,7 +23,7 @@ from nat.papers.coordinates import heading
 from nat.papers.relation import relation
 from nat.papers.reports import Report
 from nat.papers.values import Record
-from nat.report.page import COMPLETE, NOTHING, Entry, share
+from nat.report.page import COMPLETE, NOTHING, Entry
 
 
 class Results:
@@ -55,7 +55,7 @@ class Results:
         """Say how much exists of a table, a figure or the claims of a paper."""
         there, of = self.counted(report)
         if of:
-            return share(there, of)
+            return Entry.share(there, of)
         part = relation(self.configuration, report.paper).get(report.part)
         if part is not None and part.described.kind == "settings":
             return Entry("configuration", look=COMPLETE)

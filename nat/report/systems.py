@@ -15,20 +15,7 @@ from nat.measures.known import MEASURES
 from nat.measures.results import read
 from nat.papers.cells import training_of
 from nat.papers.reports import snakemake
-from nat.report.page import (
-    NOTHING,
-    OLDER,
-    SENTENCES,
-    SYSTEMS,
-    Curves,
-    Entry,
-    Page,
-    Row,
-    Section,
-    number,
-    of_system,
-    share,
-)
+from nat.report.page import NOTHING, OLDER, SENTENCES, SYSTEMS, Entry, Page, Row, Section, of_system
 from nat.report.results import Results
 from nat.report.sentences import translated
 
@@ -110,7 +97,7 @@ def _page(
     described = configuration.files["systems"][system].get("description", "")
     records = {seed: record for seed in seeds if (record := results.training(corpus, system, seed))}
     older = [line for seed in records for line in results.changes(corpus, system, seed)]
-    state = share(len(records), len(seeds), "trained", " seeds")
+    state = Entry.share(len(records), len(seeds), "trained", " seeds")
     state = replace(state, small=[OLDER] * bool(older))
     parents: list[Row] = [
         [Entry(name, link=of_system(corpus, name), look="label"), NEEDS[key]]
@@ -143,8 +130,8 @@ def _page(
     row = [
         Entry(system, link=path, look="label"),
         *(corpus, state, effective["input"]["method"], effective["target"]["method"], best),
-        number(first.get("parameters"), ",d"),
-        number(minutes, ".1f"),
+        Entry.number(first.get("parameters"), ",d"),
+        Entry.number(minutes, ".1f"),
         described,
     ]
     models = (Model(configuration.run, corpus, system, seed).path for seed in seeds)
@@ -164,7 +151,7 @@ def _training(seed: int, record: Mapping[str, Any]) -> Section:
     return Section(f"training-{seed}", f"Training, seed {seed}", f"{', '.join(facts)}.")
 
 
-def _curves(results: Results, corpus: str, system: str, seeds: Sequence[int]) -> Curves:
+def _curves(results: Results, corpus: str, system: str, seeds: Sequence[int]) -> dict[str, Any]:
     """Validation BLEU and losses of trainings."""
     curves: dict[str, dict[str, list[list[float]]]] = {}
     for seed in seeds:
@@ -199,14 +186,14 @@ def _scores(
         if score.split == TEST:
             of_test.append(numbers["sacrebleu"].value or 0.0)
         for own in map(numbers.get, MEASURED):
-            entry = number(own.value if own else None, ".2f")
+            entry = Entry.number(own.value if own else None, ".2f")
             if own and own.low is not None:
                 entry = replace(entry, small=[f"[{own.low:.1f}, {own.high:.1f}]"])
             row.append(entry)
         summary = results.root / score.translations.summary
         passes = read_json(summary).get("mean_steps") if summary.exists() else None
-        rows.append([*row, number(passes, ".2f")])
+        rows.append([*row, Entry.number(passes, ".2f")])
     columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED), "passes"]
     text = "With 95% intervals. A decoding leads to its translations." if rows else "Not run."
     section = Section("scores", "Scores under every decoding", text, columns=columns, rows=rows)
-    return section, number(max(of_test, default=None), ".2f")
+    return section, Entry.number(max(of_test, default=None), ".2f")

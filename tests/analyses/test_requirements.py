@@ -6,12 +6,10 @@ from nat.artifacts import Analysis, Inputs
 from tests.messages import told
 from tests.repository import configured
 
-CORPUS = "toy-ka-lu"
 
-
-def inputs(analysis: str, system: str, scale: str = "demo", corpus: str = CORPUS) -> Inputs:
+def inputs(analysis: str, system: str) -> Inputs:
     """What an analysis reads."""
-    return Analysis(scale, corpus, system, 1, analysis).inputs(configured(scale))
+    return Analysis("demo", "toy-ka-lu", system, 1, analysis).inputs(configured("demo"))
 
 
 def test_an_analysis_without_an_entry_reads_the_model_of_any_system() -> None:
@@ -51,10 +49,3 @@ def test_what_an_analysis_cannot_tell_of_a_system_is_told_before_it_is_trained(
 ) -> None:
     with told("config/systems/", system, part):
         inputs(name, system)
-
-
-@pytest.mark.parametrize("name", ["schedule_bounds", "step_errors"])
-def test_a_corpus_without_a_known_law_is_refused(name: str) -> None:
-    assert inputs(name, "nat-raw").subwords.step == "bpe"
-    with told("multi30k-en-de.yaml", "'generator'"):
-        inputs(name, "nat-raw", "small", "multi30k-en-de")

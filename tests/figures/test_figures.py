@@ -17,7 +17,7 @@ from nat.figures.points import Plot, make
 from nat.measures.latency_setting import NO_GPU
 from nat.papers import reports
 from nat.papers.cells import QUOTED
-from nat.papers.description import FigureKind
+from nat.papers.description import FigurePart
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 from tests.golden import freeze
 from tests.made_up_run import OTHER_TASK, PAPER, PUBLISHED, TASK, publish, run, write_training
@@ -102,7 +102,7 @@ def test_figures_of_real_results_fit_on_their_pages(tmp_path: Path) -> None:
             kinds.add(shown.figure.described.kind)
             if any(record["status"] in ("run", QUOTED) for record in shown.records):
                 Drawn(shown).assert_fits()
-    assert kinds == {*get_args(FigureKind)}
+    assert kinds == {*get_args(FigurePart.model_fields["kind"].annotation)}
 
 
 # Bars
