@@ -21,7 +21,6 @@ from nat.configuration.recipes import Recipe, RecipeFile
 from nat.configuration.scales import Assumptions, Changes, Cluster, Inheriting, Scale
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus
-from nat.decoding.options import LanguageModelOptions
 from nat.errors import told_of
 from nat.options import Count, LocalPath, OneOf, OrAbsent, StrictModel, Text, Unique, validated
 from nat.papers.description import Paper
@@ -228,10 +227,11 @@ class DecodingFile(Method):
     tasks: Changes = {}
 
     @property
-    def language_model(self) -> LanguageModelOptions | None:
-        """The language model of the method; None if it uses none."""
-        options = self.options.get("language_model")
-        return None if options is None else validated(LanguageModelOptions, options)
+    def language_model(self) -> Any:
+        """The language model of the method, see `nat.decoding.options`; None if it uses none."""
+        if self.options.get("language_model") is None:
+            return None
+        return describe("decoding", Method(method=self.method, **self.options)).language_model
 
 
 class CorpusFile(Inheriting, Corpus):
