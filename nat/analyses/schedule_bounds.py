@@ -31,11 +31,9 @@ CLASSES = 12
 def analyse(job: Job[Analysis]) -> dict[str, Found]:
     """Errors of schedules, of the law of a corpus alone; `system` is not looked at.
 
-    `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
-    lengths with more than `CLASSES` classes, or with a probability below `revealing.SMALLEST`,
-    count as zero, so it is a bound in any case; `covered` is the probability of the others. `even`
-    is of schedules that reveal as many positions at a time as mask-predict, and `random` of these
-    with positions drawn at random. Nothing is learned, so `learning` is zero and `kl` the same.
+    docs/measures.md has the names. With more than one step, lengths with more than `CLASSES`
+    classes, or with a probability below `revealing.SMALLEST`, count as zero, so `bound` is one in
+    any case; `covered` is the probability of the others. Nothing is learned.
     """
     known, seed = known_law.sentences(job), job.artifact.seed
     roots = revealing.roots_by_length(known.laws)

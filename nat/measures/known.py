@@ -43,10 +43,8 @@ class Measure:
         source: one of `COORDINATES`, or the name of an analysis, a module of `nat/analyses`.
         setting: the default; empty if the measure has no settings, or if one must be given. That of
             L_target and L_MPLE is beta, the weight of BLEU (Huang et al. 2022, section 4).
-        relative: whether the number is that of a cell over that of another.
-        counted: whether it is counted in a training rather than estimated.
-        any_corpus: whether no corpus is read for it, so that it has no stand-in.
-        known_law: whether it is defined on invented languages alone, which then stand for no other.
+        relative, counted, any_corpus, known_law: traits, see docs/measures.md. What reads no
+            corpus, or invented languages alone, has no stand-in.
         several_references: whether it needs several references of a sentence.
     """
 

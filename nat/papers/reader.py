@@ -1,9 +1,6 @@
 """The numbers of cells, read from the results of a run, and differences between their means.
 
-With one seed interval and test of a difference are those of the bootstrap over sentences, if both
-sides are measured on one test set. With several they are Student's, of the mean of the differences
-seed by seed, whose variance is that between the seeds plus that of the bootstrap. Tables and claims
-agree about a pair.
+docs/measures.md describes their intervals and tests. Tables and claims agree about a pair.
 """
 
 import itertools

@@ -10,7 +10,6 @@ import pandas as pd
 
 from nat.artifacts import Model, Score, TrainingCurve
 from nat.configuration.configuration import needed_systems
-from nat.files import read_json
 from nat.measures.known import MEASURES
 from nat.measures.results import read
 from nat.papers.cells import training_of
@@ -24,17 +23,12 @@ COLUMNS = (
     *("system", "corpus", "state", "proxy input", "proxy target", "best sacreBLEU"),
     *("parameters", "minutes", "description"),
 )
-MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+MEASURED = (
+    *("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens", "passes"),
+)
 """The measures that are shown of every score."""
-FACTS = {
-    "updates": "{:,} updates",
-    "seconds": "{:,.0f} seconds",
-    "tokens": "{:,} target tokens seen",
-    "parameters": "{:,} parameters",
-    "device": "on {}",
-    "precision": "in {}",
-}
-"""Facts of a training, by the key of its record."""
+FACTS = ("updates", "seconds", "tokens", "parameters", "device", "precision")
+"""The facts that are shown of every training, keys of its record."""
 WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
@@ -104,14 +98,14 @@ def _page(
         for name, key in dict.fromkeys(needed_systems(configuration.on(corpus), system))
     ]
     text = "" if parents else "No other system."
-    columns = ("system", "its")
+    columns: Sequence[str] = ("system", "its")
     sections = [Section("parents", "What it learns from", text, columns=columns, rows=parents)]
     if older:
         title = "What has changed in the configuration since it was trained"
         sections.append(Section("older", title, notes=list(dict.fromkeys(older))))
-    sections += [_training(seed, record) for seed, record in records.items()]
-    if not records:
-        sections.append(Section("training", "Training", "Not run."))
+    text, columns = "" if records else "Not run.", ("seed", *FACTS, "best validation")
+    trained = [_training(seed, record) for seed, record in records.items()]
+    sections.append(Section("training", "Training", text, columns=columns, rows=trained))
     if curves := _curves(results, corpus, system, seeds):
         target = configuration.methods(system).target
         notes = [WITH_TEACHER] if target.distils or target.teacher else []
@@ -140,15 +134,13 @@ def _page(
     return page, row, best
 
 
-def _training(seed: int, record: Mapping[str, Any]) -> Section:
-    """The facts of a training."""
-    facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
+def _training(seed: int, record: Mapping[str, Any]) -> Row:
+    """The facts of a training, and the best number of its validations."""
+    facts = (record.get(key) or "" for key in FACTS)
+    written = (each if isinstance(each, str) else f"{each:,.0f}" for each in facts)
     validation = record.get("validation") or {}
-    if validation.get("best") is not None:
-        metric = validation["metric"].replace("bleu", "BLEU")
-        digits = 2 if metric == "BLEU" else 3
-        facts.append(f"best validation {metric} {validation['best']:.{digits}f}")
-    return Section(f"training-{seed}", f"Training, seed {seed}", f"{', '.join(facts)}.")
+    best = validation.get("best")
+    return [str(seed), *written, "" if best is None else f"{best:.3f} ({validation['metric']})"]
 
 
 def _curves(results: Results, corpus: str, system: str, seeds: Sequence[int]) -> dict[str, Any]:
@@ -190,10 +182,8 @@ def _scores(
             if own and own.low is not None:
                 entry = replace(entry, small=[f"[{own.low:.1f}, {own.high:.1f}]"])
             row.append(entry)
-        summary = results.root / score.translations.summary
-        passes = read_json(summary).get("mean_steps") if summary.exists() else None
-        rows.append([*row, Entry.number(passes, ".2f")])
-    columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED), "passes"]
+        rows.append(row)
+    columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED)]
     text = "With 95% intervals. A decoding leads to its translations." if rows else "Not run."
     section = Section("scores", "Scores under every decoding", text, columns=columns, rows=rows)
     return section, Entry.number(max(of_test, default=None), ".2f")

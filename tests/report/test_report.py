@@ -41,8 +41,7 @@ def prepare(root: Path) -> Path:
     """Of the systems of the paper two were run, NAT and DiMS; the CMLM was not."""
     write_corpus(root)
     for names, errors in ((NAT, 0.4), (DIMS, 0.1)):
-        summary = str(run(root, *names, errors)).replace("/scores/", "/translations/")
-        write_json(summary, {"mean_steps": 1.0})
+        run(root, *names, errors)
     made_up.publish(root)
     return root
 
@@ -150,7 +149,7 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
         (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
         (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
         (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
-        (OF_NAT, "", "best validation BLEU 30.50"),
+        (OF_NAT, "training-rows", "1 7 90"),
         (f"systems/{CORPUS}/dims-cmlm-kd.html", "", systems.WITH_TEACHER),
     ],
 )
