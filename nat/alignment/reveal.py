@@ -14,20 +14,22 @@ def share_of(counts: Tensor, share: float | Tensor) -> Tensor:
     return (counts.double() * share).round(decimals=9)
 
 
-def most_confident(confidence: Tensor, number: Tensor) -> Tensor:
-    """Mark the most confident positions of each row; ties go to the leftmost.
+def most_confident(confidence: Tensor, number: Tensor, among: Tensor) -> Tensor:
+    """Mark the most confident of some positions of each row; ties go to the leftmost.
 
     Args:
-        confidence: [B, T]; -inf at positions that cannot be chosen.
-        number: of positions in each row, [B]; at most as many as can be chosen.
+        confidence: [B, T].
+        number: of positions that are marked in each row, [B]; all if there are fewer.
+        among: True at positions that can be chosen, [B, T].
     """
+    confidence = confidence.masked_fill(~among, -torch.inf)
     ranks = confidence.argsort(stable=True, dim=1, descending=True).argsort(1)
-    return ranks < number[:, None]
+    return (ranks < number[:, None]) & among
 
 
-def least_confident(confidence: Tensor, number: Tensor) -> Tensor:
-    """The same of the least confident; +inf at positions that cannot be chosen."""
-    return most_confident(-confidence, number)
+def least_confident(confidence: Tensor, number: Tensor, among: Tensor) -> Tensor:
+    """The same of the least confident."""
+    return most_confident(-confidence, number, among)
 
 
 def most_confident_in_blocks(confidence: Tensor, masked: Tensor, steps: int, number: int) -> Tensor:

@@ -87,8 +87,7 @@ def masked(model: Transformer, encoded: Encoded, steps: int) -> Decoding:
         tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in states])
         log_p = _log_probabilities(model, encoded, states, tokens, causal=False)
         confidence = log_p.index_fill(2, torch.tensor(NEVER_WRITTEN), -torch.inf).amax(2)
-        confidence = confidence.masked_fill(tokens.ne(MASK), -torch.inf)
-        chosen = most_confident(confidence, torch.tensor(counts))
+        chosen = most_confident(confidence, torch.tensor(counts), tokens.eq(MASK))
         for row, own in zip(log_p, chosen, strict=True):
             positions = own.nonzero()[:, 0]
             yield Revealed(positions.numpy(), row[positions].numpy())

@@ -1,7 +1,5 @@
 """Mask-predict with correction: iterative decoding of CMLMC, which may replace visible tokens."""
 
-import torch
-
 from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases
 from nat.decoding.length_parallel import LengthParallel
@@ -25,8 +23,7 @@ class MaskCorrect(LengthParallel, MaskCorrectDecodingOptions):
         """Mask, and predict every position again, in place; see `LengthParallel.refine`."""
         for number in range(1, self.steps):
             masks = canvases.lengths * (self.steps - number) // self.steps
-            confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
-            masked = least_confident(confidence, masks)
+            masked = least_confident(canvases.log_probabilities, masks, canvases.real)
             canvases.predict(model, encoded, masked, correct=True)
 
 

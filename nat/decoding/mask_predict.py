@@ -1,7 +1,5 @@
 """Mask-predict: iterative decoding of a conditional masked language model."""
 
-import torch
-
 from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases
 from nat.decoding.length_parallel import LengthParallel
@@ -32,8 +30,7 @@ class MaskPredict(LengthParallel, MaskPredictDecodingOptions):
         for number in range(1, self.steps):
             masks = canvases.lengths * (self.steps - number) // self.steps
             maskable = canvases.real if self.remask else masked
-            confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
-            masked = least_confident(confidence, masks)
+            masked = least_confident(canvases.log_probabilities, masks, maskable)
             canvases.predict(model, encoded, masked)
 
 

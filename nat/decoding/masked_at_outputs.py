@@ -73,8 +73,8 @@ class MaskedAtOutputs(MaskedAtOutputsDecodingOptions):
             return real & (places < number)
         if self.scheme == "tail":
             return real & (places >= lengths[:, None] - number)
-        order = randomness.uniform(self.seed, 0, ids, real.size(1)).masked_fill(~real, torch.inf)
-        return real & least_confident(order, number[:, 0])
+        order = randomness.uniform(self.seed, 0, ids, real.size(1))
+        return least_confident(order, number[:, 0], real)
 
 
 METHOD = MaskedAtOutputs

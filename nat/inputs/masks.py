@@ -17,8 +17,7 @@ def mask_at_random(context: BatchContext, masks: Tensor) -> DecoderInput:
     """
     target = context.batch.target
     real = target.ne(PAD)
-    order = context.uniform(target.size(1), stream=1).masked_fill(~real, 2.0)
-    masked = least_confident(order, masks) & real
+    masked = least_confident(context.uniform(target.size(1), stream=1), masks, real)
     return DecoderInput(torch.where(masked, MASK, target), ~real, target, masked)
 
 
@@ -36,7 +35,7 @@ def reveal(first: FirstPass, number: Tensor, order: Tensor) -> DecoderInput:
     canvas, most = first.canvas, first.known.sum(1)
     if not first.upsampled:
         most = (most - 1).clamp(min=0)
-    revealed = most_confident(order.masked_fill(~first.known, -torch.inf), number.minimum(most))
+    revealed = most_confident(order, number.minimum(most), first.known)
     loss_mask = ~canvas.padding if first.upsampled else ~canvas.padding & ~revealed
     tokens = torch.where(revealed, first.labels, canvas.tokens)
     return DecoderInput(tokens, canvas.padding, first.labels, loss_mask)

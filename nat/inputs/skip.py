@@ -82,8 +82,7 @@ def _at_once(
     to_first_end = places <= lengths[:, None]
     between = (places + 1) % chunk != 0
     masks = (context.uniform(1, NUMBER)[:, 0] * (lengths + 1)).long() + 1
-    order = context.uniform(ended.size(1), POSITIONS).masked_fill(~to_first_end, 2.0)
-    at_random = least_confident(order, masks) & to_first_end
+    at_random = least_confident(context.uniform(ended.size(1), POSITIONS), masks, to_first_end)
     masked = torch.where(primary[:, None], between & real, at_random)
     shown = torch.where(primary[:, None], real, to_first_end)
     tokens = torch.where(masked, MASK, ended).masked_fill(~shown, PAD)

@@ -65,8 +65,8 @@ class Cmlmc(CmlmcOptions):
         source = context.batch.source
         words = source.ne(PAD) & source.ne(EOS)
         share = MOST_MASKED * context.uniform(1, stream=3)[:, 0]
-        order = context.uniform(source.size(1), stream=4).masked_fill(~words, 2.0)
-        return least_confident(order, 1 + (share * words.sum(1)).long()) & words
+        order = context.uniform(source.size(1), stream=4)
+        return least_confident(order, 1 + (share * words.sum(1)).long(), words)
 
     def source_loss(self, context: BatchContext, masked: Tensor) -> Tensor:
         """Mean smoothed cross-entropy of the masked source tokens of each sentence, nats, [B]."""
@@ -85,9 +85,9 @@ class Cmlmc(CmlmcOptions):
         """
         tokens, padding = decoder_input.tokens, decoder_input.padding
         visible = ~padding & tokens.ne(MASK)
-        order = context.uniform(tokens.size(1), stream=2).masked_fill(~visible, 2.0)
+        order = context.uniform(tokens.size(1), stream=2)
         count = share_of(visible.sum(1), self.replace_factor).long()
-        chosen = least_confident(order, count) & visible
+        chosen = least_confident(order, count, visible)
         blank = replace(decoder_input, tokens=tokens.masked_fill(~padding, MASK))
         states = context.decode(blank)[chosen]
         predicted = context.output.best(states, NEVER_WRITTEN)

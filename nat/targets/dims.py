@@ -80,9 +80,9 @@ class Dims(DimsOptions):
             best = context.output_of(teacher).best(states[masked], NEVER_WRITTEN)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
-            confidence = states.new_full(masked.shape, -torch.inf)
+            confidence = states.new_zeros(masked.shape)
             confidence[masked] = best.log_probabilities
-            revealed = most_confident(confidence, reveal_now)
+            revealed = most_confident(confidence, reveal_now, masked)
             symbols = torch.full_like(tokens, MASK)
             symbols[masked] = best.symbols
             labels = torch.where(revealed[:, :, None], states, labels)
