@@ -85,10 +85,6 @@ class DecodingMethod(StrictModel):
     part: ClassVar[str | None] = None  # network part that the system must have
     assistant: ClassVar[Order | None] = None  # of the system that the key `assistant` must name
     assistant_optional: ClassVar[bool] = False  # the key may be left out all the same
-    # it completes what the assistant writes, or begins with a pass over masks: the same for all
-    # such decodings of a job, the latter for those with the same lengths
-    starts_from_assistant: ClassVar[bool] = False
-    starts_from_masks: ClassVar[bool] = False
     # the other engine that runs the model, for which it is converted; None for PyTorch
     converted: ClassVar[Engine | None] = None
     traced: ClassVar[bool] = False  # its passes can be looked at, see `nat.decoding.passes.Traced`

@@ -1,5 +1,6 @@
 """A network that predicts in parallel, in PyTorch or in another engine."""
 
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -12,8 +13,9 @@ from nat.transformer.output import Best, Output
 class EngineNetwork:
     """A model that another engine runs: it encodes and predicts, and all else is the model's."""
 
-    def __init__(self, model: Transformer) -> None:
-        self._model = model
+    def __init__(self, model: Transformer, engine: Any) -> None:
+        self._model, self.predict = model, engine.predict
+        self.encode = partial(engine.encode, weight=model.output.weight)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)

@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor
 
-from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
+from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.network import EngineNetwork
 from nat.decoding.options import OnnxParallelDecodingOptions
 from nat.transformer.model import Transformer
 
@@ -23,7 +24,7 @@ class OnnxParallel(OnnxParallelDecodingOptions):
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor, engine: OnnxEngine) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        network = OnnxNetwork(model, engine)
+        network = EngineNetwork(model, engine)
         if model.decoder.upsample is not None:
             encoded = network.encode(source)
             return imputed_translations(network, encoded, self.steps, self.blank_penalty)

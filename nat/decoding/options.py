@@ -10,6 +10,8 @@ from nat.transformer.architecture import LENGTH_CLASSES
 
 LengthBeam = Annotated[int, Field(ge=1, le=LENGTH_CLASSES)]
 """Number of lengths that are decoded, the most probable ones; 1 on an upsampled canvas."""
+FixedPrecision = Literal["float32", "float16", "bfloat16"]
+"""Of a model in fixed shapes and its products; with float32 it is the model as it is."""
 LengthPenalty = Literal["mean", "sum"]
 """Divisor of the log-probability of n tokens, EOS included: n for `mean`, 1 for `sum`."""
 
@@ -53,12 +55,9 @@ class Ctranslate2BeamDecodingOptions(LeftToRight):
 
 
 class CapturedBeamDecodingOptions(BeamSearchDecodingOptions):
-    """Of beam search in fixed shapes.
+    """Of beam search in fixed shapes."""
 
-    The model and its products have the `precision`; that of float32 is the model as it is.
-    """
-
-    precision: Literal["float32", "float16", "bfloat16"] = "float32"
+    precision: FixedPrecision = "float32"
 
 
 class HybridDecodingOptions(LeftToRight):
@@ -107,7 +106,6 @@ class ParallelLengths(DecodingMethod):
     length_beam: LengthBeam = 1
     deduplicate: bool = False
 
-    starts_from_masks = True
     traced = True
 
 
@@ -167,7 +165,6 @@ class MaskedAtOutputsDecodingOptions(DecodingMethod):
     seed: Number = 0
 
     assistant = "autoregressive"
-    starts_from_assistant = True
     needs_partial_targets = True
 
     @model_validator(mode="after")
@@ -262,15 +259,11 @@ class OnnxParallelDecodingOptions(CtcDecodingOptions):
 
 
 class CapturedDecodingOptions(OnePassDecodingOptions, CtcDecodingOptions):
-    """Of one parallel pass in fixed shapes: those of `one_pass` and, for CTC, `ctc`.
+    """Of one parallel pass in fixed shapes: those of `one_pass` and, for CTC, `ctc`."""
 
-    The model and its products have the `precision`; that of float32 is the model as it is.
-    """
-
-    precision: Literal["float32", "float16", "bfloat16"] = "float32"
+    precision: FixedPrecision = "float32"
 
     upsampled = None
-    starts_from_masks = False
     traced = False
 
 

@@ -42,9 +42,8 @@ def write_ctranslate2(
     for a model that the engine cannot run.
     """
     single = model.architecture.decoder_layers == 0
-    specify = specification_of_encoder if single else specification
     for precision in PRECISIONS:
-        written = specify(model, vocabularies)
+        written = specification(model, vocabularies)
         if precision == "int8":
             quantise(written)
         written.validate()
@@ -59,57 +58,44 @@ def write_ctranslate2(
 
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
-    """A filled `ctranslate2.specs.TransformerSpec`, see `write_ctranslate2`."""
+    """A filled specification of the engine, see `write_ctranslate2`."""
     architecture = model.architecture
-    if model.decoder != DecoderOptions() or model.parts:
-        raise UserError(
-            "CTranslate2 has only the plain Transformer, but this system changes its decoder or "
-            "has further parts (keys 'decoder' and 'parts')"
-        )
-    filled = specs.TransformerSpec.from_config(
-        (architecture.encoder_layers, architecture.decoder_layers), **_options(model)
-    )
-    _encoder(filled.encoder, model, model.positions)
-    filled.decoder.scale_embeddings = model.embedding_scale
-    filled.decoder.position_encodings.encodings = _array(model.positions_of_decoder)
-    filled.decoder.embeddings.weight = _array(model.output.weight)
-    filled.decoder.projection.weight = _array(model.output.weight)
-    if architecture.pre_norm:
-        _norm(filled.decoder.layer_norm, model.decoder_norm)
-    _layers(filled.decoder, model.decoder_layers)
-    layers: Any = model.decoder_layers
-    for empty, layer in zip(filled.decoder.layer, layers, strict=True):
-        cross = layer.cross_attention
-        linears = cross.query, cross.key_value, cross.output
-        _attention(empty.attention, layer.around_cross_attention, *linears)
-    filled.register_source_vocabulary(list(vocabularies.source.symbols))
-    filled.register_target_vocabulary(list(vocabularies.target.symbols))
-    filled.config.bos_token, filled.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
-    filled.config.unk_token = SPECIALS[UNK]
-    filled.config.decoder_start_token = SPECIALS[BOS]
-    filled.config.add_source_eos = True
-    filled.config.layer_norm_epsilon = architecture.norm_epsilon
-    return filled
-
-
-def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> Any:
-    """A filled `ctranslate2.specs.TransformerEncoderModelSpec`, see `write_ctranslate2`."""
-    encoder = specs.TransformerEncoderSpec(model.architecture.encoder_layers, **_options(model))
-    _encoder(encoder, model, model.positions_of_decoder)
-    filled = specs.TransformerEncoderModelSpec(encoder)
-    filled.register_vocabulary(vocabularies.source.symbols)
-    filled.config.unk_token = vocabularies.source.symbols[UNK]
-    filled.config.layer_norm_epsilon = model.architecture.norm_epsilon
-    return filled
-
-
-def _options(model: Transformer) -> dict[str, Any]:
-    architecture = model.architecture
-    return {
+    decoder_layers: Any = model.decoder_layers
+    options = {
         "num_heads": architecture.heads,
         "pre_norm": architecture.pre_norm,
         "activation": getattr(specs.Activation, architecture.activation.upper()),
     }
+    encoder = specs.TransformerEncoderSpec(architecture.encoder_layers, **options)
+    encoder.embeddings[0].weight = _array((model.source_embedding or model.embedding).weight)
+    if not decoder_layers:
+        _stack(encoder, model, model.positions_of_decoder, model.encoder_norm, model.encoder_layers)
+        filled = specs.TransformerEncoderModelSpec(encoder)
+        filled.register_vocabulary(vocabularies.source.symbols)
+    elif model.decoder != DecoderOptions() or model.parts:
+        raise UserError(
+            "CTranslate2 has only the plain Transformer, but this system changes its decoder or "
+            "has further parts (keys 'decoder' and 'parts')"
+        )
+    else:
+        _stack(encoder, model, model.positions, model.encoder_norm, model.encoder_layers)
+        decoder = specs.TransformerDecoderSpec(architecture.decoder_layers, **options)
+        _stack(decoder, model, model.positions_of_decoder, model.decoder_norm, decoder_layers)
+        decoder.embeddings.weight = _array(model.output.weight)
+        decoder.projection.weight = _array(model.output.weight)
+        for empty, layer in zip(decoder.layer, decoder_layers, strict=True):
+            cross = layer.cross_attention
+            linears = cross.query, cross.key_value, cross.output
+            _attention(empty.attention, layer.around_cross_attention, *linears)
+        filled = specs.TransformerSpec(encoder, decoder)
+        filled.register_source_vocabulary(list(vocabularies.source.symbols))
+        filled.register_target_vocabulary(list(vocabularies.target.symbols))
+        filled.config.bos_token, filled.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
+        filled.config.decoder_start_token = SPECIALS[BOS]
+        filled.config.add_source_eos = True
+    filled.config.unk_token = SPECIALS[UNK]
+    filled.config.layer_norm_epsilon = architecture.norm_epsilon
+    return filled
 
 
 def quantise(written: Any) -> None:
@@ -129,18 +115,12 @@ def quantise(written: Any) -> None:
             setattr(layer, f"{key}_scale", scale.astype(np.float32))
 
 
-def _encoder(written: Any, model: Transformer, positions: Tensor) -> None:
-    """Fill in embeddings, positions and layers of an encoder."""
+def _stack(written: Any, model: Transformer, positions: Tensor, norm: Any, layers: Any) -> None:
+    """Fill in what encoders and decoders have alike; `norm` is after the last of the layers."""
     written.scale_embeddings = model.embedding_scale
     written.position_encodings.encodings = _array(positions)
-    written.embeddings[0].weight = _array((model.source_embedding or model.embedding).weight)
     if model.architecture.pre_norm:
-        _norm(written.layer_norm, model.encoder_norm)
-    _layers(written, model.encoder_layers)
-
-
-def _layers(written: Any, layers: Any) -> None:
-    """Fill in self-attention and feed-forward part of each layer."""
+        _norm(written.layer_norm, norm)
     for empty, layer in zip(written.layer, layers, strict=True):
         own = layer.attention
         _attention(empty.self_attention, layer.around_attention, own.query_key_value, own.output)

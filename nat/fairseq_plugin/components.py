@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
-from fairseq.logging import metrics
 from fairseq.models import BaseFairseqModel, register_model
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
@@ -112,13 +111,6 @@ class Criterion(FairseqCriterion):
             **{name: part.sum().detach() for name, part in loss.parts.items()},
         }
         return value, positions, log
-
-    @staticmethod
-    def reduce_metrics(logging_outputs: list[dict[str, Any]]) -> None:
-        """Tell fairseq the loss per position; the task records the curve."""
-        loss = float(sum(log["loss"] for log in logging_outputs))
-        positions = float(sum(log["positions"] for log in logging_outputs))
-        metrics.log_scalar("loss", loss / max(positions, 1), positions, round=3)
 
     @staticmethod
     def logging_outputs_can_be_summed() -> bool:

@@ -1,5 +1,6 @@
 """Translating a text: from the files of a run to the lines of a file of translations."""
 
+import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -67,8 +68,7 @@ class Methods:
             inputs.language_model and Path(inputs.language_model.path),
             inputs.converted and Path(inputs.converted.path),
         )
-        traits = registry.describe("decoding", described.method)
-        if self._known is not None and (traits.starts_from_assistant or traits.starts_from_masks):
+        if self._known is not None and "known" in inspect.signature(method).parameters:
             return partial(method, known=self._known)
         return method
 

@@ -134,7 +134,7 @@ def _translations(
     rows = list(itertools.islice(read_in_order(root / score.translations.path), shown))
     there = configuration.on(score.corpus)
     traits, trace = there.decoding_traits(score.decoding), Trace(**vars(score))
-    helped = traits.assistant or traits.converted or traits.starts_from_assistant
+    helped = traits.assistant or traits.converted
     steps, command = None, ""
     if is_traced(there, score.decoding):
         command = snakemake(configuration, trace.path, "report")

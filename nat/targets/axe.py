@@ -148,8 +148,10 @@ class Axe(AxeOptions):
         classes = F.pad(symbols, (0, 1), value=BLANK)
         own = context.output.own_log_probabilities(states, loss_mask, classes)
         lengths = symbols.ne(PAD).sum(1)
+        # a revealed position is aligned with its own token at no cost
+        revealed = torch.eye(symbols.size(1), device=own.device, dtype=own.dtype).log()
         best = align(
-            _reveal(own[:, :, :-1], ~loss_mask),
+            torch.where(loss_mask[:, :, None], own[:, :, :-1], revealed),
             torch.where(loss_mask, own[:, :, -1], -torch.inf),
             lengths,
             lengths,
@@ -169,12 +171,6 @@ class Axe(AxeOptions):
         }
         labels = classes.gather(1, learned).masked_fill(decoder_input.padding, PAD)
         return Loss(value, loss_mask.sum(1), parts, labels)
-
-
-def _reveal(log_probabilities: Tensor, revealed: Tensor) -> Tensor:
-    """Give the own target of revealed positions [B, T] probability one, [B, T, T]."""
-    own = torch.eye(revealed.size(1), device=revealed.device, dtype=log_probabilities.dtype).log()
-    return torch.where(revealed[:, :, None], own, log_probabilities)
 
 
 METHOD = Axe

@@ -51,14 +51,6 @@ def places_of(kind: str, lengths: Tensor, canvas_lengths: Tensor, width: int) ->
     return places.minimum((lengths[:, None] - 1).clamp(min=0))
 
 
-def hard_copy(
-    kind: str, vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int
-) -> Tensor:
-    """The vectors [B, S, D] at the places of a `HARD` kind, [B, T, D]."""
-    places = places_of(kind, lengths, canvas_lengths, width)
-    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
-
-
 def soft_copy(
     kind: str,
     states: Tensor,

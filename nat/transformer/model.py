@@ -288,7 +288,8 @@ class Transformer(nn.Module):
             # without decoder layers the states are the embeddings
             if self.decoder_layers:
                 states = self.scaled_source_embedding(encoded.source)
-            return copying.hard_copy(kind, states, *sizes)
+            places = copying.places_of(kind, *sizes)
+            return states.gather(1, places[:, :, None].expand(-1, -1, states.size(2)))
         scale = self.decoder.upsample if kind == "soft_upsampled" else self.copy_temperature
         return copying.soft_copy(kind, states, *sizes, scale)
 

@@ -16,7 +16,7 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS
 from nat.decoding.ctc import CtcDecoding
 from nat.decoding.engines import BLANK_PENALTY, engine_module
-from nat.decoding.engines.onnx import OnnxEngine, OnnxNetwork
+from nat.decoding.engines.onnx import OnnxEngine
 from nat.decoding.imputer import ImputerDecoding
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import choice
@@ -72,10 +72,11 @@ def test_graphs_that_compute_something_else_are_not_written(
 
 def test_a_graph_without_a_penalty_takes_none() -> None:
     model = make_model(dtype=torch.float32, length="offset")
-    network = OnnxNetwork(model, engine(model, "float32", "onnx"))
+    opened = engine(model, "float32", "onnx")
     canvas = torch.full((1, 3), MASK)
     with told(BLANK_PENALTY):
-        network.predict(canvas, network.encode(SOURCE[:1]), canvas.eq(MASK), 0.5)
+        encoded = opened.encode(SOURCE[:1], model.output.weight)
+        opened.predict(canvas, encoded, canvas.eq(MASK), 0.5)
 
 
 @pytest.mark.parametrize("penalty", [None, 0.0, 3.0])

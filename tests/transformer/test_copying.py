@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nat.data.vocabulary import MASK
 from nat.transformer.architecture import DecoderOptions
-from nat.transformer.copying import HARD, SMALLEST_TEMPERATURE, TEMPERATURE, hard_copy, soft_copy
+from nat.transformer.copying import HARD, SMALLEST_TEMPERATURE, TEMPERATURE, places_of, soft_copy
 from tests.messages import told
 from tests.tiny import make_batch, make_model
 
@@ -29,7 +29,8 @@ def copied(
     kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int, tau: Tensor = TAU
 ) -> Tensor:
     if kind in HARD:
-        return hard_copy(kind, vectors, lengths, canvas, width)
+        places = places_of(kind, lengths, canvas, width)[:, :, None]
+        return vectors.gather(1, places.expand(-1, -1, vectors.size(2)))
     scale = UPSAMPLE if kind == "soft_upsampled" else tau
     return soft_copy(kind, vectors, lengths, canvas, width, scale)
 

@@ -32,8 +32,8 @@ class CTranslate2Engine:
     Attributes:
         model: the engine's own object, a `Translator`, or an `Encoder` of frames.
         parts: how many parts of a batch are translated in parallel.
-        source_symbols, symbols: its vocabularies, in the order of their ids.
-        ids: of the symbols.
+        source_symbols: of a translator, in the order of their ids.
+        ids: of the symbols of its target.
         projection: of the states of an encoder, [V, D], on the processor.
     """
 
@@ -51,14 +51,12 @@ class CTranslate2Engine:
         os.environ.pop("MKL_NUM_THREADS", None)
         encodes, threads = (folder / PROJECTION).exists(), torch.get_num_threads()
         own = folder / ("int8" if precision == "int8" else "float32")
-        source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
-        if encodes:
-            source, target = own / "vocabulary.json", folder / "labels.json"
-        elif not source.exists():
-            source = target = own / "shared_vocabulary.json"
-        self.source_symbols: list[str] = read_json(source)
-        self.symbols: list[str] = read_json(target)
-        self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
+        if not encodes:
+            source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
+            if not source.exists():
+                source = target = own / "shared_vocabulary.json"
+            self.source_symbols: list[str] = read_json(source)
+            self.ids = {symbol: number for number, symbol in enumerate(read_json(target))}
         self.folder, self.parts = folder, 1 if encodes or alone or on_gpu else threads
         with running(folder):
             self.model: Any = (Encoder if encodes else Translator)(

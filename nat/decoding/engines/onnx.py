@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 
 from nat.checksums import verified_folder
-from nat.data.vocabulary import PAD, vocabulary_files
+from nat.data.vocabulary import PAD
 from nat.decoding.engines import BLANK_PENALTY, running
-from nat.decoding.network import EngineNetwork
-from nat.files import read_json
-from nat.transformer.model import Encoded, Transformer
+from nat.transformer.model import Encoded
 from nat.transformer.output import Best
 
 
@@ -20,7 +18,6 @@ class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
 
     Attributes:
-        source_symbols, symbols: its vocabularies, in the order of their ids.
         encoder, decoder: sessions.
 
     Raises:
@@ -30,9 +27,6 @@ class OnnxEngine:
     def __init__(self, folder: Path, precision: str, *_: Any) -> None:
         verified_folder(folder)
         self.folder = folder
-        self.source_symbols: list[str]
-        self.symbols: list[str]
-        self.source_symbols, self.symbols = map(read_json, vocabulary_files(folder, ".json"))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         options.inter_op_num_threads = 1
@@ -49,27 +43,14 @@ class OnnxEngine:
                 for part in ("encoder", "decoder")
             )
 
-
-ENGINE = OnnxEngine
-
-
-class OnnxNetwork(EngineNetwork):
-    """A model whose encoder and decoder run in ONNX Runtime; its length predictor is PyTorch's."""
-
-    def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
-        super().__init__(model)
-        self._engine = engine
-        self._outputs = [each.name for each in engine.encoder.get_outputs()]
-        self._inputs = {each.name for each in engine.decoder.get_inputs()}
-
-    def encode(self, source: Tensor) -> Encoded:
-        """Encode source tokens [B, S], see `Transformer.encode`."""
-        with running(self._engine.folder):
-            outputs = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
+    def encode(self, source: Tensor, weight: Tensor) -> Encoded:
+        """Encode source tokens [B, S], see `Transformer.encode`; states are like a weight."""
+        with running(self.folder):
+            outputs = self.encoder.run(None, {"source": source.cpu().numpy()})
         named: dict[str, Any] = {
-            name: torch.from_numpy(array).to(self.output.weight)
-            for name, array in zip(self._outputs, outputs, strict=True)
-            if name != "lengths"
+            each.name: torch.from_numpy(array).to(weight)
+            for each, array in zip(self.encoder.get_outputs(), outputs, strict=True)
+            if each.name != "lengths"
         }
         return Encoded(padding=source.eq(PAD), source=source, **named)
 
@@ -84,17 +65,19 @@ class OnnxNetwork(EngineNetwork):
             "copied": encoded.copied,
             "tokens": tokens,
         }
+        names = {each.name for each in self.decoder.get_inputs()}
         arrays = {
             name: (value.float() if value.is_floating_point() else value).cpu().numpy()
             for name, value in given.items()
             # the engine refuses a penalty for a graph of an older version, which has none
-            if name in self._inputs or (name == BLANK_PENALTY and blank_penalty)
+            if name in names or (name == BLANK_PENALTY and blank_penalty)
         }
-        with running(self._engine.folder):
-            symbols, log_probabilities = self._engine.decoder.run(
-                ["symbols", "log_probabilities"], arrays
-            )
+        with running(self.folder):
+            symbols, log_probabilities = self.decoder.run(["symbols", "log_probabilities"], arrays)
         return Best(
             torch.from_numpy(symbols).to(tokens.device)[chosen],
             torch.from_numpy(log_probabilities).to(encoded.states)[chosen],
         )
+
+
+ENGINE = OnnxEngine
