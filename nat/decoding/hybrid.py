@@ -100,12 +100,9 @@ def complete(
         elsewhere, [N, T].
     """
     device, between = encoded.states.device, [MASK] * (chunk_of(model) - 1)
-    tokens = pad(
-        [
-            [symbol for kth in (*sequence.tokens, EOS) for symbol in (*between, kth)]
-            for sequence in sequences
-        ]
-    ).to(device)
+    kth = ((*sequence.tokens, EOS) for sequence in sequences)
+    filled_up = [[symbol for each in row for symbol in (*between, each)] for row in kth]
+    tokens = pad(filled_up).to(device)
     padding, masked = tokens.eq(PAD), tokens.eq(MASK)
     positions = torch.arange(1, tokens.size(1) + 1, device=device).expand_as(tokens)
     positions = positions.masked_fill(padding, 0)

@@ -19,8 +19,6 @@ from nat.export.flat import write_code
 from nat.training.model_file import TrainedModel, write_tensors
 from nat.transformer.as_values import values_of
 
-CODE = "nat.fairseq_plugin.translation"
-
 
 def write_fairseq(
     trained: TrainedModel,
@@ -54,8 +52,8 @@ def write_fairseq(
         },
     )
     (folder / "nat_plugin").mkdir()
-    parts = trained.model.part_options
-    last = write_code(folder / "nat_plugin", CODE, decodings, parts)
+    parts, entry = trained.model.part_options, "nat.fairseq_plugin.translation"
+    last = write_code(folder / "nat_plugin", entry, decodings, parts)
     (folder / "nat_plugin/__init__.py").write_text(f"from . import {last}\n")
     vocabularies.source.save(folder / f"dict.{source}.txt")
     vocabularies.target.save(folder / f"dict.{target}.txt")

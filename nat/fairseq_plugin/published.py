@@ -74,15 +74,15 @@ class Form(NamedTuple):
     paper: str
     architecture: str  # name in fairseq
     first_word: int  # row of the embedding of the dictionary's first symbol
-    after_words: int  # rows after those of the dictionary
     rows: Mapping[int, int]  # of the special symbols BOS, BLANK and MASK; -1 is the last row
-    # what becomes what in names of weights, so that they are those of fairseq 0.9
-    renamed: Mapping[str, str]
-    left_out: tuple[str, ...]  # beginnings of the names of weights that are not needed
     # what the options of a checkpoint must be, besides those that follow from a system
     options: Mapping[str, bool]
-    fixed: Mapping[str, Any]  # options that hold whatever a checkpoint says
     system: Mapping[str, Any]  # what keys of a system must be; how much it upsamples is an option
+    after_words: int = 0  # rows after those of the dictionary
+    left_out: tuple[str, ...] = ()  # beginnings of the names of weights that are not needed
+    # what becomes what in names of weights, so that they are those of fairseq 0.9
+    renamed: Mapping[str, str] = {}
+    fixed: Mapping[str, Any] = {}  # options that hold whatever a checkpoint says
 
 
 DECODER = options_of(DecoderOptions())
@@ -94,7 +94,6 @@ FULLY_NAT = Form(
     first_word=4,
     after_words=1,
     rows={BLANK: 0, BOS: -1, MASK: 1},  # with fairseq's option --force-eps-zero
-    renamed={},
     # of the posterior, whose networks have positions of their own again
     left_out=("q_encoder_y.", "q_encoder_xy.", "bottleneck."),
     options={
@@ -102,7 +101,6 @@ FULLY_NAT = Form(
         **dict.fromkeys(("prepend_bos", "add_first_token_encoder"), False),
         **dict.fromkeys(("layernorm_embedding", "left_pad_source"), False),
     },
-    fixed={},
     system={
         "decoder": {**DECODER, "copy": "soft_upsampled", "count_source_end": True},
         "latents": "decoder_input",
@@ -114,7 +112,6 @@ MASK_PREDICT = Form(
     paper="Mask-Predict",
     architecture="bert_transformer_seq2seq",
     first_word=5,
-    after_words=0,
     rows={BOS: 0, MASK: 4, BLANK: 1},
     renamed={
         r"\.layer_norms\.0\.": ".self_attn_layer_norm.",
@@ -122,7 +119,6 @@ MASK_PREDICT = Form(
         r"\.gamma$": ".weight",
         r"\.beta$": ".bias",
     },
-    left_out=(),
     options={
         **dict.fromkeys(("no_enc_token_positional_embeddings", "dynamic_length"), False),
         "no_dec_token_positional_embeddings": False,

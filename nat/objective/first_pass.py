@@ -35,11 +35,11 @@ class FirstPass:
         self.canvas: DecoderInput = context.fully_masked_input()
         self.labels = self.canvas.target
         self.upsampled = context.model.decoder.upsample is not None
-        real, targets = ~self.canvas.padding, context.batch.target
+        self._real, targets = ~self.canvas.padding, context.batch.target
         if self.upsampled:
-            own = self._output.own_log_probabilities(self.states, real, own_symbols(targets))
+            own = self._output.own_log_probabilities(self.states, self._real, own_symbols(targets))
             self.labels = best_alignment(own, targets, self.canvas.padding)
-        self.known = real & self.labels.ne(MASK)
+        self.known = self._real & self.labels.ne(MASK)
 
     @cached_property
     @torch.no_grad()
@@ -50,13 +50,12 @@ class FirstPass:
     @torch.no_grad()
     def predicted(self) -> Tensor:
         """Most likely symbol of each position, PAD at padding, [B, T]."""
-        real = ~self.canvas.padding
-        best = self._output.best(self.states[real])
-        return self.canvas.tokens.masked_scatter(real, best.symbols)
+        best = self._output.best(self.states[self._real])
+        return self.canvas.tokens.masked_scatter(self._real, best.symbols)
 
     @torch.no_grad()
     def log_probabilities(self) -> Tensor:
         """Log-probability of each label, nats; zero at padding, [B, T]."""
-        real = ~self.canvas.padding
+        real = self._real
         own = self._output.log_probabilities(self.states[real], self.labels[real][:, None])
         return own.new_zeros(real.shape).masked_scatter(real, own)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nat.alignment.reveal import most_confident
-from nat.data.vocabulary import MASK, NEVER_WRITTEN
+from nat.data.vocabulary import NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.options import DimsOptions
@@ -83,8 +83,7 @@ class Dims(DimsOptions):
             confidence = states.new_zeros(masked.shape)
             confidence[masked] = best.log_probabilities
             revealed = most_confident(confidence, reveal_now, masked)
-            symbols = torch.full_like(tokens, MASK)
-            symbols[masked] = best.symbols
+            symbols = tokens.masked_scatter(masked, best.symbols)
             labels = torch.where(revealed[:, :, None], states, labels)
             tokens = torch.where(revealed, symbols, tokens)
             masked = masked & ~revealed
