@@ -58,9 +58,7 @@ def measure(corpus: Corpus, split: str, folder: Path) -> None:
     counts = counted(text)
     sums = {name: counts[name].sentences.sum(0, keepdims=True) for name in SCORES}
     scores = {name: round(float(MEASURED[name].value(sums[name])[0]), DIGITS) for name in SCORES}
-    truth = [*text.reference]
-    if corpus.preprocessing.lowercase:
-        truth = [*map(str.lower, truth)]
+    truth = [line.lower() if text.lowercase else line for line in text.reference]
     changed = differences(truth, texts, str.split if corpus.has_spaces else list)
     unknown = int((sentences.tokens == UNK).sum())
     flagged = min(scores.values()) < FLAGGED

@@ -66,13 +66,12 @@ def score_translations(job: Job[artifacts.Score]) -> None:
     record = Path(inputs.training.path)
     training = read_json(record)
     check_names(record, training, vars(artifact))
-    names = ("corpus", "system", "seed", "decoding", "split")
     # the fingerprint of the training covers its configuration, seed and data
     model = {"path": str(record.parent), "fingerprint": str(training.get("fingerprint"))}
     report, counts = score(Path(artifact.translations.path), files, job.corpus)
     report["flags"] += training.get("flags", [])
-    origin = {name: getattr(artifact, name) for name in names} | {"model": model}
-    write(job.path, origin | report, counts)
+    names = {name: each for name, each in vars(artifact).items() if name != "run"}
+    write(job.path, names | {"model": model} | report, counts)
 
 
 def write(path: Path, report: Mapping[str, Any], counts: Mapping[str, np.ndarray]) -> None:
