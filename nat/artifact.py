@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
-from nat.data.corpus_parts import has_monolingual, has_references, local_files, part_of, text_part
+from nat.data.corpus_parts import has_references, local_files, monolingual_files, part_of, text_part
 from nat.data.splits import MONOLINGUAL, TRAIN, VALID, folder_of, together_with
 from nat.errors import UserError
 
@@ -122,7 +122,8 @@ class CorpusStep(Artifact):
 
     def _before(self, corpus: Corpus) -> Iterable[Artifact]:
         text, derived = replace(self, step="text"), corpus.derived
-        if self.split == MONOLINGUAL and not has_monolingual(corpus):
+        more = corpus.monolingual and (corpus.generator or monolingual_files(corpus))
+        if self.split == MONOLINGUAL and not more:
             raise UserError(
                 f"{file_of('corpora', self.corpus)}: no key 'monolingual' with text in "
                 f"'{corpus.source}', but a system learns from it; add it, or remove 'monolingual' "

@@ -17,7 +17,7 @@ from nat.configuration import Configuration
 from nat.configuration.compatibility import check_decoding
 from nat.configuration.files import file_of
 from nat.configuration.runnable import decoding_to_distil, is_traced, published_by
-from nat.data.candidates import Candidate
+from nat.data.candidates import TUNED, Candidate
 from nat.data.corpus_parts import has_references
 from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.errors import UserError
@@ -54,7 +54,7 @@ class OfTraining(OfSystem):
         """
         training = configuration.training(self.corpus, self.system)
         text, start, teacher = training.text, training.init_from, training.teacher
-        comparison = None
+        comparison, is_tuned = None, text.regulariser.get("gamma") == TUNED
         if text.compared:
             seed = next(each.seed for each in text.candidates if each.seed is not None)
             comparison = Comparison(self.run, self.corpus, text.compared, seed)
@@ -63,7 +63,7 @@ class OfTraining(OfSystem):
             corpus=CorpusStep(self.corpus, "binarised"),
             texts=tuple(target_text(self.run, self.corpus, each) for each in text.candidates),
             comparison=comparison,
-            gamma=TunedGamma(**vars(comparison)) if comparison and text.is_tuned else None,
+            gamma=TunedGamma(**vars(comparison)) if comparison and is_tuned else None,
             start=kind.of(vars(self), system=start.system, kept=start.kept) if start else None,
             teacher=Model.of(vars(self), **vars(teacher)) if teacher else None,
         )
@@ -224,26 +224,22 @@ class Comparison(OfTexts, path=COMPARED + "/bleu.npy"):
 
 
 class TunedGamma(OfTexts, path=COMPARED + "/gamma.json"):
-    """Weights of texts in dynamic distillation, tuned on several references of a split."""
-
-    def split(self, configuration: Configuration) -> str:
-        """The first split with several references, of valid and tests."""
-        description = configuration.corpus(self.corpus)
-        for split in description.held_out:
-            if has_references(description, split):
-                return split
-        raise UserError(
-            f"{file_of('corpora', self.corpus)}: no split has several references to tune weights "
-            "on; add the key 'references' to one, or give numbers instead of 'gamma: tuned'"
-        )
+    """Weights of texts in dynamic distillation, tuned on the first split that has references."""
 
     def _read(self, configuration: Configuration) -> Inputs:
-        split = self.split(configuration)
-        names = {"run": self.run, "corpus": self.corpus, "split": split}
+        description = configuration.corpus(self.corpus)
+        splits = [split for split in description.held_out if has_references(description, split)]
+        if not splits:
+            raise UserError(
+                f"{file_of('corpora', self.corpus)}: no split has several references to tune "
+                "weights on; add the key 'references' to one, or give numbers instead of 'gamma: "
+                "tuned'"
+            )
+        names = {"run": self.run, "corpus": self.corpus, "split": splits[0]}
         texts = [each for each in self.texts(configuration) if each.system]
         return Inputs(
-            text=step_of(self.corpus, split, "text"),
-            references=step_of(self.corpus, split, "references"),
+            text=step_of(self.corpus, splits[0], "text"),
+            references=step_of(self.corpus, splits[0], "references"),
             translations=tuple(Translations.of(vars(text), **names) for text in texts),
         )
 

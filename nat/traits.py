@@ -12,11 +12,8 @@ Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "
 """An order in which a system predicts the tokens of a sentence; `fairseq`: decided by fairseq's own
 models."""
 
-KINDS: dict[Order, str] = {
+KINDS: dict[Order, str] = {order: order for order in get_args(Order)} | {
     "parallel": "non-autoregressive",
-    "autoregressive": "autoregressive",
-    "semi-autoregressive": "semi-autoregressive",
-    "hybrid": "hybrid",
     "fairseq": "fairseq-native",
 }
 """The kind of a system by its order, in messages."""

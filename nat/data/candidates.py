@@ -87,8 +87,3 @@ class Text:
     def compared(self) -> str:
         """Names of the texts whose pairwise sentence BLEU the choice needs: all of them or none."""
         return "+".join(each.name for each in self.candidates) if self.regulariser else ""
-
-    @property
-    def is_tuned(self) -> bool:
-        """True if the weights of the regulariser are tuned on several references."""
-        return self.regulariser.get("gamma") == TUNED

@@ -84,18 +84,12 @@ def local_files(corpus: Corpus, *, references: bool = False) -> list[tuple[str, 
 
 
 def monolingual_files(corpus: Corpus) -> dict[str, Source]:
-    """The descriptions of files of monolingual text by their key; none of a generated corpus.
+    """The origins of monolingual text by their key; a generated corpus draws its own.
 
     Those without the source language are left out, as are references in the other language below.
     """
     parts = {} if corpus.monolingual is None else corpus.monolingual.parts_by_key(MONOLINGUAL)
     return {key: part for key, part in parts.items() if corpus.source in part.labelled}
-
-
-def has_monolingual(corpus: Corpus) -> bool:
-    """Return True for a corpus with sentences of its source language without translations."""
-    drawn = corpus.generator is not None and corpus.monolingual is not None
-    return drawn or bool(monolingual_files(corpus))
 
 
 def listed_references(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import requests
 from urllib3.exceptions import HTTPError
 
-from nat.checksums import record_of_download, recorded_of_download, sha256_of
+from nat.checksums import DOWNLOADS, RESULTS, record_of_download, recorded_of_download, sha256_of
 from nat.data.archive import is_whole, unpack
 from nat.data.corpus import Corpus
 from nat.data.formats import PAIRS
@@ -39,9 +39,9 @@ class Place:
     """The places that files of a corpus are searched in."""
 
     name: str  # of the corpus
-    root: Path  # folder that local files are relative to
-    mirror: Path | None  # folder MIRROR/HOST/PATH that is searched before the network
-    downloads: Path  # folder that keeps downloads, also incomplete ones to be resumed
+    root: Path = Path()  # folder that local files are relative to
+    mirror: Path | str | None = None  # folder MIRROR/HOST/PATH, searched before the network
+    downloads: Path = Path(RESULTS, DOWNLOADS)  # folder that keeps them, also incomplete ones
 
     def key(self, key: str) -> str:
         """A key of the corpus with its file, for messages."""
@@ -114,7 +114,7 @@ def download(url: str, checksum: str | None, place: Place, key: str) -> Path:
     """
     published = _Published(url, checksum, place, key)
     path, record = place.downloads / published.address, published.record
-    mirrored = place.mirror and place.mirror / published.address
+    mirrored = place.mirror and Path(place.mirror, published.address)
     if mirrored and mirrored.is_file():
         if fault := published.fault(mirrored):
             raise UserError(

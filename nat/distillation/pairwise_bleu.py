@@ -93,12 +93,8 @@ def merge_comparisons(
     """
     arrays = [mapped_array(part) for part in parts]
     sentences = sum(map(len, arrays))
-    with atomic_path(output) as temporary:
-        joined = np.lib.format.open_memmap(
-            temporary, mode="w+", dtype=np.float32, shape=(sentences, len(names), len(names))
-        )
-        np.concatenate(arrays, out=joined)
-        joined.flush()
+    with atomic_path(output) as temporary, temporary.open("wb") as file:
+        np.save(file, np.concatenate(arrays))
     means = sum(part.sum(0, dtype=np.float64) for part in arrays) / max(sentences, 1)
     mean_bleu = {
         reference: {name: round(float(mean), 3) for name, mean in zip(names, row, strict=True)}

@@ -45,7 +45,14 @@ def evaluate(jobs: Sequence[Job[Score]]) -> None:
     made_from = [fingerprints(job) for job in jobs]
     translator: Translator | None = None
     for job, origin in zip(jobs, made_from, strict=True):
-        wanted, files = job.artifact, _files(job.artifact)
+        wanted = job.artifact
+        # by their second names, the summary last
+        files = {
+            TRANSLATIONS: Path(wanted.translations.path),
+            "score.json": Path(wanted.path),
+            "statistics.npz": Path(wanted.statistics.path),
+            SUMMARY: Path(wanted.translations.summary),
+        }
         aside = files[SUMMARY].with_name(f".{wanted.split}.finished")
         kept = {name: aside / name for name in files}
         if not files[SUMMARY].exists() and are_intact(kept):
@@ -118,17 +125,6 @@ def _read(job: Job[Score]) -> Iterator[tuple[str, Path]]:
         files = converted.rglob("[!.]*") if converted.is_dir() else [converted]
         for path in sorted(each for each in files if not each.is_dir()):
             yield f"converted {path.relative_to(converted)}", path
-
-
-def _files(wanted: Score) -> dict[str, Path]:
-    """The files that are made by their second names, the summary last."""
-    translations = wanted.translations
-    return {
-        TRANSLATIONS: Path(translations.path),
-        "score.json": Path(wanted.path),
-        "statistics.npz": Path(wanted.statistics.path),
-        SUMMARY: Path(translations.summary),
-    }
 
 
 def _are_from(files: Mapping[str, Path], origin: Mapping[str, str]) -> bool:

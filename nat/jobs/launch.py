@@ -45,7 +45,7 @@ def launch(configuration: JobConfiguration, system: str, program: list[str]) -> 
     if "WORLD_SIZE" in os.environ:  # one of the processes
         _end_with_the_launcher()
         return
-    processes = configuration.systems[system].processes
+    processes = configuration.scale.processes.get(system, 1)
     command = launcher(configuration, processes, program, os.environ)
     if command:
         # those of the job are for all processes

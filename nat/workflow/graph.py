@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from nat.artifact import Artifact, CorpusStep, step_of
+from nat.artifact import Artifact, CorpusStep, references, step_of
 from nat.artifacts import (
     Comparison,
     Distilled,
@@ -20,8 +20,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import dependencies
 from nat.configuration.files import file_of
 from nat.configuration.runnable import cannot_prepare
-from nat.data.corpus_parts import has_references
-from nat.data.splits import MONOLINGUAL, TRAIN, together_with
+from nat.data.splits import MONOLINGUAL, TRAIN
 from nat.errors import UserError, told_of
 from nat.options import hint
 from nat.papers import reports
@@ -155,13 +154,10 @@ class Graph:
             or (isinstance(each, CorpusStep) and (each.step, each.split) == ("text", MONOLINGUAL))
         ]
         for corpus in self._prepared():
-            description = self.configuration.corpus(corpus)
-            if description.generator is not None:
-                continue
-            for split in (TRAIN, *description.test_names):
+            described = self.configuration.corpus(corpus)
+            for split in described.split_names if described.generator is None else ():
                 steps.append(step_of(corpus, split, "text"))
-                if any(has_references(description, each) for each in together_with(split)):
-                    steps.append(step_of(corpus, split, "references"))
+                steps += filter(None, [references(described, corpus, split)])
         return _paths(steps)
 
     def corpora(self) -> list[str]:

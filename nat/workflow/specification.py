@@ -79,7 +79,6 @@ def _part(configuration: Configuration, artifacts: Sequence[Artifact]) -> JobCon
             systems[system] = JobSystem(
                 training=there.training(corpus, system),
                 tokens_per_device=there.scale_settings.tokens_on_device(size),
-                processes=there.scale_settings.processes.get(system, 1),
                 refines=there.methods(system).refines,
             )
         if (name := names.get("decoding")) is not None:

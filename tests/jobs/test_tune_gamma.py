@@ -67,9 +67,10 @@ def test_translations_of_another_text_are_refused(
     assert not Path(GAMMA.path).exists()
 
 
-def test_the_split_is_the_first_with_references() -> None:
+def test_the_split_is_the_first_with_references(monkeypatch: pytest.MonkeyPatch) -> None:
     demo, paper = (read(scale, ROOT) for scale in ("demo", "paper"))
-    assert GAMMA.split(demo) == "valid"
-    assert replace(GAMMA, corpus="wmt14-en-de").split(paper) == "test"
+    assert GAMMA.inputs(demo).translations[0].split == "valid"
+    monkeypatch.setattr(TunedGamma, "texts", lambda *names: ())
+    assert replace(GAMMA, corpus="wmt14-en-de").inputs(paper).references.split == "test"
     with told("toy-synthetic-a.yaml", "references", "gamma"):
-        replace(GAMMA, corpus="toy-synthetic-a").split(demo)
+        replace(GAMMA, corpus="toy-synthetic-a").inputs(demo)
