@@ -39,6 +39,7 @@ from nat.data.lines import read_lines
 from nat.data.references import read_references, references_path
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.errors import UserError
 from nat.inputs.glancing import Glancing
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
@@ -70,7 +71,7 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
     Y are several references, of the sentences that have them, or the one of a split without. Raises
-    a `UserError` if a source has no translation.
+    a `UserError` if no pair of a split can be measured, or a source has no translation.
     """
     job, model, vocabulary = subject.job, subject.model, subject.vocabularies.target
     teacher, seed = subject.other(job.inputs.teacher), job.artifact.seed
@@ -87,6 +88,10 @@ def analyse(subject: Subject, pairs: Pairs) -> Found:
     references = _references(job, pairs)
     measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
     covered = [number for number in measured if number in references]
+    if not covered:
+        raise UserError(
+            f"{job.artifact.corpus}: no sentence of the split '{pairs.name}' can be measured"
+        )
     truth, weights = zip(*(references[number] for number in covered), strict=True)
     how, counted_as = job.corpus.preparation(job.corpus.target), job.corpus.counted_as
 

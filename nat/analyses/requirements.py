@@ -72,7 +72,7 @@ def check(configuration: Configuration, analysis: Analysis) -> None:
 def reads(configuration: Configuration, analysis: Analysis) -> Inputs:
     """What an analysis reads besides the model and the ids of the corpus.
 
-    Traits of its measures say which corpora have it. Raises a `UserError` if the system lacks it.
+    Raises a `UserError` if the corpus or the system lacks it.
     """
     corpus, description = analysis.corpus, configuration.corpus(analysis.corpus)
     model, subwords = Model.of(vars(analysis)), CorpusStep(corpus, "bpe")
@@ -84,6 +84,11 @@ def reads(configuration: Configuration, analysis: Analysis) -> Inputs:
             teacher = model.inputs_of_training(configuration).teacher if learned else None
             return Inputs(teacher=teacher)
         case "latent_assignment":
+            if not several:
+                raise UserError(
+                    f"{corpus} has one reference per sentence; the assignment of latents needs two "
+                    "of them"
+                )
             return Inputs(subwords=subwords, references=tuple(several.values()))
         case "mple":
             splits = description.held_out
@@ -99,6 +104,11 @@ def reads(configuration: Configuration, analysis: Analysis) -> Inputs:
                 references=tuple(several.values()),
             )
         case "schedule_bounds" | "step_errors":
+            if description.generator is None:
+                raise UserError(
+                    f"{configuration.file_of('corpora', corpus)}: no key 'generator', so the law "
+                    f"of '{corpus}' is not known; remove it from the table or figure"
+                )
             return Inputs(subwords=subwords)
         case "state_similarity":
             # a parallel system shows the head of the one whose translations it learns from, if any

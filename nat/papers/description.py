@@ -92,7 +92,11 @@ class Operation(OneOf):
 class Line(Coordinates):
     """Rows, columns, series, panels or points; `LINES` says which keys each of them has.
 
-    Points of a series are named by the template `point`, by default by what varies.
+    Attributes:
+        over: a row, of series a system, that numbers are relative to, or a template of the row's
+            variables; of a measure that is not relative the difference from it is shown.
+        key: of a text in the file of an analysis, or of a setting.
+        point: template of the names of the points, empty for none; by default the varied values.
     """
 
     label: Label | None = None
@@ -273,7 +277,13 @@ _RELATIONS = {">": "above", "<": "below", "<=": "not_above", ">=": "not_below", 
 
 
 class Claim(Case, OneOf):
-    """Claim of a paper, in our words, and the check that judges it."""
+    """Claim of a paper, in our words, and the check that judges it.
+
+    Values of lists, tasks of the table that it is in, and the items of `each` are cases that are
+    judged separately; with `majority`, the comparison need hold in more than half of them only.
+
+    `compare` is such as `A >= B - 0.5` or `A ~ B ± 10%`.
+    """
 
     choices = ("compare", "trend", "largest", "gains", "correlation")
 

@@ -7,9 +7,25 @@ from tests.messages import told
 from tests.repository import configured
 
 
-def inputs(analysis: str, system: str) -> Inputs:
+def inputs(analysis: str, system: str, scale: str = "demo", corpus: str = "toy-ka-lu") -> Inputs:
     """What an analysis reads."""
-    return Analysis("demo", "toy-ka-lu", system, 1, analysis).inputs(configured("demo"))
+    return Analysis(scale, corpus, system, 1, analysis).inputs(configured(scale))
+
+
+@pytest.mark.parametrize(
+    ("name", "system", "part"),
+    [
+        ("schedule_bounds", "nat-raw", "'generator'"),
+        ("step_errors", "nat-raw", "'generator'"),
+        ("latent_assignment", "vae-kd", "one reference"),
+    ],
+)
+def test_a_corpus_that_lacks_what_an_analysis_reads_is_refused(
+    name: str, system: str, part: str
+) -> None:
+    assert inputs(name, system).subwords.step == "bpe"
+    with told("multi30k-en-de", part):
+        inputs(name, system, "small", "multi30k-en-de")
 
 
 def test_an_analysis_without_an_entry_reads_the_model_of_any_system() -> None:
