@@ -15,10 +15,11 @@ from typing import Any, Generic, TypeVar
 
 import nat.artifacts  # noqa: F401  (whose kinds `artifact_of` then knows)
 from nat.artifact import Artifact, Inputs, artifact_of
-from nat.checksums import JOBS, RESULTS, reading
+from nat.checksums import JOBS, RESULTS, verified
 from nat.configuration.models import Settings, Training
 from nat.configuration.scales import GpuNodes, Scale
 from nat.data.corpus import Corpus
+from nat.errors import UserError
 from nat.files import atomic_write_text
 from nat.options import Count, StrictModel, validated
 from nat.program import run
@@ -118,15 +119,20 @@ def read_jobs(path: Path) -> list[Job[Any]]:
             return tuple(map(restored, value))
         return value and artifact_of(value)
 
-    with reading(path):
-        content = json.loads(path.read_text(encoding="utf-8"))
-        configuration = validated(JobConfiguration, content["configuration"])
+    try:
+        content = json.loads(verified(path).read_text(encoding="utf-8"))
+        configuration = validated(JobConfiguration, content["configuration"], str(path))
         jobs = []
         for each in content["jobs"]:
             inputs = Inputs({name: restored(read) for name, read in each["reads"].items()})
             own = content["processes"], each["identity"]
             jobs.append(Job(artifact_of(each["makes"]), inputs, configuration, *own))
         return jobs
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{path} is no specification of a job ({error}); 'snakemake' writes them, see the "
+            "first line of a log"
+        ) from error
 
 
 def record_of(path: str) -> Path:

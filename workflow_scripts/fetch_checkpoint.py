@@ -1,20 +1,7 @@
 """Download a published checkpoint, or take it from the mirror."""
 
-from nat.artifacts import PublishedCheckpoint
-from nat.data.sources import Place, download
-from nat.files import link
-from nat.job import Job, run_job
-
-
-def main(job: Job[PublishedCheckpoint]) -> None:
-    """Download a published checkpoint, or take it from the mirror.
-
-    The checksum that a system expects is compared when the checkpoint is imported.
-    """
-    place = Place(job.path.name, mirror=job.configuration.settings.mirror)
-    url = f"https://{job.artifact.address}"
-    link(download(url, None, place, "key 'imported.checkpoint'"), job.path)
-
+from nat.job import run_job
+from nat.jobs.fetch import fetch_checkpoint
 
 if __name__ == "__main__":
-    run_job(main)
+    run_job(fetch_checkpoint)

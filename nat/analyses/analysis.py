@@ -1,7 +1,7 @@
 """The frame of an analysis of a trained model: its model, and the pairs of held-out splits.
 
 A module of this package has a function `analyse` of a job, which returns by split what it found;
-`workflow_scripts/analyse.py` writes the file. Numbers are the key `measures` of a split.
+`nat.jobs.models` writes the file. Numbers are the key `measures` of a split.
 """
 
 import math

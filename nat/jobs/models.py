@@ -1,8 +1,11 @@
-"""The model of a published checkpoint, which has the files of a training."""
+"""Jobs of a model that neither train it nor translate with it: analyses, published checkpoints."""
 
+import importlib
 from pathlib import Path
 
-from nat.artifacts import Model
+import torch
+
+from nat.artifacts import Analysis, Model
 from nat.checksums import sha256_of
 from nat.configuration import fingerprint
 from nat.data.subwords import read_dictionary
@@ -11,10 +14,21 @@ from nat.errors import UserError
 from nat.fairseq_plugin.published import converted, read_checkpoint
 from nat.files import atomic_write_text, write_json
 from nat.job import Job
+from nat.jobs.launch import threads
 from nat.measures import training_curve
 from nat.training.model_file import save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, REPORT
+
+
+def analyse_model(job: Job[Analysis]) -> None:
+    """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`."""
+    analysis = job.artifact
+    torch.set_num_threads(threads(job.configuration))
+    splits = importlib.import_module(f"nat.analyses.{analysis.analysis}").analyse(job)
+    numbers = {name: split.pop("measures") for name, split in splits.items()}
+    names = {name: each for name, each in vars(analysis).items() if name != "run"}
+    write_json(job.path, {"measures": numbers, **names, "splits": splits})
 
 
 def import_checkpoint(job: Job[Model]) -> None:

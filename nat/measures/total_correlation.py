@@ -13,15 +13,25 @@ held-out text, and the unit is the bit.
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
 from nat.data.candidates import RAW
 from nat.errors import UserError
+from nat.files import read_json, write_json
+from nat.job import Job
 from nat.measures.results import DIGITS
 
 PARTS = ("nll", "length")
 """Parts of the likelihood of a NAT; without a length predictor, only the first."""
+
+
+def estimate_total_correlation(job: Job[Any]) -> None:
+    """Estimate C from the likelihoods of two models, and write it."""
+    contents = (read_json(Path(each.path)) for each in job.inputs.artifacts())
+    names = {name: each for name, each in vars(job.artifact).items() if name != "run"}
+    write_json(job.path, {**names, **estimate(*contents)})
 
 
 def estimate(

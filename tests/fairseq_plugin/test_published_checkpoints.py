@@ -27,13 +27,13 @@ from nat.decoding.ctc import CtcDecoding
 from nat.decoding.ctc_beam import CtcBeam
 from nat.fairseq_plugin.published import read_checkpoint
 from nat.files import read_json
+from nat.jobs.fetch import fetch_checkpoint
 from nat.jobs.models import import_checkpoint
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import load_model, matching_model
 from nat.workflow.graph import Graph
 from tests.messages import told
 from tests.repository import ROOT, job
-from workflow_scripts import fetch_checkpoint
 
 CORPUS, SYSTEM = "toy-micro", "published"
 WORDS = [f"w{number}" for number in range(20)]
@@ -291,7 +291,7 @@ def test_a_checkpoint_is_fetched_from_its_address(folder: Path) -> None:
     published = Path("mirror", address)
     published.parent.mkdir(parents=True)
     write(published, released().state_dict())
-    fetch_checkpoint.main(job(configuration, checkpoint))
+    fetch_checkpoint(job(configuration, checkpoint))
     assert Path(checkpoint.path).read_bytes() == published.read_bytes()
     imported()
     Path("dict.txt").unlink()
