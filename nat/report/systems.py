@@ -138,9 +138,12 @@ def _training(seed: int, record: Mapping[str, Any]) -> Row:
     """The facts of a training, and the best number of its validations."""
     facts = (record.get(key) or "" for key in FACTS)
     written = (each if isinstance(each, str) else f"{each:,.0f}" for each in facts)
-    validation = record.get("validation") or {}
-    best = validation.get("best")
-    return [str(seed), *written, "" if best is None else f"{best:.3f} ({validation['metric']})"]
+    validation, best = record.get("validation") or {}, ""
+    if validation.get("best") is not None:
+        is_bleu = validation["metric"] == "bleu"
+        best = f"{validation['best']:.{2 if is_bleu else 3}f}"
+        best += " BLEU" if is_bleu else f" ({validation['metric']})"
+    return [str(seed), *written, best]
 
 
 def _curves(results: Results, corpus: str, system: str, seeds: Sequence[int]) -> dict[str, Any]:

@@ -130,9 +130,7 @@ CHANGES = {
         "import os\nimport",
         {"table": 2, "figure": 2, "claims": 1},
     ),
-    "code of a decoding": Change(
-        "nat/decoding/mask_predict.py", "import torch", "import os\nimport torch"
-    ),
+    "code of a decoding": Change("nat/decoding/mask_predict.py", "from nat", "import os\nfrom nat"),
     "code of trainings": Change("nat/jobs/train.py", "import", "import os\nimport"),
 }
 
