@@ -1,4 +1,4 @@
-"""Figures as PDF, PNG and the CSV of the plotted points, and a picture of the claims of a paper.
+"""Figures as PDF, PNG and the CSV of the plotted points.
 
 A painter for each kind draws a panel, most often of a task, from the frame of its points.
 """
@@ -6,7 +6,6 @@ A painter for each kind draws a panel, most often of a task, from the frame of i
 import math
 import textwrap
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from nat.data.flags import counted
 from nat.figures import drawing, maps, panels, word_panels
-from nat.figures.drawing import CHARACTER, COLOURS, GREY, LABEL_SIZE, Panel
+from nat.figures.drawing import CHARACTER, GREY, LABEL_SIZE, Panel
 from nat.figures.points import Plot
 from nat.files import atomic_path
-from nat.measures.known import measure_of
 from nat.papers import values
-from nat.papers.cells import QUOTED, Check
-from nat.papers.table_formats import given
-from nat.papers.values import Record
-from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, region
+from nat.papers.cells import QUOTED
 
 STYLE: Any = {
     "font.size": 9.5,
@@ -66,15 +61,6 @@ OF_TEXTS = {
 DOTS_PER_INCH = 160
 MARGIN, EMPTY_HEIGHT = 0.12, 0.6
 """Around the page, and height of a text that was not run, in inches."""
-# of the picture of claims, by verdict; its lengths in inches
-LOOKS: dict[str, Any] = {
-    HOLDS: {"color": COLOURS[2], "marker": "o"},
-    FAILS: {"color": COLOURS[1], "marker": "X"},
-    UNDECIDED: {"color": COLOURS[3], "marker": "D"},
-}
-WIDTH, ROW, AROUND = 10.0, 0.24, 0.9
-CLAIM = 78
-"""Characters of a claim that are written beside its interval."""
 
 
 def write(plot: Plot, pdf: Path) -> None:
@@ -226,57 +212,3 @@ def _missing(points: pd.DataFrame, drawn: Sequence[str]) -> list[str]:
         f"{state[:1].upper()}{state[1:]}: {'; '.join(names)}{where}."
         for (state, where), names in places.items()
     ]
-
-
-# Claims
-
-
-def forest(judged: Sequence[tuple[Check, Record]], svg: Path) -> bool:
-    """Draw the difference that each claim rests on, with its interval, bound and verdict.
-
-    Claims about one measure share a panel.
-
-    Returns:
-        False if no claim has an interval: then nothing is drawn.
-    """
-    with_interval = [each for each in judged if given(each[1]["low"])]
-    by_measure = sorted(with_interval, key=lambda each: _axis(each[1]))
-    groups = [(axis, [*own]) for axis, own in groupby(by_measure, lambda each: _axis(each[1]))]
-    if not groups:
-        return False
-    with mpl.rc_context(STYLE | {"svg.fonttype": "none", "svg.hashsalt": "nat"}):
-        heights = [ROW * len(own) + AROUND for _, own in groups]
-        figure = Figure((WIDTH, sum(heights)), layout="constrained")
-        rows = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
-        for axes, (axis, own) in zip(rows, groups, strict=True):
-            axes.set_xlabel(axis)
-            _intervals(axes, own)
-        figure.savefig(svg, metadata={"Date": None})
-    return True
-
-
-def _axis(record: Record) -> str:
-    if record["check"] == "correlation":
-        return "correlation"
-    measure = measure_of(record["measure"])
-    return f"difference in {measure.label}" + (f" ({measure.unit})" if measure.unit == "%" else "")
-
-
-def _intervals(axes: Axes, judged: Sequence[tuple[Check, Record]]) -> None:
-    """Draw one row for each case of a claim, from top to bottom."""
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    names = []
-    for row, (check, record) in enumerate(judged):
-        look = LOOKS[record["verdict"]]
-        axes.hlines(row, record["low"], record["high"], color=look["color"], linewidth=2)
-        axes.plot(record["ours"], row, linestyle="none", label=record["verdict"], **look)
-        wanted = region(check.relations, check.margin)
-        for bound in (wanted.left, wanted.right):
-            if math.isfinite(bound) and not check.share:
-                axes.plot(bound, row, marker="|", markersize=11, color="black")
-        case = f" ({record['case']})" if record["case"] else ""
-        names.append(textwrap.shorten(record["text"], CLAIM - len(case), placeholder=" …") + case)
-    axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    axes.legend(handles.values(), handles.keys(), loc="lower right", bbox_to_anchor=(1, 1), ncols=3)

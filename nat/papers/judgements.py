@@ -15,7 +15,8 @@ from nat.measures.known import AGAINST_ALL, DERIVED, MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, POWER, CorrelationEstimate, Estimate, Interval, pearson
 from nat.papers import values
 from nat.papers.cells import MAJORITY, QUOTED, Check, ResolvedClaims, Shown
-from nat.papers.reader import NOT_RUN, Difference, Reader, combined, difference
+from nat.papers.differences import Difference, combined, difference
+from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.table_formats import MINUS, NOTHING, TableText, given, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record

@@ -12,7 +12,8 @@ from nat.measures.results import COLLAPSED, NOT_AVAILABLE
 from nat.measures.significance import LEVEL
 from nat.papers import values
 from nat.papers.cells import QUOTED, ResolvedPart, Shown
-from nat.papers.reader import NOT_RUN, Reader, difference
+from nat.papers.differences import difference
+from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.table_formats import (
     DAGGER,
     DIFFERENCE,

@@ -15,7 +15,8 @@ from nat.measures.latency_setting import STEADY
 from nat.measures.results import NOT_AVAILABLE, Number
 from nat.measures.significance import Interval, pearson
 from nat.papers.cells import COMPUTED, QUOTED, Cell, Shown
-from nat.papers.reader import NOT_RUN, Reader, difference
+from nat.papers.differences import difference
+from nat.papers.reader import NOT_RUN, Reader
 
 Record = dict[str, Any]
 Name = tuple[str, str]

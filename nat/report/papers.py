@@ -12,6 +12,7 @@ from pathlib import Path
 from nat.artifacts import Latency, Score
 from nat.configuration import Configuration
 from nat.figures import figures, points
+from nat.figures.claims import forest
 from nat.papers import judgements, reports, table_formats, tables, values
 from nat.papers.cells import Cell, ResolvedPart, training_of
 from nat.papers.judgements import UNJUDGED
@@ -193,7 +194,7 @@ def _claims(results: Results, report: Report, folder: Path) -> Section:
         rows.append([row[name] for name in columns])
     records = [record for _, record in judged]
     picture = f"downloads/{report.paper}/claims.svg"
-    if not figures.forest(judged, folder / picture):
+    if not forest(judged, folder / picture):
         picture = ""
     return replace(
         _section(results, report),

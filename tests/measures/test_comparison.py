@@ -13,7 +13,8 @@ from nat.files import read_json, write_json
 from nat.measures import statistics
 from nat.measures.comparison import compare
 from nat.papers.cells import Shown
-from nat.papers.reader import Reader, difference
+from nat.papers.differences import difference
+from nat.papers.reader import Reader
 from tests import made_up_run
 from tests.made_up_run import CORPUS, SENTENCES
 from tests.messages import told

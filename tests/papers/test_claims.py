@@ -15,8 +15,9 @@ from nat.configuration import Configuration
 from nat.measures.results import read
 from nat.papers import judgements
 from nat.papers.claims import Check, checks
+from nat.papers.differences import Difference, combined, difference
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
-from nat.papers.reader import NOT_RUN, Difference, Reader, combined, difference
+from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from tests.made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_training
 from tests.messages import must_name, told

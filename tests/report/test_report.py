@@ -11,7 +11,7 @@ import made_up_run as made_up
 import pytest
 
 from nat.configuration import Configuration
-from nat.figures.figures import forest
+from nat.figures.claims import forest
 from nat.files import read_json, write_json
 from nat.measures.results import read
 from nat.papers import reports
