@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DEMO = Path("results/demo/models/toy-ka-lu/at-base/seed1/model.pt")
 """A trained model of the size of the first case."""
 
-DEMO_TEXT = Path("results/corpora/toy-ka-lu/tests/test/binarised/test.ka")
+DEMO_TEXT = Path("results/corpora/toy-ka-lu/test/binarised/test.ka")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from nat.configuration import Configuration
 from nat.configuration.files import file_of
 from nat.data.corpus import Corpus
 from nat.data.corpus_parts import has_references, local_files, monolingual_files, part_of, text_part
-from nat.data.splits import MONOLINGUAL, TRAIN, VALID, folder_of, together_with
+from nat.data.splits import CORPORA, MONOLINGUAL, TRAIN, VALID, folder_of, together_with
 from nat.errors import UserError
 
 
@@ -115,6 +115,8 @@ class CorpusStep(Artifact):
     @property
     def path(self) -> str:
         """Its file or folder, which depends on the split."""
+        if self.step == "corpus.json":
+            return str(CORPORA / self.corpus / self.step)
         return str(folder_of(self.corpus, self.split) / self.step)
 
     def _read(self, configuration: Configuration) -> Inputs:

@@ -13,7 +13,7 @@ from nat.papers import reports
 from nat.traits import ENGINES
 from nat.training.run import forget_ended
 from nat.workflow.cluster import in_shards, resources
-from nat.workflow.graph import BEFORE_TRAININGS
+from nat.workflow.graph import priority_of_text
 from nat.workflow.left_behind import require_no_survivors, stop_slurm_jobs
 from nat.workflow.slurm import require_account, require_clients, watch_the_queue
 from nat.workflow.wiring import IMAGE, NUMBER, Wiring, named, one_of, or_end

@@ -1,23 +1,24 @@
-# From text to numbers. What trainings read is in the folders of results/corpora/{corpus}, and a
-# test set, after the same steps, in those of its folder tests/{split}: so trainings do not depend
-# on test sets, and one more test set makes none of them run again.
+# From text to numbers: what trainings read, `train` and `valid`, in results/corpora/{corpus}/train.
+# A test set has the same steps in a folder of its own, so that trainings do not depend on test sets
+# and one more makes none of them run again. The folder `monolingual` has some of them.
 #
 # All steps after the text share one fingerprint, that of the whole `preprocessing`.
 
 
 rule generate_text:
     output:
-        text=directory("results/corpora/{corpus}/text"),
-        references=directory("results/corpora/{corpus}/references"),
+        text=directory("results/corpora/{corpus}/{split}/text"),
+        references=directory("results/corpora/{corpus}/{split}/references"),
     log:
-        "results/corpora/{corpus}/logs/text.log",
+        "results/corpora/{corpus}/{split}/logs/text.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/text.tsv"
+        "results/corpora/{corpus}/{split}/benchmarks/text.tsv"
     wildcard_constraints:
         corpus=one_of(wiring.generated),
-    priority: BEFORE_TRAININGS
+        split=one_of(["train", *wiring.tests]),
+    priority: lambda wildcards: priority_of_text(wildcards.split)
     group:
-        "corpus"
+        lambda wildcards: "corpus" if wildcards.split == "train" else "test_set"
     conda:
         ENVIRONMENT
     resources:
@@ -25,7 +26,7 @@ rule generate_text:
     params:
         **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
-        named("generate {corpus}")
+        named("generate {split} of {corpus}")
     shell:
         COMMAND
 
@@ -34,14 +35,15 @@ rule fetch_text:
     input:
         unpack(reads(artifacts.CorpusStep, step="text")),
     output:
-        text=directory("results/corpora/{corpus}/text"),
+        text=directory("results/corpora/{corpus}/{split}/text"),
     log:
-        "results/corpora/{corpus}/logs/text.log",
+        "results/corpora/{corpus}/{split}/logs/text.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/text.tsv"
+        "results/corpora/{corpus}/{split}/benchmarks/text.tsv"
     wildcard_constraints:
-        corpus=one_of(wiring.fetched),
-    priority: BEFORE_TRAININGS
+        # a generator draws monolingual text without references
+        corpus=f"{one_of(wiring.fetched)}|({one_of(wiring.generated)})(?=/monolingual/)",
+    priority: lambda wildcards: priority_of_text(wildcards.split)
     # It runs where Snakemake runs, since the nodes of many clusters have no network.
     localrule: True
     conda:
@@ -49,68 +51,24 @@ rule fetch_text:
     params:
         **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
-        named("fetch {corpus}")
+        named("fetch {split} of {corpus}")
     shell:
         COMMAND
-
-
-use rule generate_text as generate_test_text with:
-    output:
-        text=directory("results/corpora/{corpus}/tests/{split}/text"),
-        references=directory("results/corpora/{corpus}/tests/{split}/references"),
-    log:
-        "results/corpora/{corpus}/tests/{split}/logs/text.log",
-    benchmark:
-        "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
-    priority: 0
-    group:
-        "test_set"
-    message:
-        named("generate {split} of {corpus}")
-
-
-use rule fetch_text as fetch_test_text with:
-    input:
-        unpack(reads(artifacts.CorpusStep, step="text")),
-    output:
-        text=directory("results/corpora/{corpus}/tests/{split}/text"),
-    log:
-        "results/corpora/{corpus}/tests/{split}/logs/text.log",
-    benchmark:
-        "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
-    priority: 0
-    localrule: True  # is not inherited
-    message:
-        named("fetch {split} of {corpus}")
 
 
 use rule fetch_text as fetch_references with:
     input:
         unpack(reads(artifacts.CorpusStep, step="references")),
     output:
-        references=directory("results/corpora/{corpus}/references"),
+        references=directory("results/corpora/{corpus}/{split}/references"),
     log:
-        "results/corpora/{corpus}/logs/references.log",
+        "results/corpora/{corpus}/{split}/logs/references.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/references.tsv"
+        "results/corpora/{corpus}/{split}/benchmarks/references.tsv"
     priority: 0
     localrule: True
     params:
         **handed("make_references", artifacts.CorpusStep, step="references"),
-    message:
-        named("fetch references of {corpus}")
-
-
-use rule fetch_references as fetch_test_references with:
-    input:
-        unpack(reads(artifacts.CorpusStep, step="references")),
-    output:
-        references=directory("results/corpora/{corpus}/tests/{split}/references"),
-    log:
-        "results/corpora/{corpus}/tests/{split}/logs/references.log",
-    benchmark:
-        "results/corpora/{corpus}/tests/{split}/benchmarks/references.tsv"
-    localrule: True  # is not inherited
     message:
         named("fetch references of {corpus}, {split}")
 
@@ -119,14 +77,16 @@ rule prepare_test_set:
     input:
         unpack(reads(artifacts.CorpusStep, step="binarised")),
     output:
-        clean=directory("results/corpora/{corpus}/tests/{split}/clean"),
-        tokens=directory("results/corpora/{corpus}/tests/{split}/tokens"),
-        bpe=directory("results/corpora/{corpus}/tests/{split}/bpe"),
-        binarised=directory("results/corpora/{corpus}/tests/{split}/binarised"),
+        clean=directory("results/corpora/{corpus}/{split}/clean"),
+        tokens=directory("results/corpora/{corpus}/{split}/tokens"),
+        bpe=directory("results/corpora/{corpus}/{split}/bpe"),
+        binarised=directory("results/corpora/{corpus}/{split}/binarised"),
     log:
-        "results/corpora/{corpus}/tests/{split}/logs/prepare.log",
+        "results/corpora/{corpus}/{split}/logs/prepare.log",
     benchmark:
-        "results/corpora/{corpus}/tests/{split}/benchmarks/prepare.tsv"
+        "results/corpora/{corpus}/{split}/benchmarks/prepare.tsv"
+    wildcard_constraints:
+        split=one_of(wiring.tests),
     group:
         "test_set"
     conda:
@@ -141,34 +101,16 @@ rule prepare_test_set:
         COMMAND
 
 
-use rule fetch_text as fetch_monolingual with:
-    input:
-        unpack(reads(artifacts.CorpusStep, step="text", split="monolingual")),
-    output:
-        text=directory("results/corpora/{corpus}/monolingual/text"),
-    log:
-        "results/corpora/{corpus}/monolingual/logs/text.log",
-    benchmark:
-        "results/corpora/{corpus}/monolingual/benchmarks/text.tsv"
-    wildcard_constraints:
-        corpus=one_of([*wiring.generated, *wiring.fetched]),
-    localrule: True  # is not inherited
-    params:
-        **handed("make_text", artifacts.CorpusStep, step="text", split="monolingual"),
-    message:
-        named("get monolingual text of {corpus}")
-
-
 rule clean:
     input:
         unpack(reads(artifacts.CorpusStep, step="clean")),
     output:
-        clean=directory("results/corpora/{corpus}/clean"),
+        clean=directory("results/corpora/{corpus}/train/clean"),
     log:
-        "results/corpora/{corpus}/logs/clean.log",
+        "results/corpora/{corpus}/train/logs/clean.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/clean.tsv"
-    priority: BEFORE_TRAININGS
+        "results/corpora/{corpus}/train/benchmarks/clean.tsv"
+    priority: priority_of_text("train")
     group:
         "corpus"
     conda:
@@ -188,11 +130,11 @@ use rule clean as tokenise with:
     input:
         unpack(reads(artifacts.CorpusStep, step="tokens")),
     output:
-        tokens=directory("results/corpora/{corpus}/tokens"),
+        tokens=directory("results/corpora/{corpus}/train/tokens"),
     log:
-        "results/corpora/{corpus}/logs/tokenise.log",
+        "results/corpora/{corpus}/train/logs/tokenise.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/tokenise.tsv"
+        "results/corpora/{corpus}/train/benchmarks/tokenise.tsv"
     params:
         **handed("tokenise", artifacts.CorpusStep, step="tokens"),
     message:
@@ -203,11 +145,11 @@ use rule clean as apply_bpe with:
     input:
         unpack(reads(artifacts.CorpusStep, step="bpe")),
     output:
-        bpe=directory("results/corpora/{corpus}/bpe"),
+        bpe=directory("results/corpora/{corpus}/train/bpe"),
     log:
-        "results/corpora/{corpus}/logs/bpe.log",
+        "results/corpora/{corpus}/train/logs/bpe.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/bpe.tsv"
+        "results/corpora/{corpus}/train/benchmarks/bpe.tsv"
     params:
         **handed("apply_bpe", artifacts.CorpusStep, step="bpe"),
     message:
@@ -218,11 +160,11 @@ use rule clean as binarise with:
     input:
         unpack(reads(artifacts.CorpusStep, step="binarised")),
     output:
-        binarised=directory("results/corpora/{corpus}/binarised"),
+        binarised=directory("results/corpora/{corpus}/train/binarised"),
     log:
-        "results/corpora/{corpus}/logs/binarise.log",
+        "results/corpora/{corpus}/train/logs/binarise.log",
     benchmark:
-        "results/corpora/{corpus}/benchmarks/binarise.tsv"
+        "results/corpora/{corpus}/train/benchmarks/binarise.tsv"
     threads: 1
     params:
         **handed("binarise", artifacts.CorpusStep, step="binarised"),

@@ -61,15 +61,16 @@ def as_corpus(content: Mapping[str, Any]) -> Corpus:
 
 
 def prepare_corpus(name: str, corpus: Corpus, root: Path = Path()) -> Path:
-    """Make all steps of a corpus and its set `test` as the rules do; returns its folder."""
-    folder = root / "results/corpora" / name
+    """Make all steps of a corpus and its set `test` as the rules do; returns that of `train`."""
+    corpora = root / "results/corpora"
+    folder, test = corpora / name / "train", corpora / name / "test"
     place = Place(name, root, None, root / "downloads")
-    for split, output in (("train", folder), ("test", folder / "tests/test")):
-        make_text(text_part(corpus, split), output / "text", place, folder.parent)
+    for output in (folder, test):
+        make_text(text_part(corpus, output.name), output / "text", place, corpora)
     part = part_of(corpus, ("train", "valid"))
     filter_folder("clean", part, folder / "text", folder / "clean")
     filter_folder("tokens", part, folder / "clean", folder / "tokens")
     bpe_folder(part, folder / "tokens", folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")
-    prepare_split(corpus, "test", folder / "tests/test", folder / "bpe")
+    prepare_split(corpus, "test", test, folder / "bpe")
     return folder

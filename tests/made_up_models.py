@@ -80,7 +80,7 @@ def write_model(system: str, seed: int = 1, drawn: int | None = None) -> Path:
     Its weights are `drawn` with this number, by default its seed.
     """
     training = read("micro").training(CORPUS, system)
-    sizes = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe").sizes
+    sizes = Vocabularies.load(Path("results/corpora") / CORPUS / "train/bpe").sizes
     torch.manual_seed(seed if drawn is None else drawn)
     model = build_model(training, sizes)
     with torch.no_grad():  # distinct predictions, and none of what is never written
@@ -123,7 +123,7 @@ def write_run(
 
 def write_converted(system: str, engine: str, seed: int = 1) -> None:
     """The model of a system for another engine."""
-    vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe")
+    vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "train/bpe")
     file = Path(Model("micro", CORPUS, system, seed).path)
     folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
     with atomic_directory(folder) as made:

@@ -131,7 +131,7 @@ def reference() -> list[list[str]]:
 
 def write_corpus(root: Path, several: bool = True, complete: bool = False) -> None:
     """Write text, tokens and, if wanted, several references, of half or all sentences."""
-    folder = root / "results/corpora" / CORPUS / "tests/test"
+    folder = root / "results/corpora" / CORPUS / "test"
     lines = "".join(" ".join(words) + "\n" for words in reference())
     for name in ("text", "tokens"):
         (folder / name).mkdir(parents=True)
@@ -196,7 +196,7 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
     artifact = Score("demo", CORPUS, system, options.get("seed", 1), decoding, "test")
     translations, path = root / artifact.translations.path, root / artifact.path
     write_translations_to(translations, errors, **options)
-    folder = root / "results/corpora" / CORPUS / "tests/test"
+    folder = root / "results/corpora" / CORPUS / "test"
     several = folder / "references/test.yy.jsonl"
     files = {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
     references = files | ({"references": several} if several.exists() else {})

@@ -153,6 +153,8 @@ def _problems(corpus: Corpus) -> Iterator[str]:
     for split in (TRAIN, VALID) if corpus.derived is None else ():  # which has those of its parent
         if split not in splits:
             yield f"missing key '{key}.{split}' ('splits.valid' can be cut out with 'every')"
+    if MONOLINGUAL in splits:
+        yield f"'{key}.{MONOLINGUAL}': a key of its own, '{MONOLINGUAL}', names such text"
     learned = (options.bpe_merges, options.sentencepiece, corpus.subwords)
     if learned.count(None) != len(learned) - 1:
         yield "key 'preprocessing': expected one of 'bpe_merges', 'sentencepiece' and 'subwords'"

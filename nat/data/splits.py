@@ -1,8 +1,8 @@
 """Splits of a corpus: their names and folders.
 
-The text that trainings read, `train` and `valid`, lies at `results/corpora/{corpus}`. Every test
-set has its own folder in it, `tests/{split}`, with the same steps, so that an additional test set
-does not change any file that a training reads.
+The text that trainings read, `train` and `valid`, lies at `results/corpora/{corpus}/train`. Every
+test set has a folder of its own, `{split}`, with the same steps, so that one more test set does
+not change any file that a training reads.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 TRAIN, VALID = "train", "valid"
 
 MONOLINGUAL = "monolingual"
-"""The sentences of a corpus without translations, which is the name of their folder, too."""
+"""The sentences of a corpus without translations."""
 
 CORPORA = Path("results/corpora")  # folder of all corpora
 
@@ -29,7 +29,4 @@ def together_with(split: str) -> tuple[str, ...]:
 
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
     """The folder with the steps of a split of a corpus."""
-    whole = corpora / corpus
-    if split == MONOLINGUAL:
-        return whole / MONOLINGUAL
-    return whole if split in (TRAIN, VALID) else whole / "tests" / split
+    return corpora / corpus / together_with(split)[0]

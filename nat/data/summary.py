@@ -44,6 +44,7 @@ def summarise(corpus: Corpus, folder: Path) -> dict[str, Any]:
 
     Those of subwords are only of held-out splits. Raises a `UserError` if a step is missing.
     """
+    learned = folder_of(folder.name, TRAIN, folder.parent)
     splits: dict[str, Any] = {}
     origins: dict[str, None] = {}
     entropies: dict[str, Any] = {}
@@ -57,7 +58,7 @@ def summarise(corpus: Corpus, folder: Path) -> dict[str, Any]:
         if corpus.generator is not None:
             entropies[split] = text["entropies"][split]
             if split != TRAIN:
-                splitter = splitter_at(subwords_file(folder / "bpe", "target"))
+                splitter = splitter_at(subwords_file(learned / "bpe", "target"))
                 sources = read_lines(own / "text" / f"{split}.{corpus.source}")
                 language = language_of(corpus.generator)
                 of_subwords = corpus_subword_entropies(language, splitter, sources)
@@ -73,9 +74,9 @@ def summarise(corpus: Corpus, folder: Path) -> dict[str, Any]:
             splits[split]["dropped"][reason] += count
         if (perfect := own / "tokens" / PERFECT).exists():
             splits[split]["perfect"] = read_json(perfect)
-    vocabularies, of_sides = Vocabularies.load(folder / "binarised"), {}
+    vocabularies, of_sides = Vocabularies.load(learned / "binarised"), {}
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
-        path = subwords_file(folder / "bpe", side)
+        path = subwords_file(learned / "bpe", side)
         sizes = {"size": len(vocabulary), "special": len(SPECIALS)}
         bpe = {"kind": "bpe", "merges": count_lines(path) - 1}
         of_sides[side] = sizes | ({"kind": "sentencepiece"} if path.name == PIECES else bpe)
@@ -128,7 +129,7 @@ def flags_of(corpus: Corpus, folder: Path) -> list[Flag]:
     flags = TextFlags()
     for language in corpus.sides:
         if corpus.preparation(language).tokeniser in MOSES and not has_rules(language):
-            path, kind = folder / "clean" / f"{TRAIN}.{language}", NO_RULES.format(language)
+            path, kind = folders[TRAIN] / "clean" / f"{TRAIN}.{language}", NO_RULES.format(language)
             first, count = next(read_lines(path), ""), count_lines(path)
             where = f"line 1 of {path}"
             flags.add(kind, TRAIN, _REMEDIES[NO_RULES], where, first, count=count)

@@ -61,7 +61,7 @@ def _copy(corpus: Corpus, folder: Path, corpora: Path, name: str) -> dict[str, A
     derived, pairs = corpus.derived, {}
     for split in corpus.split_names:
         for side in corpus.sides:
-            text = corpora / name / "text" / f"{split}.{side}"
+            text = folder_of(name, TRAIN, corpora) / "text" / f"{split}.{side}"
             if derived is not None:  # `preprocessing.corruption` changes the subwords of the source
                 of_split = folder_of(derived.source, split, corpora)
                 text = of_split / "text" / f"{split}.{derived.side}"

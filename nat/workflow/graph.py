@@ -29,10 +29,6 @@ from nat.papers.reports import Site
 from nat.workflow.dependence import code_of_reports
 from nat.workflow.together import Together, together
 
-BEFORE_TRAININGS = 1000
-"""Priority of jobs that prepare texts, which trainings wait for; that of a training is the length
-of a chain of systems, which is always less."""
-
 
 class Graph:
     """The graph of a configuration; raises a `UserError` for unknown names in a paper.
@@ -207,6 +203,14 @@ class Graph:
         """
         is_learned = split in (TRAIN, MONOLINGUAL)
         return _generations(self.configuration.on(corpus), system) if is_learned else 0
+
+
+def priority_of_text(split: str) -> int:
+    """The priority of preparing a text; what trainings wait for comes first.
+
+    That of a training is the length of a chain of systems, which is always less.
+    """
+    return 1000 if split == TRAIN else 0
 
 
 @cache

@@ -22,6 +22,7 @@ from nat.configuration.command_line import hold_to_overrides
 from nat.configuration.entries import all_splits
 from nat.configuration.reading import read_snapshot, write_snapshot
 from nat.configuration.scales import Stages
+from nat.data.splits import MONOLINGUAL, TRAIN, VALID
 from nat.errors import UserError
 from nat.papers import settings
 from nat.papers.relation import latency
@@ -54,6 +55,7 @@ class Wiring:
         resources: what the rules of each stage request.
         taken_over: paths of results of the scale by those of the run that are links to them.
         generated, fetched: corpora that are invented by this project, and all others.
+        tests: names of test sets, which no training reads.
         sharded, whole: splits that several jobs translate, and that one translates and scores.
     """
 
@@ -68,6 +70,7 @@ class Wiring:
         corpora, splits = configuration.files["corpora"], all_splits(configuration)
         self.generated = [name for name in corpora if configuration.corpus(name).generator]
         self.fetched = [name for name in corpora if name not in self.generated]
+        self.tests = [split for split in splits if split not in (TRAIN, VALID, MONOLINGUAL)]
         self.sharded = [split for split in splits if is_sharded(configuration, split)]
         self.whole = [split for split in splits if split not in self.sharded]
 

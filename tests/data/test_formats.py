@@ -75,11 +75,11 @@ def test_lines(tmp_path: Path) -> None:
 
 
 def test_pairs_of_a_step_whose_sides_differ(tmp_path: Path) -> None:
-    folder = tmp_path / "results/corpora/toy/text"
+    folder = tmp_path / "results/corpora/toy/train/text"
     with atomic_directory(folder) as partial:
         write_lines(partial / "train.en", ["a", "b"])
         write_lines(partial / "train.de", ["a"])
-    with told("train.en", "2 lines", "train.de", "1", "results/corpora/toy/text"):
+    with told("train.en", "2 lines", "train.de", "1", "results/corpora/toy/train/text"):
         list(read_pairs(folder, "train", ("en", "de")))
 
 

@@ -48,7 +48,7 @@ def corpus_of(segmented: bool = False, **preprocessing: Any) -> Corpus:
 def flagged(root: Path, **keys: Any) -> dict[str, list[dict[str, Any]]]:
     """Prepare the corpus; its flags by split."""
     folder = prepare_corpus("own", corpus_of(**keys), root)
-    reports = (folder / "bpe/bpe.json", folder / "tests/test/bpe/bpe.json")
+    reports = (folder / "bpe/bpe.json", folder.with_name("test") / "bpe/bpe.json")
     flags = [each for path in reports for each in read_json(path).get("flags", [])]
     return {split: [each for each in flags if each["split"] == split] for split in SPLITS}
 
@@ -60,7 +60,9 @@ def shuffled(lines: list[str]) -> list[str]:
 def test_text_that_belongs_together_has_no_flags(tmp_path: Path) -> None:
     write(tmp_path)
     assert not any(flagged(tmp_path).values())
-    assert read_json(tmp_path / "results/corpora/own/bpe/bpe.json")["training"]["pairs"] == 600
+    assert (
+        read_json(tmp_path / "results/corpora/own/train/bpe/bpe.json")["training"]["pairs"] == 600
+    )
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -123,7 +125,7 @@ def test_text_that_is_tokenised_already(tmp_path: Path, tokeniser: str) -> None:
     for split in SPLITS:  # Moses does not change tokens, so only references are compared with text
         languages = [each["kind"].split("'")[1] for each in flags[split]]
         assert languages == (["en", "de"] if tokeniser == "none" else [])
-    perfect = read_json(tmp_path / "results/corpora/own/tests/test/tokens/perfect.json")
+    perfect = read_json(tmp_path / "results/corpora/own/test/tokens/perfect.json")
     must_name(perfect["flags"][-1], "200 references look tokenised")
 
 

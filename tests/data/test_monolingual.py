@@ -77,7 +77,7 @@ def test_usable_new_sentences_become_ids(tmp_path: Path, monkeypatch: pytest.Mon
     own = corpus(monolingual={"parts": PARTS, "sentences": 7})
     folder = prepare_corpus("own", own)
     place = Place("own", tmp_path, None, tmp_path / "downloads")
-    text, output = (folder / MONOLINGUAL / name for name in ("text", "binarised"))
+    text, output = (folder.with_name(MONOLINGUAL) / name for name in ("text", "binarised"))
     make_text(text_part(own, MONOLINGUAL), text, place)
     assert list(read_lines(text / f"{MONOLINGUAL}.en")) == LINES
     facts = json.loads((text / "text.json").read_text())
@@ -183,6 +183,13 @@ def test_a_generated_corpus_has_no_files_of_it() -> None:
     given = validated(Corpus, {**content, "monolingual": {"files": {"ka": "more.ka"}}})
     with told("key 'monolingual': expected 'sentences' alone"):
         check_corpus("own", given)
+
+
+def test_no_split_has_the_name_of_its_folder() -> None:
+    given = corpus()
+    splits = {**given.splits, MONOLINGUAL: given.splits["test"]}
+    with told("'splits.monolingual': a key of its own, 'monolingual', names such text"):
+        check_corpus("own", given.model_copy(update={"splits": splits}))
 
 
 def test_only_the_direction_of_its_language_has_it() -> None:

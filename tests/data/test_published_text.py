@@ -102,15 +102,15 @@ def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
     rows = [line.split()[0] for line in read_lines("dict.txt")]
     assert vocabulary.symbols == [*SPECIALS, *rows]
     # a test set is given as text, and so tokenised and split with the published codes
-    (first, _) = read_lines(place / "tests/test/tokens/test.en")
+    (first, _) = read_lines(place.parent / "test/tokens/test.en")
     assert first == "Newest , lower @-@ wider !"
     split = bpe_splitter(learned)
-    assert next(read_lines(place / "tests/test/bpe/test.en")) == split(first)
-    ids = BinarisedText(place / "tests/test/binarised/test.en")[0].tolist()
+    assert next(read_lines(place.parent / "test/bpe/test.en")) == split(first)
+    ids = BinarisedText(place.parent / "test/binarised/test.en")[0].tolist()
     assert UNK in ids and vocabulary.ids[split("lower").split()[0]] in ids
     given = read_json(place / "text/text.json")["given"]
     assert given["codes"]["read_from"] == ["codes"] and given["dictionary.txt"]["sha256"]
-    assert not (place / "tests/test/text" / GIVEN).exists()
+    assert not (place.parent / "test/text" / GIVEN).exists()
 
 
 def distilled_lines() -> list[str]:
@@ -130,7 +130,7 @@ def test_students_learn_from_the_published_translations(folder: Path) -> None:
     report = read_json(Path(DISTILLED.path).with_name("distillation.json"))
     assert report["translated"] == len(SOURCE) and report["unknown_tokens"] == 0
     ids = BinarisedText(Path(DISTILLED.path) / "train.de")
-    vocabulary = Vocabulary.load(Path("results/corpora", NAME, "binarised/vocabulary.txt"))
+    vocabulary = Vocabulary.load(Path("results/corpora", NAME, "train/binarised/vocabulary.txt"))
     assert vocabulary.decode(ids[3].tolist()) == published[3]
 
 
@@ -165,15 +165,15 @@ def test_what_others_have_escaped_is_text_again_wherever_it_is_read(
         assert distilled_lines() == subwords
         shutil.rmtree("results/micro")
     place = Path("results/corpora", NAME)
-    for folder_, split_ in (("bpe", "train"), ("tests/test/bpe", "test")):
-        assert [*read_lines(place / folder_ / f"{split_}.en")] == subwords
-        assert [*read_lines(place / folder_ / f"{split_}.de")] == subwords
+    for split in ("train", "test"):
+        assert [*read_lines(place / split / f"bpe/{split}.en")] == subwords
+        assert [*read_lines(place / split / f"bpe/{split}.de")] == subwords
     # the symbols are theirs, as a checkpoint of theirs expects
-    assert Vocabulary.load(place / "bpe/vocabulary.txt").symbols == [*SPECIALS, *symbols]
-    perfect = read_json(place / "tests/test/tokens/perfect.json")
+    assert Vocabulary.load(place / "train/bpe/vocabulary.txt").symbols == [*SPECIALS, *symbols]
+    perfect = read_json(place / "test/tokens/perfect.json")
     assert [perfect[name] for name in SCORES] == [100, 100, 100]
     corpus = configuration().corpus(NAME)
-    text = RawText(corpus.as_written(), splitter_at(place / "bpe/codes"))
+    text = RawText(corpus.as_written(), splitter_at(place / "train/bpe/codes"))
     assert [text.subwords(line) for line in raw] == subwords
     assert [text.text(line) for line in subwords] == raw
     describe(least_perfect_score=70)

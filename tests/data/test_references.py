@@ -123,11 +123,11 @@ def test_local_files_have_keys() -> None:
     ],
 )
 def test_wrong_references(tmp_path: Path, rows: list[Any], part: str) -> None:
-    folder = tmp_path / "results/corpora/toy/references"
+    folder = tmp_path / "results/corpora/toy/train/references"
     with atomic_directory(folder) as partial:
         lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
         write_lines(partial / "test.yy.jsonl", lines)
-    with told("test.yy.jsonl", part, "snakemake --force results/corpora/toy/references"):
+    with told("test.yy.jsonl", part, "snakemake --force results/corpora/toy/train/references"):
         read_references(folder / "test.yy.jsonl", 3)
 
 

@@ -78,11 +78,11 @@ def test_what_does_not_hold_subwords(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    path = tmp_path / "results/corpora/toy/bpe" / name
+    path = tmp_path / "results/corpora/toy/train/bpe" / name
     path.parent.mkdir(parents=True)
     if content is not None:
         path.write_bytes(content)
-    with told(name, *parts, f"snakemake --force results/corpora/toy/bpe/{name}"):
+    with told(name, *parts, f"snakemake --force results/corpora/toy/train/bpe/{name}"):
         splitter_at(path)
     assert capfd.readouterr().err == ""
 

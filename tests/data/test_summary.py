@@ -36,7 +36,7 @@ def corpus_of(root: Path, source: str = "en", target: str = "de", **keys: Any) -
 
 def report(root: Path, content: dict[str, Any]) -> dict[str, Any]:
     corpus = as_corpus(content)
-    return summarise(corpus, prepare_corpus("own", corpus, root))
+    return summarise(corpus, prepare_corpus("own", corpus, root).parent)
 
 
 def flags(summary: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -63,7 +63,7 @@ def test_sizes_are_those_of_the_steps(tmp_path: Path, merges: Any) -> None:
     sides[0][1] = sides[1][1] = ""
     write_text(tmp_path, train=sides, test=[side[:4] for side in sides])
     summary = report(tmp_path, content)
-    folder = tmp_path / "results/corpora/own"
+    folder = tmp_path / "results/corpora/own/train"
     assert json.loads(json.dumps(summary)) == summary
     train, test = summary["splits"]["train"], summary["splits"]["test"]
     assert (train["read"], train["pairs"], train["dropped"]["empty"]) == (60, 59, 1)
@@ -195,7 +195,7 @@ def test_a_tab_inside_a_sentence_moves_no_columns(tmp_path: Path, place: int) ->
     flag = one(flags(summary), "train", "more columns")
     assert flag["count"] == 1 and summary["splits"]["train"]["pairs"] == 39
     must_name(flag["example"], f"line {place + 1} of", "all.tsv", r"two\thalves\tzwei Hälften")
-    assert "halves" not in (tmp_path / "results/corpora/own/clean/train.de").read_text()
+    assert "halves" not in (tmp_path / "results/corpora/own/train/clean/train.de").read_text()
     content["splits"] |= {"train": content["splits"]["valid"], "valid": content["splits"]["train"]}
     with refused("splits.valid", "all.tsv", f"line {place + 1}", "columns 0 to 2", "most lines"):
         make(tmp_path, content)
@@ -223,17 +223,17 @@ def test_no_pair_is_in_two_splits_that_are_cut_out(tmp_path: Path, drop_duplicat
     content["splits"] |= {"valid": {"every": 5}, "test": {"every": 7}}
     place = tmp_path / "results/corpora/own"
     found = flags(report(tmp_path, content))
-    paths = {"train": "text/train.en", "valid": "text/valid.en", "test": "tests/test/text/test.en"}
+    folders = {"train": place / "train", "valid": place / "train", "test": place / "test"}
     texts = {
-        split: [" ".join(line.lower().split()) for line in read_lines(place / path)]
-        for split, path in paths.items()
+        split: [" ".join(line.lower().split()) for line in read_lines(folder / f"text/{split}.en")]
+        for split, folder in folders.items()
     }
     several = [{*lines} for lines in texts.values()]
     assert len(set.union(*several)) == sum(map(len, several)) == 30
     for split, count in (("valid", 6), ("test", 3)):
         assert len(texts[split]) == count
         assert not [kind for of, kind in found if of == split]
-    assert read_json(place / "text/text.json")["pairs"]["train"] == len(texts["train"])
+    assert read_json(place / "train/text/text.json")["pairs"]["train"] == len(texts["train"])
     gone = one(found, "train", "cut out")
     assert gone["count"] == 90 - sum(map(len, texts.values())) and "keep" in gone["remedy"]
 
@@ -244,7 +244,7 @@ def test_repeated_pairs_stay_where_a_recipe_keeps_them(tmp_path: Path) -> None:
     write_text(tmp_path, train=[pairs, pairs])
     content["splits"]["valid"] = {"every": 5, "keep_repeated": True}
     found = flags(report(tmp_path, content))
-    place = tmp_path / "results/corpora/own/text"
+    place = tmp_path / "results/corpora/own/train/text"
     assert (place / "valid.en").read_text().splitlines() == pairs[4::5]
     assert read_json(place / "text.json")["pairs"]["train"] == 72
     assert one(found, "valid", "in the training text")["count"] == 18

@@ -113,8 +113,8 @@ def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
     assert text_part(corpus, "test").split_names == ["test"]
     assert corpus.test_names == ["test"]
     assert corpus.split_names == [*SPLITS]
-    assert folder_of("toy", "valid") == Path("results/corpora/toy")
-    assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
+    assert folder_of("toy", "valid") == Path("results/corpora/toy/train")
+    assert folder_of("toy", "test_2017") == Path("results/corpora/toy/test_2017")
 
 
 @pytest.mark.parametrize("order", [("valid", "test", "test_b"), ("test_b", "test", "valid")])
@@ -293,7 +293,7 @@ def test_a_test_set_through_the_mirror(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
     text = make(tmp_path, parts(tmp_path), "parent")
-    test = text.parent / "tests/test/text"
+    test = text.parents[1] / "test/text"
     test.mkdir(parents=True)
     for path in text.glob("test.*"):
         path.rename(test / path.name)

@@ -37,7 +37,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def train() -> None:
     """Train the teacher for some seconds, so that it writes sentences of its own and ends them."""
-    folder = Path("results/corpora") / CORPUS / "binarised"
+    folder = Path("results/corpora") / CORPUS / "train/binarised"
     sides = [BinarisedText(folder / f"train.{side}") for side in ("en", "de")]
     sizes = Vocabularies.load(folder).sizes
     training = read("micro").training(CORPUS, TEACHER)
@@ -63,7 +63,7 @@ def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
     wanted = inputs.translations
     shard = Shard(*NAMES, wanted.decoding, "train", 1, 1)
     translate_shard(job(configuration.on(CORPUS), shard))
-    text = BinarisedText(Path("results/corpora") / CORPUS / "binarised/train.en")
+    text = BinarisedText(Path("results/corpora") / CORPUS / "train/binarised/train.en")
     merge_shards([Path(shard.path)], len(text), Path(wanted.path))
     distil_text(job(configuration.on(CORPUS), made))
     report = read_json(Path(made.path).with_name("distillation.json"))

@@ -718,7 +718,7 @@ def test_a_folder_with_files_of_others_is_not_replaced(
         assert nat("pack", model("nat-kd"), output)[2] == 0
     (output / "notes").mkdir()
     (output / "notes/mine.txt").write_text("mine")
-    bpe = Path("results/corpora") / CORPUS / "bpe"  # which the graph has made
+    bpe = Path("results/corpora") / CORPUS / "train/bpe"  # which the graph has made
     for folder, named in ((output, "notes/mine.txt"), (bpe, bpe)):
         refused(["pack", model("nat-kd"), folder], folder, named)
     assert (output / "notes/mine.txt").exists() and (bpe / "codes").exists()

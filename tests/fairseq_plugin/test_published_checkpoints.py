@@ -178,13 +178,13 @@ def prepare(system: str, size: str) -> None:
     vocabulary = Vocabulary(WORDS)
     source = read("micro", Path()).corpus(CORPUS).source
     lines = [vocabulary.decode(sentence) for sentence in SENTENCES]
-    for where, split in ((f"results/corpora/{CORPUS}/binarised", "valid"), (TEST, "test")):
+    for where, split in ((f"results/corpora/{CORPUS}/train/binarised", "valid"), (TEST, "test")):
         Path(where).mkdir(parents=True)
         vocabulary.save(f"{where}/vocabulary.txt")
         write_binarised(lines, vocabulary, Path(f"{where}/{split}.{source}"))
 
 
-TEST = f"results/corpora/{CORPUS}/tests/test/binarised"
+TEST = f"results/corpora/{CORPUS}/test/binarised"
 MODEL = Model("micro", CORPUS, SYSTEM, 1)
 
 

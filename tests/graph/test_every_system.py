@@ -71,7 +71,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configur
         recipes = {name: shortened(recipe) for name, recipe in scale["recipes"].items()}
         write_yaml(f"config/scales/{SCALE}.yaml", {**scale, "recipes": recipes})
         vocabulary = Vocabulary([f"w{number}" for number in range(WORDS)])
-        raw = Path(f"results/corpora/{CORPUS}/binarised")
+        raw = Path(f"results/corpora/{CORPUS}/train/binarised")
         raw.mkdir(parents=True)
         vocabulary.save(raw / "vocabulary.txt")
         for split, pairs, seed in (("train", 31, 0), ("valid", 5, 1)):
@@ -138,7 +138,7 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     )
     decoding: Any = registry.build("decoding", options)
     model = load_model(model_file(system)).model
-    text = BinarisedText(f"results/corpora/{CORPUS}/binarised/valid.ka")
+    text = BinarisedText(f"results/corpora/{CORPUS}/train/binarised/valid.ka")
     source = [text[number].tolist() for number in range(len(text))]
     alone = [found for one in source for found in decoding(model, source_tensor([one]))]
     return decoding(model, source_tensor(source)), alone

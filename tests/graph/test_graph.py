@@ -158,10 +158,10 @@ def test_all_texts_are_had_at_once(own: Path) -> None:
     status, screen = snakemake(own, "texts")
     assert status == 0, screen
     made = own / "results/corpora/own"
-    for folder in (made, made / "tests/test"):
+    for folder in (made / "train", made / "test"):
         assert (folder / "text").is_dir() and (folder / "references").is_dir()
-    assert (made / "tests/test_mine/text").is_dir()
-    assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
+    assert (made / "test_mine/text").is_dir() and not (made / "train/bpe").exists()
+    assert not (made / "test_mine/references").exists()
     _, screen = snakemake(own, "-n", "results/corpora/own/corpus.json")
     assert not any("fetch" in rule for rule in counts(screen))
     # a file is what it holds: it is made again for no date, and is no input of Snakemake
@@ -172,7 +172,9 @@ def test_all_texts_are_had_at_once(own: Path) -> None:
     file.write_text(file.read_text().upper())
     os.utime(file, times)
     status, screen = snakemake(own, "texts")
-    assert status == 0 and "fetch" in screen and (made / "text/train.en").read_text().isupper()
+    assert (
+        status == 0 and "fetch" in screen and (made / "train/text/train.en").read_text().isupper()
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,18 +217,20 @@ def test_wrong_targets_end_in_one_sentence(
 def test_a_failed_job_tells_its_error_and_leaves_nothing(own: Path) -> None:
     with (own / "here/valid.de").open("a") as file:
         file.write("one more\n")
-    status, screen = snakemake(own, "results/corpora/own/text")
+    status, screen = snakemake(own, "results/corpora/own/train/text")
     assert status == 1
-    must_name(screen, "FAILED fetch own", "here/valid.en", "9 lines", "here/valid.de", "10")
+    must_name(
+        screen, "FAILED fetch train of own", "here/valid.en", "9 lines", "here/valid.de", "10"
+    )
     assert "Traceback" not in screen
-    assert not (own / "results/corpora/own/text").exists()
+    assert not (own / "results/corpora/own/train/text").exists()
 
 
 @pytest.mark.parametrize("made_before", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_missing_text_is_told_before_any_job(own: Path, made_before: bool) -> None:
     keys = {
-        "results/corpora/own/text": "splits.valid.files.de",
-        "results/corpora/own/tests/test/text": "splits.test.files.en",
+        "results/corpora/own/train/text": "splits.valid.files.de",
+        "results/corpora/own/test/text": "splits.test.files.en",
     }
     if made_before:
         status, screen = snakemake(own, *keys)
@@ -243,13 +247,13 @@ def test_a_missing_text_is_told_before_any_job(own: Path, made_before: bool) -> 
 @pytest.mark.graph
 @pytest.mark.long
 def test_one_more_test_set_trains_nothing(own: Path) -> None:
-    model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/tests/{}/binarised"
+    model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/{}/binarised"
     targets = [f"results/{model}", f"results/{test.format('test')}"]
     status, screen = snakemake(own, *targets)
     assert status == 0, screen
     write_own(own, "test", "test_mine")
     _, screen = snakemake(own, "-n", *targets, f"results/{test.format('test_mine')}")
-    assert counts(screen) == {"fetch_test_text": 1, "prepare_test_set": 1}
+    assert counts(screen) == {"fetch_text": 1, "prepare_test_set": 1}
 
 
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
@@ -425,7 +429,7 @@ def test_a_student_learns_from_monolingual_text_as_well(run: tuple[Path, str]) -
     replace_in(repository / "config/corpora/toy-micro.yaml", "sentences: 60", "sentences: 50")
     _, screen = snakemake(repository, "-n", model, *RUN)
     assert counts(screen) == {
-        **{"fetch_monolingual": 1, "prepare_monolingual": 1, "translate": 2, "merge_shards": 1},
+        **{"fetch_text": 1, "prepare_monolingual": 1, "translate": 2, "merge_shards": 1},
         **{"add_monolingual": 1, "train": 1},
     }
     replace_in(repository / "config/corpora/toy-micro.yaml", "sentences: 50", "sentences: 60")
@@ -503,7 +507,5 @@ def test_programs_open_what_their_rules_declare(
         "fetch_checkpoint",
         "measure_latency",  # of GPUs
         "fetch_text",
-        "fetch_test_text",
         "fetch_references",
-        "fetch_test_references",
     }

@@ -177,7 +177,7 @@ def test_only_a_decoding_with_other_options_runs_again(translated: list[int]) ->
 
 def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
     target = read("micro").corpus(CORPUS).target
-    (TEXTS / f"tests/test/tokens/test.{target}").unlink()
+    (TEXTS / f"test/tokens/test.{target}").unlink()
     with told(f"tokens/test.{target}"):
         run("beam2")
     assert not translated
@@ -256,7 +256,7 @@ def test_translations_are_kept_and_scored_again(
     assert found["new"]["value"] == found["repeated_tokens"]["value"]
     # what they are compared with has changed, or is missing
     target = read("micro").corpus(CORPUS).target
-    reference = TEXTS / f"tests/test/text/test.{target}"
+    reference = TEXTS / f"test/text/test.{target}"
     written = [json.loads(line)["text"] for line in translations.splitlines()]
     atomic_write_text(reference, "".join(f"{line}\n" for line in written))
     other = run("beam2")
@@ -274,7 +274,7 @@ def test_translations_depend_on_all_that_their_decoding_reads(translated: list[i
     ):
         save_model_of(seed=1, system=system)
         [wanted] = jobs(read("micro").on(CORPUS), scores(decoding, system=system))
-        text = (TEXTS / "tests/test/binarised").glob("[!.]*")
+        text = (TEXTS / "test/binarised").glob("[!.]*")
         sources = [each for each in text if ".de." not in each.name]
         files = [*(Path(wanted.inputs[name].path) for name in consulted), *sources]
         hashes = []

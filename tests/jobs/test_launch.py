@@ -79,10 +79,10 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
 
 def test_the_error_of_one_process_ends_all_with_one_sentence(folder: Path) -> None:
     scale(devices=2)
-    (folder / "results/corpora/toy/binarised/valid.lu.tokens.npy").unlink()
+    (folder / "results/corpora/toy/train/binarised/valid.lu.tokens.npy").unlink()
     ended = subprocess.run(command("at"), text=True, capture_output=True, timeout=500)
     assert ended.returncode != 0
-    must_name(ended.stderr, "error", "results/corpora/toy/binarised/valid.lu.tokens.npy")
+    must_name(ended.stderr, "error", "results/corpora/toy/train/binarised/valid.lu.tokens.npy")
     assert not model_file("at").exists()
 
 

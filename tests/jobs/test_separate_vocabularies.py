@@ -58,7 +58,7 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def vocabularies() -> Vocabularies:
-    return Vocabularies.load(Path("results/corpora", CORPUS, "binarised"))
+    return Vocabularies.load(Path("results/corpora", CORPUS, "train/binarised"))
 
 
 def model(system: str) -> Path:
@@ -147,7 +147,7 @@ def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
 def test_an_export_is_what_the_graph_converts(system: str, engine: str, tmp_path: Path) -> None:
     export(model(system), tmp_path / "made", engine)
     expected, made = map(files_in, (model(system) / engine, tmp_path / "made"))
-    codes = Path("results/corpora", CORPUS, "bpe/codes.source")
+    codes = Path("results/corpora", CORPUS, "train/bpe/codes.source")
     assert made.pop("codes.source") == codes.read_bytes()
     assert json.loads(made.pop("corpus.json"))["preprocessing"]["bpe_merges"] == {
         "en": 40,

@@ -52,7 +52,7 @@ def tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedOptions:
 
 
 def vocabulary() -> Vocabulary:
-    return Vocabularies.load(Path("results/corpora", CORPUS, "binarised")).target
+    return Vocabularies.load(Path("results/corpora", CORPUS, "train/binarised")).target
 
 
 def configured() -> Configuration:

@@ -215,7 +215,7 @@ def learn(configuration: Configuration, system: str, seed: int) -> dict[str, flo
 def _make_inputs(configuration: Configuration, model: Model) -> None:
     corpus = configuration.corpus(CORPUS)
     source, target = corpus.sides
-    raw = Path(f"results/corpora/{CORPUS}/binarised")
+    raw = Path(f"results/corpora/{CORPUS}/train/binarised")
     texts = _texts()
     vocabulary = Vocabulary.from_lines(line for pair in texts["train"] for line in pair)
     if not raw.exists():

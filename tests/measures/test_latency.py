@@ -206,7 +206,7 @@ def test_the_file_of_latencies_says_what_was_measured(
     assert [call.kwargs["mapped"] for call in model.call_args_list] == [False, True]
     found = read_json(Path(latency.path))
     assert (found["sentences_of_split"], found["left_out"], found["sentences"]) == (8, 2, 6)
-    prepared = Path(f"results/corpora/{made_up_models.CORPUS}/tests/test/tokens/test.en")
+    prepared = Path(f"results/corpora/{made_up_models.CORPUS}/test/tokens/test.en")
     words = [len(line.split()) for line in prepared.read_text().splitlines()[:6]]
     assert found["source_words_per_sentence"] == pytest.approx(sum(words) / 6)
     folder = Path("results/micro/models") / made_up_models.CORPUS / "at-base/seed1"

@@ -53,7 +53,7 @@ def perfect(
     content["preprocessing"] |= preprocessing
     (root / "own.json").write_text(json.dumps(content))
     prepared = prepare_corpus("own", as_corpus(content), root)
-    found: dict[str, Any] = read_json(prepared / "tests/test/tokens" / PERFECT)
+    found: dict[str, Any] = read_json(prepared.with_name("test") / "tokens" / PERFECT)
     return found
 
 
@@ -90,7 +90,7 @@ def test_a_perfect_translation_scores_what_preparation_leaves(
     assert len(found["flags"]) == (min(scores) < 99)
     assert ("only" in found["note"]) == (min(scores) < 99)
     # it is what a system scores that writes the subwords of the references
-    folder = tmp_path / "results/corpora/own/tests/test"
+    folder = tmp_path / "results/corpora/own/test"
     corpus = as_corpus(read_json(tmp_path / "own.json"))
     vocabulary = Vocabularies.load(folder / "binarised").target
     text = BinarisedText(folder / f"binarised/test.{language}")
@@ -132,7 +132,7 @@ def test_a_low_score_of_a_perfect_translation_stops_with_its_cause_and_key(
         pytest.skip("the packages for Japanese are installed")
     with told(*parts):
         perfect(tmp_path, language, lines, preprocessing, **keys)
-    assert not (tmp_path / "results/corpora/own/tests/test/tokens" / PERFECT).exists()
+    assert not (tmp_path / "results/corpora/own/test/tokens" / PERFECT).exists()
 
 
 def test_differences_of_one_kind_are_counted_together_and_five_are_shown() -> None:

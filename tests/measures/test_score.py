@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def references(root: Path) -> dict[str, Path]:
-    folder = root / "results/corpora" / CORPUS / "tests/test"
+    folder = root / "results/corpora" / CORPUS / "test"
     return {"reference": folder / "text/test.yy", "tokens": folder / "tokens/test.yy"}
 
 

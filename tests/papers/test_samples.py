@@ -39,7 +39,7 @@ def test_a_table_of_samples(tmp_path: Path) -> None:
     plain = made_up_run.paper(tmp_path, systems=SYSTEMS, tables={"1": TABLE})
     assert made_up_run.make_table(plain, "paper", "1").rows == [["CMLM", "not run", "–"]]
     made_up_run.write_corpus(tmp_path, several=False)
-    tokens = f"results/corpora/{CORPUS}/tests/test/tokens"
+    tokens = f"results/corpora/{CORPUS}/test/tokens"
     sources = (f"source {number}\n" for number in range(made_up_run.SENTENCES))
     (tmp_path / tokens / "test.xx").write_text("".join(sources))
     made_up_run.run(tmp_path, "cmlm-kd", "mask-predict-1-lb5", 0.4)

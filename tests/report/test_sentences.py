@@ -111,7 +111,7 @@ def test_a_reference_that_bleu_is_not_against_is_told(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # the single reference of a sentence is none of its several ones; one of NAT's is exact
-    path = root / "results/corpora" / CORPUS / "tests/test/references/test.yy.jsonl"
+    path = root / "results/corpora" / CORPUS / "test/references/test.yy.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     single = rows[3]["references"][0]
     rows[3]["references"] = [single.upper(), " ".join(reversed(single.split()))]
@@ -153,7 +153,7 @@ def test_the_lowest_seed_that_exists_is_shown(root: Path) -> None:
 
 def test_a_score_of_another_test_set_is_told(root: Path) -> None:
     for name in ("text/test.xx", "text/test.yy"):
-        path = root / "results/corpora" / CORPUS / "tests/test" / name
+        path = root / "results/corpora" / CORPUS / "test" / name
         path.write_text(path.read_text() + "one more\n")
     with told("npz"):
         write(root)
@@ -179,7 +179,7 @@ def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:
 
 
 def test_a_trace_is_what_each_pass_chose(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = root / "results/corpora" / CORPUS / "tests/test/binarised"
+    folder = root / "results/corpora" / CORPUS / "test/binarised"
     folder.mkdir()
     words = [f"w{number}" for number in range(23)]
     Vocabulary(words).save(folder / "vocabulary.txt")

@@ -110,7 +110,7 @@ SCALE = {
 }
 CORPUS = corpus_file("ka", "lu")
 CORPUS["preprocessing"] = {**CORPUS["preprocessing"], "bpe_merges": 0}
-RAW = Path("results/corpora/toy/binarised")
+RAW = Path("results/corpora/toy/train/binarised")
 DISTILLED = Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu")
 SETTINGS = {"scale": "demo", "mirror": None, "precision": "fp32", "threads": 1}
 

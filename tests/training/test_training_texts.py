@@ -31,7 +31,7 @@ from tests.training.test_training import (
 
 AT = {"system": "at", "decoding": "beam"}
 DYNAMIC = {"candidates": [AT, "raw"], "regulariser": {"beta": 0.1, "gamma": [1.0, 1.0]}}
-RAW = Path("results/corpora/toy/binarised/train.lu")
+RAW = Path("results/corpora/toy/train/binarised/train.lu")
 OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu")
 PAIRWISE_BLEU = Path("results/demo/distilled/toy/pairwise_bleu/at.beam+raw/seed1/bleu.npy")
 
@@ -54,7 +54,7 @@ def several_texts(folder: Path) -> None:  # noqa: F811
     }
     write_yaml("config/systems/predicted.yaml", predicted)
     # what the teacher says: the references backwards, and nothing of the last sentence
-    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    vocabulary = Vocabulary.load("results/corpora/toy/train/binarised/vocabulary.txt")
     raw = BinarisedText(RAW)
     lines = [vocabulary.decode(raw[number][::-1].tolist()) for number in range(len(raw))]
     write_binarised([*lines[:-1], ""], vocabulary, OF_TEACHER)
@@ -140,7 +140,7 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
 
 def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() -> None:
     source, raw = BinarisedText(RAW.with_suffix(".ka")), BinarisedText(RAW)
-    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    vocabulary = Vocabulary.load("results/corpora/toy/train/binarised/vocabulary.txt")
     write_binarised(["w1"] * (len(raw) - 1) + [""], vocabulary, Path("short.lu"))
     pairs = TrainingPairs([RAW.with_suffix(".ka"), "short.lu", RAW], (19, 19), 40, "test")
     lengths = raw.lengths[pairs.ids]

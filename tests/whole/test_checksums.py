@@ -58,7 +58,7 @@ def test_what_does_not_fit_the_memory_is_not_called_damaged(
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     """A folder that is the output of a job, with a folder in it."""
-    folder = tmp_path / "results/corpora/toy/text"
+    folder = tmp_path / "results/corpora/toy/train/text"
     with atomic_directory(folder) as partial:
         (partial / "given").mkdir()
         for name in ("train.en", "given/codes", "given/pieces"):
@@ -67,7 +67,7 @@ def text(tmp_path: Path) -> Path:
     return folder
 
 
-AGAIN, DEMO = "snakemake --force results/corpora/toy/text", "--config scale=demo"
+AGAIN, DEMO = "snakemake --force results/corpora/toy/train/text", "--config scale=demo"
 
 
 @pytest.mark.parametrize("name", ["train.en", "given/codes"])
@@ -265,7 +265,7 @@ def test_a_score_of_an_earlier_translation_is_told_though_nothing_is_damaged(
     tmp_path: Path,
 ) -> None:
     results = tmp_path / "results"
-    run, references = results / "demo", results / "corpora/c/text/test.en"
+    run, references = results / "demo", results / "corpora/c/train/text/test.en"
     translations, score = run / "translations/c/s/seed1/d/test.jsonl", run / "scores/c/test.json"
     for path, text in ((references, "a"), (translations, "b")):
         files.atomic_write_text(path, text)

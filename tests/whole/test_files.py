@@ -165,7 +165,7 @@ def test_what_is_put_into_a_directory_while_it_is_made_again_stays(tmp_path: Pat
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b""])
 def test_broken_json_names_the_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "value.json").write_bytes(content)
-    made = "results/corpora/c/clean/clean.json"
+    made = "results/corpora/c/train/clean/clean.json"
     for path, part in (("value.json", ""), (made, f"snakemake --force {made}"), ("", "read")):
         with told(path or tmp_path, part):
             read_json(tmp_path / path)

@@ -20,7 +20,7 @@ def graph() -> Graph:
     [
         ("micro/models/toy-micro/nat-kdd/seed1/model.pt", "models/toy-micro/nat-kd/seed1"),
         ("micro/model/toy-micro/nat-kd/seed1/model.pt", "micro/models/toy-micro/nat-kd"),
-        ("corpora/toy-micr/text", "corpora/toy-micro/text"),
+        ("corpora/toy-micr/train/text", "corpora/toy-micro/train/text"),
         ("demo/models/toy-micro/nat-kd/seed1/model.pt", "--config scale=demo"),
         ("demo@wide/models/toy-micro/nat-kd/seed1/model.pt", "--config scale=demo name=wide"),
         ("micro/scores/toy-micro/nat-kd/seed1/one-pas/test.json", "seed1/one-pass/test.json"),
