@@ -3,9 +3,10 @@
 Both sides run complete updates through fairseq's own `Trainer.train_step`, as in
 `benchmarks/training_speed.py`: the same model sizes, the same batches. Stock fairseq runs in fp32
 and with its option `--fp16`. One side after the other has the GPU to itself. Numbers are medians
-over batches, each of them seen once, as nearly every batch of a training has a shape of its own; of
-wall time, with the device synchronised before and after an update. Memory is what PyTorch has
-reserved after the last of them.
+over batches that are new, as nearly every batch of a training has a shape of its own; of wall time,
+with the device synchronised before and after an update. The same batches follow once more, which
+tells what a new shape costs: that time is `ms again`. Memory is what PyTorch has reserved after the
+last of them.
 
 The utilisation is the floating-point operations of the model's matrix products, three times those
 of the forward pass, over what the GPU could do in that time by its data sheet. Operations that are
@@ -74,7 +75,9 @@ def main() -> None:
         sys.exit("error: no CUDA device")
     logging.disable(logging.WARNING)
     console = Console(width=None if sys.stdout.isatty() else 140)
-    table = Table("case", "tokens of an update", "side", "ms an update", "target tokens/s")
+    table = Table("case", "tokens of an update", "side")
+    for heading in ("ms an update", "ms again", "target tokens/s"):
+        table.add_column(heading, justify="right")
     for heading in (f"over {BASELINE}", "GB", "TFLOP/s", "utilisation"):
         table.add_column(heading, justify="right")
     result: dict[str, Any] = {
@@ -101,6 +104,7 @@ def main() -> None:
                 its = sides.get(BASELINE, {}).get("tokens_per_second")
                 table.add_row(
                     *(*cells, f"{measured['milliseconds']:.1f}"),
+                    f"{measured['milliseconds_again']:.1f}",
                     f"{measured['tokens_per_second']:,.0f}",
                     "" if its is None else f"{measured['tokens_per_second'] / its:.2f}x",
                     *(f"{measured['gigabytes']:.1f}", f"{measured['teraflops']:.0f}"),
@@ -135,11 +139,12 @@ def measure(case: Case, size: int, rounds: int) -> Iterator[tuple[str, dict[str,
 def time_updates(
     step: Callable[[int], Any], case: Case, sentences: list[list[tuple[Any, Any]]]
 ) -> dict[str, Any]:
-    """Time updates of a side on batches, after some that are not counted."""
+    """Time updates of a side on batches, after some that are not counted, and on these again."""
     import torch
 
-    counted = []
-    for number, pairs in enumerate(sentences):
+    counted: list[tuple[float, Any]] = []
+    again: list[tuple[float, Any]] = []
+    for taken, (number, pairs) in itertools.product((counted, again), enumerate(sentences)):
         torch.cuda.synchronize()
         started = time.perf_counter()
         try:
@@ -149,13 +154,14 @@ def time_updates(
         torch.cuda.synchronize()
         # with --fp16 fairseq leaves out an update whose gradient overflows
         if number >= WARM_UP and done is not None:
-            counted.append((time.perf_counter() - started, pairs))
-    if not counted:
+            taken.append((time.perf_counter() - started, pairs))
+    if not (counted and again):
         return {"state": "gradients overflow"}
     per_second = [sum(len(target) for _, target in pairs) / each for each, pairs in counted]
     rates = [model_flop(case, pairs) / each / TERA for each, pairs in counted]
     return {
         "milliseconds": round(1000 * statistics.median(each for each, _ in counted), 2),
+        "milliseconds_again": round(1000 * statistics.median(each for each, _ in again), 2),
         "tokens_per_second": round(statistics.median(per_second)),
         "teraflops": round(statistics.median(rates), 1),
         "gigabytes": round(torch.cuda.memory_reserved() / 1e9, 2),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
+from fairseq.logging import metrics
 from fairseq.models import BaseFairseqModel, register_model
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
@@ -111,6 +112,15 @@ class Criterion(FairseqCriterion):
             **{name: part.sum().detach() for name, part in loss.parts.items()},
         }
         return value, positions, log
+
+    @staticmethod
+    def reduce_metrics(logging_outputs: list[dict[str, Any]]) -> dict[str, float]:
+        """Sums over the batches and devices of an update; fairseq is told the loss per position."""
+        names = dict.fromkeys(name for log in logging_outputs for name in log)
+        sums = {name: float(sum(log.get(name, 0) for log in logging_outputs)) for name in names}
+        positions = sums["positions"]
+        metrics.log_scalar("loss", sums["loss"] / max(positions, 1), positions, round=3)
+        return sums
 
     @staticmethod
     def logging_outputs_can_be_summed() -> bool:

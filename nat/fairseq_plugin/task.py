@@ -207,14 +207,8 @@ class TrainingTask(FairseqTask):
         self.criterion.objective.after_update(self.transformer)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Criterion) -> None:
-        """Record sums over the batches and devices of an update or of a part of validation.
-
-        Fairseq is told the loss per position.
-        """
-        names = dict.fromkeys(name for log in logging_outputs for name in log)
-        sums = {name: float(sum(log.get(name, 0) for log in logging_outputs)) for name in names}
-        positions = sums["positions"]
-        metrics.log_scalar("loss", sums["loss"] / max(positions, 1), positions, round=3)
+        """Record sums over the batches and devices of an update or of a part of validation."""
+        sums = criterion.reduce_metrics(logging_outputs)
         if not criterion.training:
             self._validation.update(sums)
             return
