@@ -181,8 +181,8 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
     difference = max(abs(score - mine.score) for score, mine in pairs)
     if not difference <= TOLERANCE:
         sys.exit(f"error: the scores of the two searches differ by up to {difference:.2g}")
-    pairs = zip(in_engine(model, source, engine), found, strict=True)
-    differ = sum(its.tokens != mine.tokens for its, mine in pairs)
+    written = zip(in_engine(model, source, engine), found, strict=True)
+    differ = sum(its.tokens != mine.tokens for its, mine in written)
     sides: list[Callable[[], Any]] = [
         its_search,
         lambda: search(model, source),

@@ -19,7 +19,7 @@ from benchmarks.timing import quartiles, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
-ARCHITECTURE = {
+ARCHITECTURE: dict[str, Any] = {
     "model_dim": 512,
     "ffn_dim": 2048,
     "encoder_layers": 6,

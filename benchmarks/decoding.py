@@ -19,7 +19,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 
-ARCHITECTURE = {
+ARCHITECTURE: dict[str, Any] = {
     "model_dim": 256,
     "ffn_dim": 1024,
     "encoder_layers": 6,
@@ -97,7 +97,7 @@ def measure(decoding: Any, rounds: int, device: str) -> dict[str, float]:
     )
     if model.length_predictor is not None:  # targets as long as their sources, by and large
         with torch.no_grad():
-            model.length_predictor.classifier.bias[126:131] += 50  # type: ignore[union-attr,index]
+            model.length_predictor.classifier.bias[126:131] += 50  # type: ignore[index,operator,union-attr]
     model = model.to(device).eval()
     method = registry.build("decoding", decoding)
     numbers = np.random.default_rng(1)
@@ -157,15 +157,15 @@ class Clock:
     @contextmanager
     def watch(self, model: Any) -> Iterator[None]:
         """Count what a model and its projection take."""
-        from nat.decoding.ctc_beam import CtcBeam
+        from nat.decoding import ctc_beam
         from nat.transformer.output import Output
 
         with mock.patch.multiple(
             model, encode=self.timed(model.encode), decode=self.timed(model.decode)
         ):
             patches = [mock.patch.object(Output, "best", self.timed(Output.best))]
-            frames = CtcBeam._frames
-            patches.append(mock.patch.object(CtcBeam, "_frames", self.timed(frames)))
+            frames = self.timed(ctc_beam.best_continuations)
+            patches.append(mock.patch.object(ctc_beam, "best_continuations", frames))
             if model.length_predictor is not None:
                 predictor = model.length_predictor
                 timed = self.timed(predictor.forward)

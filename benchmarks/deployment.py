@@ -157,7 +157,7 @@ def systems_in(
             )
             systems[f"{label}, ONNX Runtime, {precision}"] = partial(method, model, source, engine)
 
-    dims = build(6, 6, DecoderOptions(), length="offset")
+    dims: Any = build(6, 6, DecoderOptions(), length="offset")
     with torch.no_grad():
         dims.length_predictor.classifier.bias[LENGTH_CLASSES // 2] = 100.0  # none differs
     add("DiMS, 1 step", dims, MaskPredict(steps=1, length_beam=1))

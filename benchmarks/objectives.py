@@ -16,13 +16,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.timing import restart_with_fast_memory
 
+if TYPE_CHECKING:
+    from nat.configuration import Configuration
+
 ROOT = Path(__file__).resolve().parents[1]
 
-ARCHITECTURE = {
+ARCHITECTURE: dict[str, Any] = {
     "model_dim": 256,
     "ffn_dim": 1024,
     "encoder_layers": 3,
@@ -113,11 +116,11 @@ class Case:
     teacher: Any = None
 
 
-def cases(configuration: Any) -> dict[str, Case]:
+def cases(configuration: "Configuration") -> dict[str, Case]:
     """The effective configurations of `SYSTEMS`, in one size."""
     from nat.data.candidates import RAW, Text
 
-    corpus = configuration.files["corpora"][0]
+    corpus = next(iter(configuration.files["corpora"]))
 
     def of_size(name: str) -> Any:
         training = configuration.training(corpus, name)
@@ -153,11 +156,14 @@ def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
         target_tokens = SENTENCE_TOKENS
     else:
         target_tokens = canvas
+        copy = training.decoder.copy
+        if copy == "soft_upsampled":  # what it is called without upsampling
+            copy = "soft"
         changes = {
             "input": Method(method="full_mask"),
             "target": Method(method="cross_entropy", label_smoothing=0.0),
             "length": training.length if ratio == 1 else None,
-            "decoder": replace(training.decoder, upsample=None),
+            "decoder": replace(training.decoder, upsample=None, copy=copy),
             "parts": {},
             "text": Text.of(RAW),
         }

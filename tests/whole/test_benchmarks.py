@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import ctc_beam, decoding, deployment, growth, on_a_gpu
+from benchmarks import (
+    beam_search,
+    calls,
+    ctc_beam,
+    decoding,
+    deployment,
+    growth,
+    objectives,
+    on_a_gpu,
+    one_pass,
+)
 from nat.configuration import load
 from nat.files import read_json
 from tests.repository import python
-
-pytestmark = pytest.mark.long
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +52,46 @@ def test_a_beam_search_is_held_against_greedy_decoding(
         assert 0 < low <= median <= high
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "ctc-kd" else pytest.mark.long)
+        for name in objectives.SYSTEMS
+    ],
+)
+def test_an_objective_is_held_against_cross_entropy(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = {**objectives.ARCHITECTURE, **SMALL}
+    monkeypatch.setattr(objectives, "ARCHITECTURE", small)
+    monkeypatch.setattr(objectives, "VOCABULARY_SIZE", 50)
+    monkeypatch.setattr(objectives, "BATCH_TOKENS", 128)
+    found = objectives.measure(objectives.cases(load())[name], rounds=1, bfloat16=False)
+    assert min(found["ratio"], found["products"]) > 0
+
+
+def test_a_search_is_held_against_those_of_fairseq_and_ctranslate2() -> None:
+    case = beam_search.Case(16, 1, 2, symbols=50, sentences=3, tokens=4)
+    found = beam_search.measure(case, rounds=1)
+    assert found["difference"] <= beam_search.TOLERANCE
+    assert all(min(each) > 0 for each in (found["fairseq"], found["ours"]["ms"]))
+
+
+def test_one_pass_is_held_against_beam_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_pass, "ARCHITECTURE", SMALL)
+    found = one_pass.measure(50, rounds=1, device="cpu", batch=1)
+    assert found[one_pass.REFERENCE]["speed_up"] == [1.0, 1.0, 1.0]
+
+
+def test_calls_of_a_table_are_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["calls.py"])
+    calls.main()
+    assert "nat/papers/reports.py: make_table (1)" in capsys.readouterr().out
+
+
+@pytest.mark.long
 def test_a_student_is_held_against_an_engine() -> None:
     small = {"model_dim": 16, "ffn_dim": 16, "heads": 2}
     found = deployment.measure(50, rounds=3, tokens=4, architecture=small)
@@ -53,6 +101,7 @@ def test_a_student_is_held_against_an_engine() -> None:
         assert 0 < low <= median <= high
 
 
+@pytest.mark.long
 def test_what_only_a_gpu_can_tell_is_rehearsed_on_a_processor(tmp_path: Path) -> None:
     only = ("--rehearse", "--only", "training", "tests", "--output", tmp_path)
     status, printed, _ = python("benchmarks/on_a_gpu.py", *only)
