@@ -15,7 +15,7 @@
 #                   CASES= chooses tests, by an expression of pytest's -k
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
 # make speedrun   Multi30k from raw text to a one-pass student with a score, anew, on the device
-#                 that there is: wall time and score, and the log in results/speedruns;
+#                 that there is: wall time and score, and the log in results/bench;
 #                 SPEEDRUN="recipes.ctc.updates=2000", for one, changes keys
 # make bench-gpu   training speed, one pass beside beam search, a short chain and the tests of an
 #                  NVIDIA GPU, of each at most 8 minutes
@@ -135,8 +135,8 @@ SPEEDRUN ?=
 CHANGES = config.distillation_engine=ctranslate2 $(SPEEDRUN)
 speedrun: environment
 	@rm -rf results/speedrun@clock results/corpora/multi30k-speedrun
-	mkdir -p results/speedruns
-	log=results/speedruns/$$(date -u +%Y%m%d-%H%M%S).log
+	mkdir -p results/bench
+	log=results/bench/speedrun-$$(date -u +%Y%m%d-%H%M%S).log
 	begun=$$(date +%s)
 	$(BIN)/snakemake speedrun --config scale=speedrun name=clock override="$(CHANGES)" 2>&1 | tee $$log
 	$(BIN)/python workflow_scripts/show_results.py --scale speedrun --name clock --override "$(CHANGES)" --paper speedrun | tee -a $$log

@@ -9,8 +9,8 @@ from nat import checksums
 from nat.checksums import CHECKPOINTS, DOWNLOADS, OF_FOLDER, RESULTS, TIMESTAMP
 from nat.errors import UserError
 
-_WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard")
-"""Names of folders whose files have no checksum: they say how a job runs."""
+_WITHOUT_CHECKSUMS = ("logs", "benchmarks", "tensorboard", "results/bench", "results/site")
+"""Folders whose files have no checksum: they say how a job runs, or `make` has filled them."""
 
 
 def verify(top: Path) -> tuple[int, dict[Path, str]]:
@@ -32,7 +32,7 @@ def verify(top: Path) -> tuple[int, dict[Path, str]]:
     for where, folders, names in os.walk(top, onerror=refused, followlinks=True):
         here = Path(where)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if here.resolve() in walked or here.name in _WITHOUT_CHECKSUMS:
+        if here.resolve() in walked or any(map(here.match, _WITHOUT_CHECKSUMS)):
             folders.clear()
             continue
         walked.add(here.resolve())

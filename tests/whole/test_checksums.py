@@ -189,11 +189,12 @@ SCORE_AGAIN = f"snakemake --force {SCORE.format(1)} {DEMO}"
 
 @pytest.fixture
 def results(tmp_path: Path, text: Path) -> Path:
-    """Three files of a folder, two of their own, and one of a log."""
+    """Three files of a folder, two of their own, and those of a log and of `make`."""
     for seed in (1, 2):
         write_json(tmp_path / SCORE.format(seed), {"value": 1})
-    (tmp_path / "results/demo/logs").mkdir()
-    (tmp_path / "results/demo/logs/train.log").touch()
+    for name in ("demo/logs/train.log", "bench/growth.png", "site/css/theme.css"):
+        (tmp_path / "results" / name).parent.mkdir(parents=True)
+        (tmp_path / "results" / name).touch()
     return tmp_path / "results"
 
 
