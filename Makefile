@@ -30,7 +30,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: docs help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment running pictures
+.PHONY: docs help demo test checks golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment running pictures
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -59,9 +59,12 @@ demo: running
 	@$(BIN)/snakemake demo --config scale=demo
 	$(BIN)/python workflow_scripts/show_results.py --scale demo
 
-test: environment
-	$(MAKE) --no-print-directory --jobs 2 --output-sync=target types formatting
+test: checks
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
+
+# The two at once; apart from the tests, which 'make -n' would run as well.
+checks: environment
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types formatting
 
 golden: environment
 	$(BIN)/python -m tests.golden.freeze $(RENEW)

@@ -278,8 +278,12 @@ def number(counts: np.ndarray, value: Value, lowest: float = 0.0) -> dict[str, f
 
 
 def read(score: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays beside a score; raises as `read_arrays`, and if they are of another score."""
+    """The arrays beside a score, or beside the one that it is a link to, of another run.
+
+    Raises as `read_arrays`, and if they are of another score.
+    """
     path = score.with_suffix(".npz")
+    path = path if path.exists() else score.resolve().with_suffix(".npz")
     if content.get(CHECKSUM) not in (None, sha256_of(path)):
         raise UserError(f"{path} and {score} do not belong together; {remedy(score)}")
     return read_arrays(path)

@@ -27,8 +27,10 @@ FURTHER = 5
 """Healthy trainings of a system with seeds that are not stored and that no other system has."""
 
 
-def main(command: str, *given: str) -> int:
+def main(command: str = "", *given: str) -> int:
     """Run a command; the status is 1 if the points are worth less than they should be."""
+    if command not in ("points", "worth"):
+        sys.exit(__doc__)
     logging.disable(logging.INFO)  # fairseq describes every model
     return write_points(given) if command == "points" else show_worth(*map(float, given))
 

@@ -99,6 +99,15 @@ def test_two_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_a_score_that_was_taken_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A named run links the score alone where none of its tables has an interval."""
+    for system in ("nat-raw", "nat-kd"):
+        path = score(system, run="demo@wide")
+        path.parent.mkdir(parents=True)
+        path.symlink_to(folder / score("at-base"))
+    assert shown(capsys, "demo@wide", "demo").count("\nsacreBLEU\n") == 2
+
+
 def test_decodings_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, "nat-raw", "at-base")
     assert "B: at-base, one-pass" in text and "beam5" not in text
