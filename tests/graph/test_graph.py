@@ -506,6 +506,5 @@ def test_programs_open_what_their_rules_declare(
         "import_checkpoint",
         "fetch_checkpoint",
         "measure_latency",  # of GPUs
-        "fetch_text",
         "fetch_references",
     }
