@@ -167,6 +167,8 @@ def test_hostile_input_is_read_or_told_in_a_sentence(tmp_path: Path) -> None:
                 found[TRACEBACK] += 1
             elif after is None:
                 found[TOLD] += 1
+            elif path.read_bytes() == 2 * whole:  # a file of gzip may have several parts
+                found[HARMLESS] += 1
             elif is_checked and after != before and path.read_bytes()[:2] == whole[:2]:
                 print(f"{name}: {whole!r} became {path.read_bytes()!r}")
                 found[OTHER] += 1
