@@ -414,7 +414,7 @@ def test_a_student_learns_from_monolingual_text_as_well(run: tuple[Path, str]) -
     """Its pairs are those of the training text and as many more as have translations."""
     repository, _ = run
     model = f"{MADE.format('models')}/u-dims-cmlm-kd-monolingual/seed1/model.pt"
-    status, screen = snakemake(repository, model)
+    status, screen = snakemake(repository, model, **recorder(repository))
     assert status == 0, screen
     assert "toy-micro, monolingual: " in screen and "sentences are kept" in screen
     (made,) = repository.glob("results/micro/distilled/*/cmlm-kd/seed1/*/with_monolingual")
