@@ -176,6 +176,8 @@ def model_flop(case: Case, pairs: list[tuple[Any, Any]]) -> float:
     dim, inner, total = case.model_dim, 4 * case.model_dim, 0.0
     for source, target in pairs:
         seen = len(source) + 1
+        written: float
+        labelled: float
         if case.system == "ctc":
             written = labelled = UPSAMPLE * len(source)
         else:
@@ -183,7 +185,7 @@ def model_flop(case: Case, pairs: list[tuple[Any, Any]]) -> float:
             labelled = written if case.system == "at" else (len(target) + 1) / 2
         looked_at = written * (0.5 if case.system == "at" else 1)
         encoder = seen * (4 * dim**2 + 2 * dim * inner) + 2 * seen**2 * dim
-        decoder = written * (6 * dim**2 + 2 * dim * inner) + seen * 2 * dim**2
+        decoder: float = written * (6 * dim**2 + 2 * dim * inner) + seen * 2 * dim**2
         decoder += 2 * written * (looked_at + seen) * dim
         total += case.layers * (encoder + decoder) + labelled * case.vocabulary_size * dim
     return 2 * 3 * total  # a multiplication and an addition, forward once and backward twice
