@@ -70,7 +70,7 @@ class Recipe(StrictModel):
     learning_rate: float = Field(gt=0, le=1)  # of Adam, at its peak
     warmup_updates: OrAbsent[Number] = None  # updates until the peak
     warmup_epochs: OrAbsent[NotNegative] = None  # passes over the text, instead of them
-    schedule: Literal["inverse_sqrt", "fixed"]  # of the learning rate, after the warm-up
+    schedule: Literal["inverse_sqrt", "linear", "fixed"]  # of the rate, after the warm-up
     betas: tuple[BelowOne, ...] = Field(min_length=2, max_length=2)  # of Adam
     epsilon: float = Field(gt=0, le=0.01)  # of Adam
     weight_decay: BelowOne  # decoupled, of Adam

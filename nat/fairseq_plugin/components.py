@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -48,11 +48,10 @@ def start_from(transformer: Transformer, path: str) -> None:
         UserError: as `load_model`, and if the other model has another form.
     """
     other = load_model(path, sizes=transformer.vocabulary_sizes).model
-    # the chunk size of the projection does not concern the weights
     mine, its = (
         {
             "architecture": asdict(model.architecture),
-            "decoder": asdict(replace(model.decoder, chunk=None)),
+            "decoder": asdict(model.decoder.of_weights),
             "length": getattr(model.length_predictor, "predicts", None),
             "parts": {name: part.form for name, part in model.part_options.items()},
         }

@@ -133,12 +133,14 @@ def _words(run: Run) -> list[str]:
         "adam_eps": recipe.epsilon,
         "weight_decay": recipe.weight_decay,
         "lr": rate,
-        "lr_scheduler": recipe.schedule,
+        "lr_scheduler": "polynomial_decay" if recipe.schedule == "linear" else recipe.schedule,
         "warmup_updates": max(warmup, 1),
     }
     if recipe.schedule == "inverse_sqrt":
         # without warm-up the rate decreases from its full value: lr / sqrt(update)
         chosen["warmup_init_lr"] = min(1e-7, rate) if warmup else rate
+    elif recipe.schedule == "linear":
+        chosen["total_num_update"] = lengths.updates  # after which the rate is 0
     if run.devices > 1:  # explicit, because fairseq's default needs GPUs
         chosen |= {
             "distributed_init_method": "env://",

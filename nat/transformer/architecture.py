@@ -106,3 +106,13 @@ class DecoderOptions:
             raise ValueError("copy 'soft_upsampled' needs 'upsample'; without it, 'soft' fits")
         if self.copy == "soft_index" and self.upsample is not None:
             raise ValueError("copy 'soft_index' needs 'upsample: null'; with it, 'soft' fits")
+
+    @property
+    def of_weights(self) -> "DecoderOptions":
+        """Those that decide which weights a decoder has, and for the others their defaults."""
+        return DecoderOptions(
+            positional_attention=self.positional_attention,
+            positions=self.positions,
+            source_positions=self.source_positions,
+            causal_attention=self.causal_attention,
+        )

@@ -463,15 +463,31 @@ def test_kept_checkpoints_of_an_interrupted_training_and_their_mean(
         assert same(its_weights, train("at"))
 
 
-def test_a_training_starts_from_a_kept_checkpoint(keeping: Path) -> None:
+CANVAS = {
+    "input": {"method": "full_mask"},
+    "target": {"method": "ctc"},
+    "decoder": {"copy": "soft_upsampled", "upsample": 2.0, "attention_without_self": True},
+}
+
+
+@pytest.mark.parametrize("canvas", [{}, CANVAS], ids=["autoregressive", "CTC"])
+def test_a_training_starts_from_a_kept_checkpoint(keeping: Path, canvas: dict[str, Any]) -> None:
     train("at")
-    heir = {**SYSTEMS["at"], "init_from": {"system": "at", "kept": "early"}, "recipe": "cmlm"}
+    start = {"init_from": {"system": "at", "kept": "early"}, "recipe": "cmlm"}
+    heir = {**SYSTEMS["at"], **start, **canvas}
     write_yaml("config/systems/heir.yaml", heir)
     change_recipe("cmlm", learning_rate=1e-30, average={"checkpoints": 1, "by": "last"})
     found = train("heir")
     for name, value in kept("early").items():
         torch.testing.assert_close(found[name], value, rtol=0, atol=1e-6)
     assert not torch.equal(kept("early")["embedding.weight"], weights("at")["embedding.weight"])
+
+
+def test_a_linear_schedule_ends_at_zero(folder: Path) -> None:
+    change_recipe("at", schedule="linear", learning_rate=8e-3, warmup_updates=4, updates=12)
+    train("at")
+    rates = [float(row["learning_rate"]) for row in curve("at") if row["split"] == "train"]
+    assert rates == pytest.approx([1e-3 * each for each in (0, 2, 4, 6, 8, 7, 6, 5, 4, 3, 2, 1)])
 
 
 def test_a_length_in_epochs(folder: Path) -> None:
@@ -716,7 +732,7 @@ def test_a_batch_that_does_not_fit_is_told(
         train("at")
 
 
-@pytest.mark.parametrize("schedule", ["inverse_sqrt", "fixed"])
+@pytest.mark.parametrize("schedule", ["inverse_sqrt", "linear", "fixed"])
 @pytest.mark.parametrize("warmup", [7, 0])
 @pytest.mark.parametrize("devices", [1, 2])
 def test_fairseq_is_told_what_the_recipe_says(
@@ -740,8 +756,12 @@ def test_fairseq_is_told_what_the_recipe_says(
         "dataset": {"max_tokens": 40, "max_tokens_valid": 40, "validate_interval_updates": 9},
         "optimization": {"lr": [4e-4], "update_freq": [3], "clip_norm": 6.5, "max_update": 77},
         "optimizer": {"adam_betas": "(0.7, 0.8)", "adam_eps": 3e-7, "weight_decay": 0.03},
-        "lr_scheduler": {"_name": schedule, "warmup_updates": max(warmup, 1)}
-        | ({"warmup_init_lr": 1e-7 if warmup else 4e-4} if schedule == "inverse_sqrt" else {}),
+        "lr_scheduler": {"warmup_updates": max(warmup, 1)}
+        | {
+            "inverse_sqrt": {"_name": schedule, "warmup_init_lr": 1e-7 if warmup else 4e-4},
+            "linear": {"_name": "polynomial_decay", "total_num_update": 77, "power": 1.0},
+            "fixed": {"_name": schedule},
+        }[schedule],
         "distributed_training": {"distributed_world_size": devices, "ddp_backend": "legacy_ddp"}
         | {"distributed_rank": devices - 1},
         "checkpoint": {"save_dir": run.checkpoints, "restore_file": str(checkpoint)}
