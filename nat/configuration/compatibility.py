@@ -42,6 +42,7 @@ RULES = {
     "size positions": "a second system has at least as many 'max_positions'",
     "decoder.chunk size": "a hybrid assistant has the same chunk",
     **dict.fromkeys(SHAPES, "it is to fit the weights that a system starts from"),
+    "decoder canvas": "a system has that of the one that it distils",
 }
 
 
@@ -111,9 +112,9 @@ def check_system(configuration: Configuration, name: str) -> None:
         rules = {
             "input tokens": not target.distils or start.refines,
             "size shape": None in (own.size, start.size) or own.size == start.size,
-            "decoder shape": canvas == replace(start.its.decoder, chunk=None)
-            if target.distils
-            else decoder.of_weights == start.its.decoder.of_weights,
+            "decoder shape": decoder.of_weights == start.its.decoder.of_weights,
+            "decoder canvas": not target.distils
+            or canvas == replace(start.its.decoder, chunk=None),
             "parts shape": forms[0] == forms[1],
             "length shape": its.length == start.its.length,
         }

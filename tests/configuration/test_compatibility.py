@@ -66,9 +66,9 @@ OF_SYSTEMS: dict[str, list[dict[str, Any]]] = {
     "size layers": [{"target": {"method": "hints"}, "teacher": "deep"}],
     "size positions": [{**PREDICTS, "teacher": "short"}],
     "size shape": [{"init_from": "cmlm", "size": "wide"}],
-    "decoder shape": [
-        {"init_from": "cmlm", "decoder": {"causal_attention": True}},
-        {"init_from": "cmlm", "target": {"method": "dims"}, "decoder": {"copy": "soft"}},
+    "decoder shape": [{"init_from": "cmlm", "decoder": {"causal_attention": True}}],
+    "decoder canvas": [
+        {"init_from": "cmlm", "target": {"method": "dims"}, "decoder": {"copy": "soft"}}
     ],
     "parts shape": [{"init_from": "cmlm", "parts": {"latent": {"dim": 4}}}],
     "length shape": [{"init_from": "cmlm", "length": "offset"}],
